@@ -1,0 +1,71 @@
+//! Compiles the BPF programs in src/bpf and generates the skeletons that the binary embeds.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libbpf_cargo::SkeletonBuilder;
+
+const PROGRAMS: [&str; 3] = ["abi", "sink", "source"];
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let clang = find_clang();
+
+    for name in PROGRAMS {
+        let source = PathBuf::from(format!("src/bpf/{name}.bpf.c"));
+        let depfile = out.join(format!("{name}.d"));
+        SkeletonBuilder::new()
+            .source(&source)
+            .clang(&clang)
+            .clang_args([
+                "-O2".into(),
+                "-mcpu=v3".into(),
+                "-Wall".into(),
+                "-Wextra".into(),
+                "-Werror".into(),
+                "-Wno-unused-parameter".into(),
+                "-MD".into(),
+                format!("-MF{}", depfile.display()),
+            ])
+            .build_and_generate(out.join(format!("{name}.skel.rs")))
+            .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));
+        watch_headers(&depfile);
+    }
+    println!("cargo:rerun-if-env-changed=CLANG");
+    println!("cargo:rerun-if-changed=build.rs");
+    link_zstd();
+}
+
+/// `$CLANG`, else plain clang, else the newest versioned one.
+fn find_clang() -> PathBuf {
+    if let Some(clang) = env::var_os("CLANG") {
+        return clang.into();
+    }
+    let versioned = (14..=30).rev().map(|version| format!("clang-{version}"));
+    std::iter::once("clang".to_owned())
+        .chain(versioned)
+        .find(|name| Command::new(name).arg("--version").output().is_ok())
+        .map(PathBuf::from)
+        .expect("no clang found: install clang 14 or newer, or name one in CLANG")
+}
+
+/// Rebuild when one of exactly those files changes that clang read.
+fn watch_headers(depfile: &Path) {
+    let rule = fs::read_to_string(depfile).expect("clang wrote a depfile");
+    let (_, files) = rule.split_once(':').expect("a make rule");
+    let ours = |file: &&str| *file != "\\" && !Path::new(file).is_absolute();
+    for file in files.split_whitespace().filter(ours) {
+        println!("cargo:rerun-if-changed={file}");
+    }
+}
+
+/// elfutils 0.189 and newer need zstd beside zlib; a static libelf does not say so itself.
+fn link_zstd() {
+    let dir = env::var("LIBBPF_SYS_LIBRARY_PATH").unwrap_or_default();
+    if env::var_os("CARGO_FEATURE_STATIC").is_some() && Path::new(&dir).join("libzstd.a").exists() {
+        println!("cargo:rustc-link-search=native={dir}");
+        println!("cargo:rustc-link-arg=-lzstd");
+    }
+}

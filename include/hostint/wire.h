@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* INT headers as they travel: INT v0.5 as Host-INT lays it out, all fields big-endian. */
+#ifndef HOSTINT_WIRE_H
+#define HOSTINT_WIRE_H
+
+/*
+ * Shim, metadata header, one metadata stack entry, sequence number and tail:
+ * 36 bytes behind the UDP header or the first 20 bytes of the TCP header.
+ */
+struct int_block {
+	__u8 type;      /* shim: 3 = Host-INT's hop-by-hop with sequence number */
+	__u8 flags;     /* shim, reserved in v0.5: enum int_flag and the flow age */
+	__u8 length;    /* shim: words, shim and tail included */
+	__u8 dscp;      /* shim, reserved in v0.5: original DSCP << 2 as in INT v1.0 */
+	__u8 version;   /* metadata header: Ver 4, Rep 2, C 1, E 1 */
+	__u8 ins_count; /* R 3, instruction count 5 */
+	__u8 max_hops;
+	__u8 total_hops;
+	__be16 bitmap;
+	__be16 reserved;
+	__be32 node_id; /* metadata stack entry of the source */
+	__be16 ingress_port;
+	__be16 egress_port;
+	__be32 ingress_ts; /* low 32 bits of ns since the Unix epoch */
+	__be32 egress_ts;
+	__be32 sequence;
+	__be16 tail1; /* tail, first byte: original protocol in extension-udp */
+	__be16 tail2;
+};
+
+enum int_constant {
+	INT_TYPE = 3,
+	INT_BLOCK_LEN = 36,
+	INT_BLOCK_WORDS = 9,
+	INT_INS_COUNT = 4,
+	INT_MAX_HOPS = 2,
+	INT_BITMAP = 0xcc00, /* node id, ports, ingress and egress timestamp */
+	UDP_LEN = 8,
+	TCP_BASE_LEN = 20,
+	EXTENSION_LEN = 44, /* extra UDP header + INT block */
+};
+
+enum int_flag {
+	INT_FLAG_CHECKSUM = 0x80, /* the L4 checksum counts the tail as it is, not as zero */
+	INT_FLAG_DSCP = 0x40,     /* dscp holds the original DSCP */
+	INT_FLAG_UNKNOWN = 0x30,  /* must be 0 */
+	/*
+	 * Low 4 bits, in the first FLOW_AGE_PACKETS packets of a flow: how long ago its numbering
+	 * began: code n > 0 says less than 2^(n-1) * 2^24 ns, 0 says nothing.
+	 */
+	INT_FLOW_AGE = 0x0f,
+	FLOW_AGE_SHIFT = 24,
+	FLOW_AGE_PACKETS = 64,
+};
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Never loaded: one instance of each shared type, so that its BTF gives the user half their definition. */
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+struct flow_key flow_key;
+struct host_settings host_settings;
+struct sink_settings sink_settings;
+struct source_key source_key;
+struct source_info source_info;
+struct dest_key dest_key;
+struct dest_value dest_value;
+struct source_flow source_flow;
+struct sink_flow sink_flow;
+struct latency_event latency_event;
+struct loss_event loss_event;
+struct gap_event gap_event;
+struct counter counter;
+struct int_block int_block;
+enum hostint_limit limit;
+enum sink_flag sink_flag;
+enum source_hook source_hook;
+enum encapsulation encapsulation;
+enum event_kind event_kind;
+enum event_reason event_reason;
+enum sink_counter sink_counter;
+enum source_counter source_counter;
+enum daemon_counter daemon_counter;
+enum int_constant int_constant;
+enum int_flag int_flag;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The sink's flow table: one arrival brings a flow's record up to date and may be news. */
+#ifndef HOSTINT_SINK_FLOWS_H
+#define HOSTINT_SINK_FLOWS_H
+
+/* Shared by all CPUs; a record changes only under its own lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct flow_key);
+	__type(value, struct sink_flow);
+} sink_flows SEC(".maps");
+
+/* A record of zeros: what a flow's first packet inserts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct sink_flow));
+} sink_flow_zero SEC(".maps");
+
+/* What the sink learned from one tagged packet. */
+struct arrival_facts {
+	struct flow_key key;
+	struct int_block block;
+	__u8 encapsulation;
+	__u8 l4_len;
+	__u16 orig_len; /* IP total length as sent */
+	__u32 ifindex;
+	__u64 now;
+	__s32 latency_ns;
+};
+
+/* Losses taken out of a record to be reported. */
+struct loss_news {
+	__u64 hole_ns;
+	__u32 first;
+	__u32 count;
+	__u32 source_node;
+	__u32 ifindex;
+	__u16 source_port;
+};
+
+/* What one arrival, or a sweep, changed that somebody wants to know. */
+struct flow_news {
+	struct loss_news loss;
+	__u64 lost; /* numbers declared lost just now */
+	enum arrival arrival;
+	__u8 reasons;
+	__u8 bucket;
+	bool gap; /* a loss period began */
+};
+
+static __always_inline struct sink_flow *find_or_add_flow(const struct flow_key *key)
+{
+	struct sink_flow *f = bpf_map_lookup_elem(&sink_flows, key);
+	__u32 zero = 0;
+	void *empty;
+
+	if (f)
+		return f;
+	empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);
+	if (!empty)
+		return NULL;
+	/* Another CPU may have been faster: then its record serves. */
+	bpf_map_update_elem(&sink_flows, key, empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sink_flows, key);
+}
+
+/* Under the lock, as all that take a record. */
+static __always_inline void take_loss(struct sink_flow *f, struct loss_news *loss)
+{
+	loss->count = f->lost_count;
+	loss->first = f->lost_first;
+	loss->hole_ns = f->lost_hole_ns;
+	loss->source_node = f->source_node;
+	loss->source_port = f->source_port;
+	loss->ifindex = f->ifindex;
+	f->lost_count = 0;
+}
+
+/* Losses are handed out when a loss period ends, not one by one. gap_before: when the last one began. */
+static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, __u64 lost_before,
+					 struct flow_news *news)
+{
+	news->lost = f->lost - lost_before;
+	if (f->gap_ns == gap_before)
+		return;
+	news->gap = f->gap_ns;
+	if (f->lost_count && gap_before)
+		take_loss(f, &news->loss);
+}
+
+static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
+					const struct arrival_facts *a, struct flow_news *news)
+{
+	__u64 age_bound = flow_age_bound(a->block.flags);
+	__u32 seq = bpf_ntohl(a->block.sequence);
+	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
+	__u64 gap_before, lost_before;
+	__u32 bucket;
+	__u8 reasons = 0;
+	bool first;
+
+	bpf_spin_lock(&f->lock);
+	first = !f->first_ns;
+	lost_before = f->lost;
+	gap_before = f->gap_ns;
+	news->arrival = track_number(f, seq, a->now, set->loss_timeout_ns, age_bound, watching);
+	collect_news(f, gap_before, lost_before, news);
+
+	if (a->now > f->last_ns)
+		f->last_ns = a->now;
+	f->source_node = bpf_ntohl(a->block.node_id);
+	f->source_port = bpf_ntohs(a->block.egress_port);
+	f->ifindex = a->ifindex;
+	f->encapsulation = a->encapsulation;
+	add_latency(f, a->latency_ns);
+	f->packets++;
+	f->bytes += a->orig_len;
+
+	bucket = latency_bucket(set, a->latency_ns, f->bucket);
+	if (first)
+		reasons = REASON_NEW_FLOW;
+	else if (bucket != f->bucket && a->now - f->bucket_ns >= set->bucket_hold_ns)
+		reasons = REASON_BUCKET;
+	if (reasons) {
+		f->bucket = bucket;
+		f->bucket_ns = a->now;
+	}
+	if (!first && a->now - f->report_ns >= set->report_period_ns)
+		reasons |= REASON_PERIOD;
+	if (reasons)
+		f->report_ns = a->now;
+	news->reasons = reasons;
+	news->bucket = f->bucket;
+	bpf_spin_unlock(&f->lock);
+}
+
+/* For a flow that may have fallen silent. */
+static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_settings *set, __u64 now,
+				       struct flow_news *news)
+{
+	__u64 gap_before, lost_before;
+
+	bpf_spin_lock(&f->lock);
+	lost_before = f->lost;
+	gap_before = f->gap_ns;
+	if (loss_period_over(f, now, set->loss_timeout_ns))
+		end_loss_period(f, now, false);
+	collect_news(f, gap_before, lost_before, news);
+	if (!f->gap_ns && f->lost_count && !news->loss.count)
+		take_loss(f, &news->loss);
+	bpf_spin_unlock(&f->lock);
+}
+
+/* What the ring had no room for waits in the record for the next sweep. */
+static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
+{
+	bpf_spin_lock(&f->lock);
+	f->lost_first = loss->first;
+	f->lost_hole_ns = loss->hole_ns;
+	f->lost_count += loss->count;
+	bpf_spin_unlock(&f->lock);
+}
+
+/* Counts losses and tells the user half. */
+static __always_inline void tell_loss(struct sink_flow *f, const struct flow_key *key, const struct flow_news *news)
+{
+	const struct loss_news *loss = &news->loss;
+	struct loss_event *e;
+
+	if (news->lost)
+		count_sink(COUNT_SINK_LOST, news->lost, 0);
+	if (news->gap)
+		send_gap(key);
+	if (!loss->count)
+		return;
+	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
+	if (!e) {
+		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
+		put_loss_back(f, loss);
+		return;
+	}
+	e->kind = EVENT_LOSS;
+	e->ifindex = loss->ifindex;
+	e->key = *key;
+	e->hole_ns = loss->hole_ns;
+	e->first = loss->first;
+	e->count = loss->count;
+	e->source_node = loss->source_node;
+	e->source_port = loss->source_port;
+	e->zero = 0;
+	send_event(e);
+}
+
+static __always_inline void count_arrival(const struct flow_news *news)
+{
+	switch (news->arrival) {
+	case ARRIVED_IN_ORDER:
+		break;
+	case ARRIVED_RECOVERED:
+		count_sink(COUNT_SINK_RECOVERED, 1, 0);
+		count_sink(COUNT_SINK_REORDERED, 1, 0);
+		break;
+	case ARRIVED_REORDERED:
+		count_sink(COUNT_SINK_REORDERED, 1, 0);
+		break;
+	case ARRIVED_DUPLICATE:
+		count_sink(COUNT_SINK_DUPLICATE, 1, 0);
+		break;
+	case ARRIVED_RESTARTED:
+		count_sink(COUNT_SINK_FLOW_RESTARTED, 1, 0);
+		break;
+	}
+	if (news->reasons & REASON_NEW_FLOW)
+		count_sink(COUNT_SINK_FLOW_NEW, 1, 0);
+}
+
+#endif

@@ -1,0 +1,194 @@
+//! What an exporter's sequence numbers tell: losses, duplicates, late arrivals, restarts.
+
+use serde::Serialize;
+
+/// How far behind the newest number an arrival is still told apart from a duplicate.
+const WINDOW: u32 = 64;
+
+/// A jump ahead by more is not a loss, but another numbering.
+const MAX_JUMP: u32 = 1 << 24;
+
+/// Old numbers that rise from arrival to arrival, without a new one between them: so many are a
+/// restart, fewer are strays.
+const RESTART_RUN: usize = 3;
+
+/// The largest step between two numbers of such a run.
+const RESTART_STEP: u32 = 8;
+
+/// What one number says about the numbers before it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Continuity {
+    /// The first report of this exporter.
+    First,
+    InOrder,
+    /// So many numbers were jumped over; they may still come.
+    Gap(u32),
+    /// A number that had been jumped over, or that is older than the first one seen.
+    Late,
+    Duplicate,
+    /// Older than the window; late or duplicate, nobody can tell.
+    Stale,
+    /// The exporter counts from the beginning again.
+    Restart,
+}
+
+/// Sums over all arrivals: `received - duplicates + lost` is what the exporter sent, as far as
+/// its numbers tell.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct NumberingCounts {
+    /// Reports with a number, all of them.
+    pub received: u64,
+    /// Numbers that have not come.
+    pub lost: u64,
+    pub duplicates: u64,
+    pub late: u64,
+    pub stale: u64,
+    pub restarts: u64,
+}
+
+/// The state of one exporter's numbering, in constant memory.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Numbering {
+    newest: Option<Newest>,
+    run: Run,
+    counts: NumberingCounts,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Newest {
+    number: u32,
+    /// Bit n: `number - n` has arrived.
+    seen: u64,
+    /// Numbers that could be missed: of the window, those since the beginning.
+    accountable: u32,
+}
+
+/// Old numbers that arrive one after another as if from a new numbering.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Run {
+    numbers: [u32; RESTART_RUN],
+    length: usize,
+    duplicates: u64,
+    stale: u64,
+}
+
+impl NumberingCounts {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.received += other.received;
+        self.lost += other.lost;
+        self.duplicates += other.duplicates;
+        self.late += other.late;
+        self.stale += other.stale;
+        self.restarts += other.restarts;
+    }
+}
+
+impl Numbering {
+    /// Takes note of the next arrival.
+    pub fn arrived(&mut self, number: u32) -> Continuity {
+        self.counts.received += 1;
+        let Some(mut newest) = self.newest else {
+            self.newest = Some(Newest::first(number, 1));
+            return Continuity::First;
+        };
+        let ahead = number.wrapping_sub(newest.number);
+        let behind = newest.number.wrapping_sub(number);
+        let continuity = if (1..=MAX_JUMP).contains(&ahead) {
+            newest.advance(ahead);
+            self.counts.lost += u64::from(ahead - 1);
+            self.newest = Some(newest);
+            match ahead {
+                1 => Continuity::InOrder,
+                _ => Continuity::Gap(ahead - 1),
+            }
+        } else if behind < WINDOW {
+            let bit = 1 << behind;
+            if newest.seen & bit != 0 {
+                Continuity::Duplicate
+            } else {
+                if behind < newest.accountable {
+                    self.counts.lost = self.counts.lost.saturating_sub(1);
+                }
+                newest.seen |= bit;
+                self.newest = Some(newest);
+                Continuity::Late
+            }
+        } else {
+            Continuity::Stale
+        };
+        match continuity {
+            Continuity::Duplicate => self.old(number, 1, 0),
+            Continuity::Stale => self.old(number, 0, 1),
+            _ => {
+                self.counts.late += u64::from(continuity == Continuity::Late);
+                self.run = Run::default();
+                return continuity;
+            }
+        }
+        if self.run.length < RESTART_RUN {
+            return continuity;
+        }
+        self.restart();
+        Continuity::Restart
+    }
+
+    pub fn counts(&self) -> NumberingCounts {
+        self.counts
+    }
+
+    /// Counts an old number, and as part of a run if it continues one.
+    fn old(&mut self, number: u32, duplicate: u64, stale: u64) {
+        self.counts.duplicates += duplicate;
+        self.counts.stale += stale;
+        let continues = self.run.length > 0 && {
+            let step = number.wrapping_sub(self.run.numbers[self.run.length - 1]);
+            (1..=RESTART_STEP).contains(&step)
+        };
+        if !continues {
+            self.run = Run::default();
+        }
+        self.run.numbers[self.run.length] = number;
+        self.run.length += 1;
+        self.run.duplicates += duplicate;
+        self.run.stale += stale;
+    }
+
+    /// Begins again with the numbers of the run, which belonged to the new numbering all along.
+    /// Numbering starts at 1, so that the ones before a small number have been missed; before a
+    /// large one nobody knows.
+    fn restart(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        self.counts.duplicates -= run.duplicates;
+        self.counts.stale -= run.stale;
+        self.counts.restarts += 1;
+        let [first, others @ ..] = run.numbers;
+        let missed = match first {
+            1..=WINDOW => first - 1,
+            _ => 0,
+        };
+        self.counts.lost += u64::from(missed);
+        let mut newest = Newest::first(first, missed + 1);
+        for number in others {
+            let ahead = number.wrapping_sub(newest.number);
+            newest.advance(ahead);
+            self.counts.lost += u64::from(ahead - 1);
+        }
+        self.newest = Some(newest);
+    }
+}
+
+impl Newest {
+    fn first(number: u32, accountable: u32) -> Self {
+        Self {
+            number,
+            seen: 1,
+            accountable: accountable.min(WINDOW),
+        }
+    }
+
+    fn advance(&mut self, by: u32) {
+        self.number = self.number.wrapping_add(by);
+        self.seen = self.seen.checked_shl(by).unwrap_or(0) | 1;
+        self.accountable = self.accountable.saturating_add(by).min(WINDOW);
+    }
+}

@@ -1,0 +1,70 @@
+//! What both halves exchange, as build.rs read it from the compiled kernel half, and as bytes.
+
+/// Generated: an instance of each shared type; never loaded.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+mod types_object {
+    include!(concat!(env!("OUT_DIR"), "/abi.skel.rs"));
+}
+
+/// Generated: the sink's programs and maps.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod sink_object {
+    include!(concat!(env!("OUT_DIR"), "/sink.skel.rs"));
+}
+
+/// Generated: the source's programs and maps.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod source_object {
+    include!(concat!(env!("OUT_DIR"), "/source.skel.rs"));
+}
+
+pub use types_object::types::*;
+
+/// A type that maps and the ring carry as its bytes.
+///
+/// # Safety
+/// Only for `repr(C)` types of integers without padding, for which any bytes are a value.
+pub unsafe trait Abi: Copy + Default {}
+
+macro_rules! abi {
+    ($($name:ident),* $(,)?) => { $(
+        // SAFETY: integers and arrays of integers, padding spelled out in include/hostint/abi.h.
+        unsafe impl Abi for $name {}
+    )* };
+}
+
+abi!(
+    flow_key,
+    host_settings,
+    sink_settings,
+    source_key,
+    source_info,
+    dest_key,
+    source_flow,
+    sink_flow,
+    latency_event,
+    loss_event,
+    gap_event,
+    counter,
+    int_block,
+);
+
+// SAFETY: plain integers.
+unsafe impl Abi for u32 {}
+// SAFETY: plain integers.
+unsafe impl Abi for u64 {}
+// SAFETY: an array of bytes.
+unsafe impl Abi for dest_value {}
+
+/// The bytes of a value as the kernel sees them.
+pub fn bytes_of<T: Abi>(value: &T) -> &[u8] {
+    // SAFETY: T is plain data without padding, valid for its size.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
+
+/// The value whose bytes the kernel wrote; `None` if there are too few.
+pub fn read_from<T: Abi>(bytes: &[u8]) -> Option<T> {
+    let bytes = bytes.get(..size_of::<T>())?;
+    // SAFETY: enough bytes, read unaligned, any of them are a value of T.
+    Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}

@@ -1,0 +1,47 @@
+//! How INT is carried between source and sink.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where the INT block sits in a packet.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Encapsulation {
+    /// Between the TCP or UDP header and its payload, marked by a DSCP bit.
+    #[default]
+    OverTcpUdp,
+    /// Behind an inserted UDP header, marked by its destination port.
+    ExtensionUdp,
+}
+
+impl Encapsulation {
+    pub const ALL: [Self; 2] = [Self::OverTcpUdp, Self::ExtensionUdp];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OverTcpUdp => "over-tcp-udp",
+            Self::ExtensionUdp => "extension-udp",
+        }
+    }
+}
+
+impl fmt::Display for Encapsulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no encapsulation's.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("unknown encapsulation {0:?}: expected over-tcp-udp or extension-udp")]
+pub struct UnknownEncapsulation(pub String);
+
+impl FromStr for Encapsulation {
+    type Err = UnknownEncapsulation;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|encapsulation| encapsulation.name() == text)
+            .ok_or_else(|| UnknownEncapsulation(text.to_owned()))
+    }
+}

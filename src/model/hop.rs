@@ -1,0 +1,78 @@
+//! One node's entry in a metadata stack, and the stack of them.
+
+use super::NodeId;
+
+/// What one node wrote: ports are low 16 bits of interface indices, timestamps the low 32 bits
+/// of nanoseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Hop {
+    pub node: NodeId,
+    pub ingress_port: u16,
+    pub egress_port: u16,
+    pub ingress_ts: u32,
+    pub egress_ts: u32,
+}
+
+/// The hops of one packet, newest first: between 1 and [`HopStack::MAX_HOPS`] of them.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct HopStack {
+    newest: Hop,
+    older: Vec<Hop>,
+}
+
+impl HopStack {
+    /// More would not fit the 8-bit word count of an INT v0.5 shim header.
+    pub const MAX_HOPS: usize = 62;
+
+    /// The stack of a packet that went from an INT source straight to an INT sink.
+    pub fn between(source: Hop, sink: Hop) -> Self {
+        Self {
+            newest: sink,
+            older: vec![source],
+        }
+    }
+
+    /// `None` if there is no hop, or more than [`Self::MAX_HOPS`].
+    pub fn newest_first(hops: &[Hop]) -> Option<Self> {
+        let (newest, older) = hops.split_first()?;
+        (hops.len() <= Self::MAX_HOPS).then(|| Self {
+            newest: *newest,
+            older: older.to_vec(),
+        })
+    }
+
+    /// The newest hop: in a report, the INT sink that sent it.
+    pub fn sink(&self) -> &Hop {
+        &self.newest
+    }
+
+    /// The oldest hop: the INT source.
+    pub fn source(&self) -> &Hop {
+        self.older.last().unwrap_or(&self.newest)
+    }
+
+    /// Hops between source and sink, newest first.
+    pub fn transit(&self) -> &[Hop] {
+        self.older.split_last().map_or(&[], |(_, transit)| transit)
+    }
+
+    /// Every hop, newest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Hop> {
+        std::iter::once(&self.newest).chain(&self.older)
+    }
+
+    /// How many hops, at least 1.
+    pub fn count(&self) -> usize {
+        1 + self.older.len()
+    }
+
+    /// Nanoseconds from the source's to the sink's ingress timestamp, `None` with a single hop.
+    ///
+    /// Signed, because two clocks may disagree by more than the wire is long; right as long as
+    /// the true value lies within ±2.147 s, half of what 32 bits of nanoseconds hold.
+    pub fn latency_ns(&self) -> Option<i64> {
+        let source = self.older.last()?;
+        let elapsed = self.newest.ingress_ts.wrapping_sub(source.ingress_ts);
+        Some(i64::from(elapsed as i32))
+    }
+}

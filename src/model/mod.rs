@@ -1,0 +1,26 @@
+//! The nouns of hostint: pure values, without I/O and without clocks.
+
+mod encapsulation;
+mod flow;
+mod frame;
+mod headers;
+mod hop;
+mod log_line;
+mod node;
+mod record;
+mod report;
+mod sink_event;
+
+pub use encapsulation::{Encapsulation, UnknownEncapsulation};
+pub use flow::{FlowKey, Ipv4Flow, NotIpv4Transport, Transport};
+pub use frame::TruncatedFrame;
+pub use headers::{BadHeaders, QuotedHeaders};
+pub use hop::{Hop, HopStack};
+pub use log_line::LogLine;
+pub use node::NodeId;
+pub use record::{Arrival, RECORD_SCHEMA, Record};
+pub use report::{
+    Body, DropSummary, Flags, HwId, LatencyReport, LocalReport, Observation, PacketDropReport,
+    QueueOccupancy, REPORT_PORT, Report,
+};
+pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};

@@ -1,0 +1,52 @@
+//! What the sink's kernel half tells its user half.
+
+use super::{Encapsulation, FlowKey, Hop, NodeId, QuotedHeaders};
+
+/// One observation of the sink, before it is a report.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SinkEvent {
+    Latency(LatencyEvent),
+    Loss(LossEvent),
+    /// Numbers began to miss in this flow: a reason to look again soon, not reportable yet.
+    Gap(FlowKey),
+}
+
+/// Why a latency is news.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Reasons {
+    pub new_flow: bool,
+    pub bucket_change: bool,
+    pub period: bool,
+}
+
+/// A packet whose latency is worth a report.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LatencyEvent {
+    pub reasons: Reasons,
+    pub encapsulation: Encapsulation,
+    pub flow: FlowKey,
+    /// As received on the wire; for extension-udp the outer IPv4 header and the inner L4 header.
+    pub headers: QuotedHeaders,
+    pub source: Hop,
+    pub sink_port: u16,
+    /// Arrival, nanoseconds since the Unix epoch.
+    pub sink_ns: u64,
+    /// The flow's sequence number, from the INT block.
+    pub sequence: u32,
+    pub latency_ns: i64,
+}
+
+/// Numbers that are missing in a flow and will not come any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LossEvent {
+    pub flow: FlowKey,
+    pub source_node: NodeId,
+    pub source_port: u16,
+    pub sink_port: u16,
+    /// Arrival of the last packet before the first hole, nanoseconds since the Unix epoch.
+    pub before_ns: u64,
+    /// The first missing number minus 1.
+    pub before_seq: u32,
+    /// How many numbers are missing.
+    pub count: u32,
+}

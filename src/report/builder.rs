@@ -1,0 +1,85 @@
+//! Makes a report's content from a sink event.
+
+use crate::model::{
+    Body, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId, Ipv4Flow, LatencyEvent,
+    LatencyReport, LossEvent, NodeId, Observation, SinkEvent,
+};
+
+/// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
+/// whatever DSCP its configuration says.
+const DEFAULT_DSCP_TOS: u8 = 0x04;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// What a report says besides its event.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Builder {
+    /// The sink's own node ID.
+    pub sink_node: NodeId,
+    /// Whether latency reports carry the sink's node ID behind the report header, as Host-INT's
+    /// do by default.
+    pub node_id_word: bool,
+}
+
+impl Builder {
+    /// The observation to report, at `now_ns` since the Unix epoch.
+    ///
+    /// `None` for a gap, which is no news yet, and for a loss in a flow that is not TCP or UDP
+    /// over IPv4, which a drop-summary report cannot name.
+    pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
+        let (body, dropped) = match event {
+            SinkEvent::Latency(event) => (Body::Latency(self.latency(event)), false),
+            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event)?), true),
+            SinkEvent::Gap(_) => return None,
+        };
+        Some(Observation {
+            hw_id: HwId::default(),
+            flags: Flags {
+                dropped,
+                congested_queue: false,
+                tracked_flow: true,
+            },
+            timestamp: whole_seconds(now_ns),
+            body,
+        })
+    }
+
+    fn latency(&self, event: &LatencyEvent) -> LatencyReport {
+        // The low 32 bits, as everywhere in a stack.
+        let arrival_ts = event.sink_ns as u32;
+        let sink = Hop {
+            node: self.sink_node,
+            ingress_port: event.sink_port,
+            egress_port: event.sink_port,
+            ingress_ts: arrival_ts,
+            egress_ts: arrival_ts,
+        };
+        LatencyReport {
+            reporter: self.node_id_word.then_some(self.sink_node),
+            headers: match event.encapsulation {
+                Encapsulation::OverTcpUdp => event.headers,
+                Encapsulation::ExtensionUdp => event.headers.relabelled(DEFAULT_DSCP_TOS),
+            },
+            hops: HopStack::between(event.source, sink),
+            sequence: event.sequence,
+        }
+    }
+
+    fn loss(&self, event: &LossEvent) -> Option<DropSummary> {
+        Some(DropSummary {
+            source_node: event.source_node,
+            sink_node: self.sink_node,
+            source_port: event.source_port,
+            sink_port: event.sink_port,
+            gap_time_s: whole_seconds(event.before_ns),
+            before_seq: event.before_seq,
+            count: event.count,
+            flow: Ipv4Flow::try_from(event.flow).ok()?,
+        })
+    }
+}
+
+/// Seconds since the Unix epoch in 32 bits, which wrap in 2106.
+fn whole_seconds(ns: u64) -> u32 {
+    (ns / NS_PER_S) as u32
+}

@@ -1,0 +1,98 @@
+//! What became of the reports, by destination and cause.
+
+use std::io;
+use std::net::SocketAddr;
+
+use nix::errno::Errno;
+use serde::Serialize;
+
+/// Reports that did not leave, by cause.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct LostCounts {
+    /// The socket's send buffer or the device's queue was full.
+    pub buffer_full: u64,
+    /// No route, network down, or refused by an ICMP answer.
+    pub unreachable: u64,
+    /// A firewall rule or missing permission.
+    pub denied: u64,
+    /// Larger than the path allows.
+    pub too_big: u64,
+    /// The table of packet senders was full.
+    pub table_full: u64,
+    /// The packet's source address is no unicast address.
+    pub not_unicast: u64,
+    pub other: u64,
+}
+
+/// What became of the reports to one destination.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct DestinationCounts {
+    pub destination: SocketAddr,
+    pub sent: u64,
+    pub lost: u64,
+    pub lost_by_cause: LostCounts,
+}
+
+/// What became of the reports back to the senders of the reported packets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct SenderCounts {
+    /// Senders with a numbering of their own at present.
+    pub senders: usize,
+    /// Senders forgotten to make room; their numbering starts again at 1.
+    pub forgotten: u64,
+    pub sent: u64,
+    pub lost: u64,
+    pub lost_by_cause: LostCounts,
+}
+
+/// What became of the report log.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct LogCounts {
+    pub lines: u64,
+    pub lost: u64,
+}
+
+/// What became of every report that was to be emitted.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct EmitterCounts {
+    /// Datagrams sent, over all destinations.
+    pub sent: u64,
+    /// Datagrams not sent, over all destinations.
+    pub lost: u64,
+    pub collectors: Vec<DestinationCounts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_senders: Option<SenderCounts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogCounts>,
+}
+
+impl LostCounts {
+    pub fn total(&self) -> u64 {
+        self.buffer_full
+            + self.unreachable
+            + self.denied
+            + self.too_big
+            + self.table_full
+            + self.not_unicast
+            + self.other
+    }
+
+    pub(super) fn count(&mut self, error: &io::Error) {
+        let counter = match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM) => &mut self.buffer_full,
+            Some(
+                Errno::EHOSTUNREACH
+                | Errno::ENETUNREACH
+                | Errno::ENETDOWN
+                | Errno::EHOSTDOWN
+                | Errno::ENONET
+                | Errno::ECONNREFUSED
+                | Errno::EADDRNOTAVAIL,
+            ) => &mut self.unreachable,
+            Some(Errno::EPERM | Errno::EACCES) => &mut self.denied,
+            Some(Errno::EMSGSIZE) => &mut self.too_big,
+            _ => &mut self.other,
+        };
+        *counter += 1;
+    }
+}

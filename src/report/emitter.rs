@@ -1,0 +1,272 @@
+//! Numbers reports and sends them: to collectors, back to packet senders, into a log.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use super::log::ReportLog;
+use super::socket::Sockets;
+use super::{DestinationCounts, EmitterCounts, LogError, LogSettings, LostCounts, SenderCounts};
+use crate::model::{Observation, Report};
+use crate::wire::report_v05;
+
+/// Packet senders that have a numbering of their own at a time.
+pub const MAX_PACKET_SENDERS: usize = 65_536;
+
+/// A sender without reports for so long may be forgotten when the table is full.
+const SENDER_IDLE: Duration = Duration::from_secs(120);
+
+/// The full table is searched for idle senders no more often than this.
+const SEARCH_PAUSE: Duration = Duration::from_secs(1);
+
+/// Where reports go.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Destinations {
+    pub collectors: Vec<SocketAddr>,
+    /// The UDP port at the IPv4 source address of each reported packet.
+    pub report_to_sender: Option<u16>,
+    pub log: Option<LogSettings>,
+}
+
+/// Why no report could leave.
+#[derive(Debug, thiserror::Error)]
+pub enum EmitterError {
+    #[error("cannot open a UDP socket for reports: {0}")]
+    Socket(#[from] io::Error),
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// Sends each report to every destination, with numbers that count per destination from 1.
+///
+/// Nothing here waits. A report that could not be sent has used up its number, so that the
+/// receiver sees the gap, and is counted here by cause.
+#[derive(Debug)]
+pub struct Emitter {
+    sockets: Sockets,
+    collectors: Vec<Collector>,
+    packet_senders: Option<PacketSenders>,
+    log: Option<ReportLog>,
+    datagram: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Collector {
+    address: SocketAddr,
+    next_sequence: u32,
+    sent: u64,
+    lost: LostCounts,
+}
+
+#[derive(Debug)]
+struct PacketSenders {
+    port: u16,
+    limit: usize,
+    senders: HashMap<Ipv4Addr, Sender>,
+    next_search: Option<Instant>,
+    forgotten: u64,
+    sent: u64,
+    lost: LostCounts,
+}
+
+#[derive(Debug)]
+struct Sender {
+    next_sequence: u32,
+    last_report: Instant,
+}
+
+impl Emitter {
+    pub fn new(destinations: Destinations) -> Result<Self, EmitterError> {
+        let mut addresses = Vec::new();
+        for address in destinations.collectors {
+            // An IPv4 address in IPv6 clothes would not get out of a socket for IPv6.
+            let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+        let report_to_sender = destinations.report_to_sender;
+        let v4 = report_to_sender.is_some() || addresses.iter().any(SocketAddr::is_ipv4);
+        let v6 = addresses.iter().any(SocketAddr::is_ipv6);
+        Ok(Self {
+            sockets: Sockets::open(v4, v6)?,
+            collectors: addresses.into_iter().map(Collector::new).collect(),
+            packet_senders: report_to_sender.map(PacketSenders::new),
+            log: destinations.log.map(ReportLog::open).transpose()?,
+            datagram: Vec::new(),
+        })
+    }
+
+    /// Sends an observation to every destination. A packet sender that is a configured collector
+    /// gets it once.
+    pub fn emit(&mut self, observation: Observation) {
+        let packet_sender = observation.packet_sender();
+        let mut report = Report {
+            sequence: 0,
+            observation,
+        };
+        self.datagram.clear();
+        report_v05::emit(&report, &mut self.datagram);
+
+        for collector in &mut self.collectors {
+            collector.send(&self.sockets, &mut self.datagram);
+        }
+        if let (Some(senders), Some(address)) = (&mut self.packet_senders, packet_sender) {
+            let address = SocketAddr::from((address, senders.port));
+            if !self.collectors.iter().any(|c| c.address == address) {
+                senders.send(address, &self.sockets, &mut self.datagram);
+            }
+        }
+        if let Some(log) = &mut self.log {
+            log.append(&mut report);
+        }
+    }
+
+    /// Opens the log's path again, after it was rotated; on failure the old file stays in use.
+    pub fn reopen_log(&mut self) -> Result<(), LogError> {
+        self.log.as_mut().map_or(Ok(()), ReportLog::reopen)
+    }
+
+    pub fn counts(&self) -> EmitterCounts {
+        let collectors: Vec<_> = self.collectors.iter().map(Collector::counts).collect();
+        let packet_senders = self.packet_senders.as_ref().map(PacketSenders::counts);
+        let (sent, lost) = packet_senders.map_or((0, 0), |counts| (counts.sent, counts.lost));
+        EmitterCounts {
+            sent: sent + collectors.iter().map(|counts| counts.sent).sum::<u64>(),
+            lost: lost + collectors.iter().map(|counts| counts.lost).sum::<u64>(),
+            collectors,
+            packet_senders,
+            log: self.log.as_ref().map(ReportLog::counts),
+        }
+    }
+}
+
+impl Collector {
+    fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            next_sequence: 1,
+            sent: 0,
+            lost: LostCounts::default(),
+        }
+    }
+
+    fn send(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
+        report_v05::renumber(datagram, self.next_sequence);
+        self.next_sequence = self.next_sequence.wrapping_add(1);
+        match sockets.send(datagram, self.address) {
+            Ok(()) => self.sent += 1,
+            Err(error) => self.lost.count(&error),
+        }
+    }
+
+    fn counts(&self) -> DestinationCounts {
+        DestinationCounts {
+            destination: self.address,
+            sent: self.sent,
+            lost: self.lost.total(),
+            lost_by_cause: self.lost,
+        }
+    }
+}
+
+impl PacketSenders {
+    fn new(port: u16) -> Self {
+        Self {
+            port,
+            limit: MAX_PACKET_SENDERS,
+            senders: HashMap::new(),
+            next_search: None,
+            forgotten: 0,
+            sent: 0,
+            lost: LostCounts::default(),
+        }
+    }
+
+    fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
+        let SocketAddr::V4(v4) = address else {
+            self.lost.other += 1;
+            return;
+        };
+        let ip = *v4.ip();
+        if ip.is_unspecified() || ip.is_broadcast() || ip.is_multicast() {
+            self.lost.not_unicast += 1;
+            return;
+        }
+        let now = Instant::now();
+        let Some(sequence) = self.next_number(ip, now) else {
+            self.lost.table_full += 1;
+            return;
+        };
+        report_v05::renumber(datagram, sequence);
+        match sockets.send(datagram, address) {
+            Ok(()) => self.sent += 1,
+            Err(error) => self.lost.count(&error),
+        }
+    }
+
+    /// `None` if the sender is new and there is no room for it.
+    fn next_number(&mut self, ip: Ipv4Addr, now: Instant) -> Option<u32> {
+        if let Some(sender) = self.senders.get_mut(&ip) {
+            let sequence = sender.next_sequence;
+            sender.next_sequence = sequence.wrapping_add(1);
+            sender.last_report = now;
+            return Some(sequence);
+        }
+        if self.senders.len() >= self.limit {
+            self.forget_idle(now);
+        }
+        (self.senders.len() < self.limit).then(|| {
+            let sender = Sender {
+                next_sequence: 2,
+                last_report: now,
+            };
+            self.senders.insert(ip, sender);
+            1
+        })
+    }
+
+    fn forget_idle(&mut self, now: Instant) {
+        if self.next_search.is_some_and(|time| now < time) {
+            return;
+        }
+        self.next_search = Some(now + SEARCH_PAUSE);
+        let before = self.senders.len();
+        self.senders
+            .retain(|_, sender| now.duration_since(sender.last_report) < SENDER_IDLE);
+        self.forgotten += (before - self.senders.len()) as u64;
+    }
+
+    fn counts(&self) -> SenderCounts {
+        SenderCounts {
+            senders: self.senders.len(),
+            forgotten: self.forgotten,
+            sent: self.sent,
+            lost: self.lost.total(),
+            lost_by_cause: self.lost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_refuses_new_senders_until_old_ones_were_idle() {
+        let mut senders = PacketSenders::new(1);
+        senders.limit = 2;
+        let start = Instant::now();
+        let [a, b, c] = [1, 2, 3].map(|last| Ipv4Addr::new(10, 0, 0, last));
+        assert_eq!(senders.next_number(a, start), Some(1));
+        assert_eq!(senders.next_number(b, start), Some(1));
+        assert_eq!(senders.next_number(a, start), Some(2));
+        assert_eq!(senders.next_number(c, start), None, "no room");
+        let later = start + SENDER_IDLE;
+        assert_eq!(senders.next_number(b, later), Some(2), "known ones go on");
+        assert_eq!(senders.next_number(c, later), Some(1), "a was idle");
+        assert_eq!(senders.next_number(a, later), None, "a was forgotten");
+        assert_eq!((senders.forgotten, senders.senders.len()), (1, 2));
+    }
+}

@@ -1,0 +1,63 @@
+//! The UDP sockets that reports leave through, one per address family.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use nix::sys::socket::{setsockopt, sockopt};
+
+/// Room for some ten thousand reports while the device is busy.
+const SEND_BUFFER_BYTES: usize = 8 << 20;
+
+/// How often a send that a signal interrupted is tried again.
+const INTERRUPTIONS: u32 = 8;
+
+/// Sockets for the families in use; none of them ever blocks.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    v4: Option<UdpSocket>,
+    v6: Option<UdpSocket>,
+}
+
+impl Sockets {
+    /// Opens the families asked for.
+    pub(super) fn open(v4: bool, v6: bool) -> io::Result<Self> {
+        let open = |wanted: bool, local: SocketAddr| wanted.then(|| open_socket(local)).transpose();
+        Ok(Self {
+            v4: open(v4, (Ipv4Addr::UNSPECIFIED, 0).into())?,
+            v6: open(v6, (Ipv6Addr::UNSPECIFIED, 0).into())?,
+        })
+    }
+
+    /// Hands a datagram to the kernel, or says why that failed.
+    pub(super) fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<()> {
+        let socket = match to {
+            SocketAddr::V4(_) => self.v4.as_ref(),
+            SocketAddr::V6(_) => self.v6.as_ref(),
+        };
+        let socket = socket.ok_or(io::ErrorKind::Unsupported)?;
+        let mut tries = 0;
+        loop {
+            match socket.send_to(datagram, to) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    tries += 1;
+                    if tries == INTERRUPTIONS {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    // Without CAP_NET_ADMIN the kernel grants as much as net.core.wmem_max; a smaller buffer
+    // loses reports sooner, and those are counted.
+    if setsockopt(&socket, sockopt::SndBufForce, &SEND_BUFFER_BYTES).is_err() {
+        let _ = setsockopt(&socket, sockopt::SndBuf, &SEND_BUFFER_BYTES);
+    }
+    Ok(socket)
+}

@@ -1,0 +1,3 @@
+//! From reports to something to look at.
+
+pub mod text;

@@ -1,0 +1,82 @@
+//! A position in untrusted bytes that cannot leave them.
+
+use super::DecodeError;
+
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, offset: 0 }
+    }
+
+    /// Bytes from the beginning to here.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Everything that is left.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.offset..).unwrap_or_default()
+    }
+
+    pub(super) fn array<const N: usize>(
+        &mut self,
+        what: &'static str,
+    ) -> Result<[u8; N], DecodeError> {
+        let rest = self.rest();
+        let (array, _) = rest
+            .split_first_chunk::<N>()
+            .ok_or(DecodeError::Truncated {
+                what,
+                offset: self.offset,
+                needed: N,
+                available: rest.len(),
+            })?;
+        self.offset += N;
+        Ok(*array)
+    }
+
+    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, DecodeError> {
+        self.array::<1>(what).map(|[byte]| byte)
+    }
+
+    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, DecodeError> {
+        self.array(what).map(u16::from_be_bytes)
+    }
+
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, DecodeError> {
+        self.array(what).map(u32::from_be_bytes)
+    }
+
+    /// Reads a byte that has to have one value.
+    pub(super) fn expect_u8(
+        &mut self,
+        what: &'static str,
+        expected: u8,
+    ) -> Result<(), DecodeError> {
+        let found = self.u8(what)?;
+        self.check(what, 1, found.into(), expected.into())
+    }
+
+    /// Refuses a value that was read from the last `width` bytes and is not the expected one.
+    pub(super) fn check(
+        &self,
+        what: &'static str,
+        width: usize,
+        found: u32,
+        expected: u32,
+    ) -> Result<(), DecodeError> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(DecodeError::Field {
+            what,
+            offset: self.offset.saturating_sub(width),
+            found,
+            expected,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! Why bytes are not what they should be.
+
+use crate::model::BadHeaders;
+
+/// Why a datagram is no report, or a block no INT block; offsets are bytes from its beginning.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("{what} at offset {offset} needs {needed} bytes, {available} left")]
+    Truncated {
+        what: &'static str,
+        offset: usize,
+        needed: usize,
+        available: usize,
+    },
+    #[error("telemetry report version {found}, expected 0 (v0.5)")]
+    Version { found: u8 },
+    #[error("report kind (NProto) {found}, expected 0 to 4")]
+    Kind { found: u8 },
+    #[error("{what} of {found} bytes, expected {expected}")]
+    Length {
+        what: &'static str,
+        found: usize,
+        expected: &'static str,
+    },
+    #[error("{what} at offset {offset} is {found:#x}, expected {expected:#x}")]
+    Field {
+        what: &'static str,
+        offset: usize,
+        found: u32,
+        expected: u32,
+    },
+    #[error("quoted headers at offset {offset}: {source}")]
+    Headers { offset: usize, source: BadHeaders },
+}
+
+/// [`DecodeError`] without its numbers: something to count by.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum DecodeErrorKind {
+    Truncated,
+    Version,
+    Kind,
+    Length,
+    Field,
+}
+
+impl DecodeError {
+    pub fn kind(&self) -> DecodeErrorKind {
+        match self {
+            Self::Truncated { .. } => DecodeErrorKind::Truncated,
+            Self::Version { .. } => DecodeErrorKind::Version,
+            Self::Kind { .. } => DecodeErrorKind::Kind,
+            Self::Length { .. } => DecodeErrorKind::Length,
+            Self::Field { .. } | Self::Headers { .. } => DecodeErrorKind::Field,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! INT v0.5 as Host-INT writes it: the 36-byte block in packets and the stack in reports.
+//!
+//! A block is the v0.5 TCP/UDP shim header (type 3), metadata header and stack, and then a
+//! sequence number that the instruction count does not cover; on the wire v0.5's tail follows.
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use crate::model::{Hop, HopStack, NodeId};
+
+/// Shim type of Host-INT blocks.
+pub const SHIM_TYPE: u8 = 3;
+/// Shim length in words of the block in packets: shim, header, one hop, sequence number, tail.
+pub const BLOCK_WORDS: u8 = 9;
+/// Bytes of the block in packets.
+pub const BLOCK_BYTES: usize = 36;
+/// Version nibble of the metadata header (INT v0.5).
+pub const VERSION: u8 = 0;
+/// Set bits in [`INSTRUCTIONS`], which is the number of words per hop.
+pub const INSTRUCTION_COUNT: u8 = 4;
+/// Instruction bits 0, 1, 4 and 5: node ID, ports, ingress and egress timestamp.
+pub const INSTRUCTIONS: u16 = 0xCC00;
+/// The largest hop count that Host-INT announces.
+pub const MAX_HOPS: u8 = 2;
+
+/// Words of a block around its hops: shim 1, metadata header 2, sequence number 1.
+const FRAME_WORDS: usize = 4;
+const HOP_WORDS: usize = INSTRUCTION_COUNT as usize;
+
+/// What the reserved shim bytes mean between hosts that run hostint; Host-INT leaves them 0.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ShimNotes {
+    /// The tail is a word that keeps the L4 checksum right.
+    pub tail_is_checksum: bool,
+    /// The packet's DSCP before it was marked, 6 bits.
+    pub original_dscp: Option<u8>,
+    /// A code for the flow's age, 4 bits.
+    pub age_code: u8,
+}
+
+const NOTE_TAIL_IS_CHECKSUM: u8 = 0x80;
+const NOTE_ORIGINAL_DSCP: u8 = 0x40;
+const NOTE_AGE: u8 = 0x0f;
+
+/// The INT block of a packet between source and sink.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct IntBlock {
+    pub notes: ShimNotes,
+    pub source: Hop,
+    pub sequence: u32,
+    /// Behind extension-udp its first byte is the original IP protocol; otherwise see
+    /// [`ShimNotes::tail_is_checksum`].
+    pub tail: [u8; 4],
+}
+
+impl IntBlock {
+    /// Reads the block at the beginning of `bytes`; what follows it is not looked at.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(bytes);
+        cursor.expect_u8("shim type", SHIM_TYPE)?;
+        let flags = cursor.u8("shim notes")?;
+        cursor.expect_u8("shim length", BLOCK_WORDS)?;
+        let dscp = cursor.u8("shim DSCP")?;
+        decode_header(&mut cursor, 1)?;
+        Ok(Self {
+            notes: ShimNotes {
+                tail_is_checksum: flags & NOTE_TAIL_IS_CHECKSUM != 0,
+                original_dscp: (flags & NOTE_ORIGINAL_DSCP != 0).then_some(dscp >> 2),
+                age_code: flags & NOTE_AGE,
+            },
+            source: decode_hop(&mut cursor)?,
+            sequence: cursor.u32("sequence number")?,
+            tail: cursor.array("tail")?,
+        })
+    }
+
+    pub fn emit(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(BLOCK_BYTES);
+        let mut flags = self.notes.age_code & NOTE_AGE;
+        if self.notes.tail_is_checksum {
+            flags |= NOTE_TAIL_IS_CHECKSUM;
+        }
+        if self.notes.original_dscp.is_some() {
+            flags |= NOTE_ORIGINAL_DSCP;
+        }
+        let dscp = self.notes.original_dscp.unwrap_or(0) << 2;
+        out.extend([SHIM_TYPE, flags, BLOCK_WORDS, dscp]);
+        emit_header(1, &mut out);
+        emit_hop(&self.source, &mut out);
+        out.extend(self.sequence.to_be_bytes());
+        out.extend(self.tail);
+        out
+    }
+}
+
+/// Bytes of a report's INT part with so many hops.
+pub(super) fn stack_bytes(hops: usize) -> usize {
+    4 * (FRAME_WORDS + HOP_WORDS * hops)
+}
+
+/// How many hops an INT part of so many bytes has, if it can have that size.
+pub(super) fn hops_in(bytes: usize) -> Option<usize> {
+    let hops = bytes.checked_sub(stack_bytes(0))?;
+    let hop_bytes = 4 * HOP_WORDS;
+    let count = hops / hop_bytes;
+    (hops % hop_bytes == 0 && (1..=HopStack::MAX_HOPS).contains(&count)).then_some(count)
+}
+
+/// Reads a report's INT part of exactly `hops` hops: stack and sequence number.
+pub(super) fn decode_stack(
+    cursor: &mut Cursor<'_>,
+    hops: usize,
+) -> Result<(HopStack, u32), DecodeError> {
+    cursor.expect_u8("shim type", SHIM_TYPE)?;
+    cursor.u8("reserved shim byte")?;
+    let words = cursor.u8("shim length")?;
+    cursor.check("shim length", 1, words.into(), words_of(hops).into())?;
+    cursor.u8("reserved shim byte")?;
+    let count = decode_header(cursor, count_of(hops))?;
+    let stack = (0..count)
+        .map(|_| decode_hop(cursor))
+        .collect::<Result<Vec<_>, _>>()?;
+    let stack = HopStack::newest_first(&stack).ok_or(DecodeError::Length {
+        what: "hop stack",
+        found: stack.len() * 4 * HOP_WORDS,
+        expected: "1 to 62 hops of 16",
+    })?;
+    Ok((stack, cursor.u32("sequence number")?))
+}
+
+/// Writes a report's INT part; reserved bytes are 0, whatever the packet had there.
+pub(super) fn emit_stack(stack: &HopStack, sequence: u32, out: &mut Vec<u8>) {
+    out.extend([SHIM_TYPE, 0, words_of(stack.count()), 0]);
+    emit_header(count_of(stack.count()), out);
+    for hop in stack.iter() {
+        emit_hop(hop, out);
+    }
+    out.extend(sequence.to_be_bytes());
+}
+
+/// A [`HopStack`] never has more hops than these two can say.
+fn words_of(hops: usize) -> u8 {
+    u8::try_from(FRAME_WORDS + HOP_WORDS * hops).unwrap_or(u8::MAX)
+}
+
+fn count_of(hops: usize) -> u8 {
+    u8::try_from(hops).unwrap_or(u8::MAX)
+}
+
+/// Reads a metadata header that has to announce `hops` hops; reserved bits, the replication
+/// and error flags and the maximal hop count say nothing that a report needs.
+fn decode_header(cursor: &mut Cursor<'_>, hops: u8) -> Result<u8, DecodeError> {
+    let version = cursor.u8("INT version")? >> 4;
+    cursor.check("INT version", 1, version.into(), VERSION.into())?;
+    let instructions = cursor.u8("instruction count")? & 0x1f;
+    cursor.check(
+        "instruction count",
+        1,
+        instructions.into(),
+        INSTRUCTION_COUNT.into(),
+    )?;
+    cursor.u8("max hop count")?;
+    cursor.expect_u8("total hop count", hops)?;
+    let bitmap = cursor.u16("instruction bitmap")?;
+    cursor.check("instruction bitmap", 2, bitmap.into(), INSTRUCTIONS.into())?;
+    cursor.u16("reserved")?;
+    Ok(hops)
+}
+
+fn emit_header(hops: u8, out: &mut Vec<u8>) {
+    out.extend([VERSION << 4, INSTRUCTION_COUNT, MAX_HOPS, hops]);
+    out.extend(INSTRUCTIONS.to_be_bytes());
+    out.extend([0, 0]);
+}
+
+fn decode_hop(cursor: &mut Cursor<'_>) -> Result<Hop, DecodeError> {
+    Ok(Hop {
+        node: NodeId(cursor.u32("node ID")?),
+        ingress_port: cursor.u16("ingress port")?,
+        egress_port: cursor.u16("egress port")?,
+        ingress_ts: cursor.u32("ingress timestamp")?,
+        egress_ts: cursor.u32("egress timestamp")?,
+    })
+}
+
+fn emit_hop(hop: &Hop, out: &mut Vec<u8>) {
+    out.extend(hop.node.0.to_be_bytes());
+    out.extend(hop.ingress_port.to_be_bytes());
+    out.extend(hop.egress_port.to_be_bytes());
+    out.extend(hop.ingress_ts.to_be_bytes());
+    out.extend(hop.egress_ts.to_be_bytes());
+}

@@ -1,0 +1,183 @@
+//! Host-INT's two kinds of telemetry report: drop-summary (NProto 3) and latency (NProto 4).
+
+use std::net::Ipv4Addr;
+
+use super::cursor::Cursor;
+use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, int_v05};
+use crate::model::{DropSummary, Ipv4Flow, LatencyReport, NodeId, QuotedHeaders, Transport};
+
+const IP_BYTES: usize = 20;
+const WORD_BYTES: usize = 4;
+/// Two nodes, two ports, time, sequence number, count.
+const SUMMARY_BYTES: usize = 24;
+/// Version 4, five words, no options.
+const IP_VERSION_LENGTH: u8 = 0x45;
+
+/// What a latency report of some size can be made of; nothing in it says so.
+#[derive(Clone, Copy)]
+struct Layout {
+    reporter_word: bool,
+    transport: Transport,
+    hops: usize,
+}
+
+impl Layout {
+    /// Every layout of a datagram of `size` bytes, that of an INT sink with two hops first.
+    ///
+    /// The sizes that Host-INT sends are 92 and 104 bytes with the node ID word (UDP, TCP), 88
+    /// and 100 without. Another number of hops may fit as well: 88 bytes also hold one hop of
+    /// TCP with the word.
+    fn of_size(size: usize) -> impl Iterator<Item = Self> {
+        let fitting = move |two_hops: bool| {
+            [
+                (true, Transport::Udp),
+                (true, Transport::Tcp),
+                (false, Transport::Udp),
+                (false, Transport::Tcp),
+            ]
+            .into_iter()
+            .filter_map(move |(reporter_word, transport)| {
+                let word = if reporter_word { WORD_BYTES } else { 0 };
+                let around = HEADER_BYTES + word + IP_BYTES + transport.quoted_bytes();
+                let hops = int_v05::hops_in(size.checked_sub(around)?)?;
+                ((hops == 2) == two_hops).then_some(Self {
+                    reporter_word,
+                    transport,
+                    hops,
+                })
+            })
+        };
+        fitting(true).chain(fitting(false))
+    }
+}
+
+/// Reads a whole datagram whose fixed header says latency report.
+pub(super) fn decode_latency(datagram: &[u8]) -> Result<LatencyReport, DecodeError> {
+    let mut refused = None;
+    for layout in Layout::of_size(datagram.len()) {
+        match decode_layout(datagram, layout) {
+            Ok(report) => return Ok(report),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or(DecodeError::Length {
+        what: "latency report",
+        found: datagram.len(),
+        expected: "88 or 100 without, 92 or 104 with the node ID word (UDP or TCP)",
+    }))
+}
+
+fn decode_layout(datagram: &[u8], layout: Layout) -> Result<LatencyReport, DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    cursor.array::<HEADER_BYTES>("report header")?;
+    let reporter = match layout.reporter_word {
+        true => Some(NodeId(cursor.u32("reporter node ID")?)),
+        false => None,
+    };
+    let offset = cursor.offset();
+    let ip = cursor.array::<IP_BYTES>("quoted IPv4 header")?;
+    check_ip(&ip, offset, layout.transport)?;
+    let headers = match layout.transport {
+        Transport::Udp => QuotedHeaders::new(ip, &cursor.array::<8>("quoted UDP header")?),
+        Transport::Tcp => QuotedHeaders::new(ip, &cursor.array::<20>("quoted TCP header")?),
+    }
+    .map_err(|source| DecodeError::Headers { offset, source })?;
+    let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops)?;
+    Ok(LatencyReport {
+        reporter,
+        headers,
+        hops,
+        sequence,
+    })
+}
+
+pub(super) fn emit_latency(report: &LatencyReport, out: &mut Vec<u8>) {
+    if let Some(node) = report.reporter {
+        out.extend(node.0.to_be_bytes());
+    }
+    out.extend(report.headers.ip());
+    out.extend(report.headers.l4());
+    int_v05::emit_stack(&report.hops, report.sequence, out);
+}
+
+/// Reads a whole datagram whose fixed header says drop-summary report.
+pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, DecodeError> {
+    const AROUND_L4: usize = HEADER_BYTES + SUMMARY_BYTES + IP_BYTES;
+    let transport = [Transport::Udp, Transport::Tcp]
+        .into_iter()
+        .find(|transport| datagram.len() == AROUND_L4 + transport.quoted_bytes())
+        .ok_or(DecodeError::Length {
+            what: "drop-summary report",
+            found: datagram.len(),
+            expected: "64 (UDP) or 76 (TCP)",
+        })?;
+    let mut cursor = Cursor::new(datagram);
+    cursor.array::<HEADER_BYTES>("report header")?;
+    let source_node = NodeId(cursor.u32("source node ID")?);
+    let sink_node = NodeId(cursor.u32("sink node ID")?);
+    let source_port = cursor.u16("source port")?;
+    let sink_port = cursor.u16("sink port")?;
+    let gap_time_s = cursor.u32("gap timestamp")?;
+    let before_seq = cursor.u32("gap sequence number")?;
+    let count = cursor.u32("gap count")?;
+    let offset = cursor.offset();
+    let ip = cursor.array::<IP_BYTES>("synthetic IPv4 header")?;
+    check_ip(&ip, offset, transport)?;
+    let [.., s1, s2, s3, s4, d1, d2, d3, d4] = ip;
+    Ok(DropSummary {
+        source_node,
+        sink_node,
+        source_port,
+        sink_port,
+        gap_time_s,
+        before_seq,
+        count,
+        flow: Ipv4Flow {
+            src: Ipv4Addr::new(s1, s2, s3, s4),
+            dst: Ipv4Addr::new(d1, d2, d3, d4),
+            sport: cursor.u16("synthetic source port")?,
+            dport: cursor.u16("synthetic destination port")?,
+            transport,
+        },
+    })
+}
+
+/// The synthetic headers name the flow; every other field is 0, except that of UDP its length.
+pub(super) fn emit_drop_summary(summary: &DropSummary, out: &mut Vec<u8>) {
+    out.extend(summary.source_node.0.to_be_bytes());
+    out.extend(summary.sink_node.0.to_be_bytes());
+    out.extend(summary.source_port.to_be_bytes());
+    out.extend(summary.sink_port.to_be_bytes());
+    out.extend(summary.gap_time_s.to_be_bytes());
+    out.extend(summary.before_seq.to_be_bytes());
+    out.extend(summary.count.to_be_bytes());
+    let flow = &summary.flow;
+    out.extend([IP_VERSION_LENGTH, 0, 0, 0, 0, 0, 0, 0, 0]);
+    out.extend([flow.transport.protocol(), 0, 0]);
+    out.extend(flow.src.octets());
+    out.extend(flow.dst.octets());
+    out.extend(flow.sport.to_be_bytes());
+    out.extend(flow.dport.to_be_bytes());
+    match flow.transport {
+        Transport::Udp => out.extend([0, 8, 0, 0]),
+        Transport::Tcp => out.extend([0; 16]),
+    }
+}
+
+fn check_ip(ip: &[u8; IP_BYTES], offset: usize, transport: Transport) -> Result<(), DecodeError> {
+    for (what, at, expected) in [
+        ("IPv4 version and header length", 0, IP_VERSION_LENGTH),
+        ("IP protocol", 9, transport.protocol()),
+    ] {
+        if ip[at] != expected {
+            return Err(DecodeError::Field {
+                what,
+                offset: offset + at,
+                found: ip[at].into(),
+                expected: expected.into(),
+            });
+        }
+    }
+    Ok(())
+}

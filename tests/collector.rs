@@ -1,0 +1,303 @@
+//! What a collector knows about its exporters: losses, duplicates, restarts, undecodable bytes.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, decode};
+use hostint::model::{Body, Flags, HwId, Observation, Report, TruncatedFrame};
+
+/// `received, lost, duplicates, late, stale, restarts`.
+fn counts(numbers: [u64; 6]) -> NumberingCounts {
+    let [received, lost, duplicates, late, stale, restarts] = numbers;
+    NumberingCounts {
+        received,
+        lost,
+        duplicates,
+        late,
+        stale,
+        restarts,
+    }
+}
+
+fn arrivals(numbers: &[u32]) -> (Numbering, Vec<Continuity>) {
+    let mut numbering = Numbering::default();
+    let seen = numbers.iter().map(|n| numbering.arrived(*n)).collect();
+    (numbering, seen)
+}
+
+#[test]
+fn numbers_tell_what_was_lost() {
+    struct Case {
+        name: &'static str,
+        numbers: Vec<u32>,
+        counts: [u64; 6],
+    }
+    let case = |name, numbers: &[u32], counts| Case {
+        name,
+        numbers: numbers.to_vec(),
+        counts,
+    };
+    let range = |first: u32, last: u32| first..=last;
+    let burst = |parts: &[&[u32]]| parts.concat();
+    let hundred: Vec<u32> = range(1, 100).collect();
+    let cases = [
+        case("nothing is lost in order", &hundred, [100, 0, 0, 0, 0, 0]),
+        case("a hole is a loss", &[1, 2, 5], [3, 2, 0, 0, 0, 0]),
+        case(
+            "a collector that came later does not count what was before it",
+            &[500, 501],
+            [2, 0, 0, 0, 0, 0],
+        ),
+        case(
+            "a late arrival is no loss any more",
+            &[1, 3, 2, 4],
+            [4, 0, 0, 1, 0, 0],
+        ),
+        case(
+            "late by the whole window",
+            &burst(&[&[1], &range(3, 65).collect::<Vec<_>>(), &[2]]),
+            [65, 0, 0, 1, 0, 0],
+        ),
+        case(
+            "later than the window cannot be told from a duplicate",
+            &burst(&[
+                &range(200, 300).collect::<Vec<_>>(),
+                &range(302, 400).collect::<Vec<_>>(),
+                &[301],
+            ]),
+            [201, 1, 0, 0, 1, 0],
+        ),
+        case(
+            "older than the first is late, and no loss is taken back for it",
+            &[10, 12, 9],
+            [3, 1, 0, 1, 0, 0],
+        ),
+        case("a duplicate is one", &[1, 2, 2, 3], [4, 0, 1, 0, 0, 0]),
+        case(
+            "each packet twice is no restart",
+            &[1, 1, 2, 2, 3, 3, 4, 4],
+            [8, 0, 4, 0, 0, 0],
+        ),
+        case(
+            "a duplicate of a late arrival is a duplicate",
+            &[1, 3, 2, 2],
+            [4, 0, 1, 1, 0, 0],
+        ),
+        case(
+            "numbers wrap from 2^32-1 to 0",
+            &[u32::MAX - 1, u32::MAX, 0, 1],
+            [4, 0, 0, 0, 0, 0],
+        ),
+        case("a loss across the wrap", &[u32::MAX, 2], [2, 2, 0, 0, 0, 0]),
+        case(
+            "late across the wrap",
+            &[u32::MAX - 1, 0, u32::MAX, 1],
+            [4, 0, 0, 1, 0, 0],
+        ),
+        case(
+            "a restart shows at the third number",
+            &burst(&[&hundred, &[1, 2, 3, 4]]),
+            [104, 0, 0, 0, 0, 1],
+        ),
+        case(
+            "what is missing at the beginning of a restart was lost",
+            &burst(&[&hundred, &[4, 5, 8, 9]]),
+            [104, 5, 0, 0, 0, 1],
+        ),
+        case(
+            "and may come late",
+            &burst(&[&hundred, &[4, 5, 8, 2, 9]]),
+            [105, 4, 0, 1, 0, 1],
+        ),
+        case(
+            "one very late packet is no restart",
+            &burst(&[&hundred, &[1, 101, 102]]),
+            [103, 0, 0, 0, 1, 0],
+        ),
+        case(
+            "a restart after few reports shows at the third number as well",
+            &[1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 6],
+            [11, 0, 0, 0, 0, 1],
+        ),
+        case(
+            "with its first report missing",
+            &[1, 2, 3, 4, 5, 2, 3, 4],
+            [8, 1, 0, 0, 0, 1],
+        ),
+        case(
+            "a restart somewhere else shows at the third number",
+            &[100_000, 5_000, 5_001, 5_002, 5_003],
+            [5, 0, 0, 0, 0, 1],
+        ),
+        case(
+            "two strays are none",
+            &[100_000, 5_000, 5_001, 100_001],
+            [4, 0, 0, 0, 2, 0],
+        ),
+        case(
+            "a jump ahead is a loss as long as that many can have been sent",
+            &[1, 1 << 24],
+            [2, (1 << 24) - 2, 0, 0, 0, 0],
+        ),
+        case(
+            "a jump from nowhere to nowhere is a restart, not four billion losses",
+            &[1, 1 << 31, (1 << 31) + 1, (1 << 31) + 2, (1 << 31) + 3],
+            [5, 0, 0, 0, 0, 1],
+        ),
+    ];
+    for Case {
+        name,
+        numbers,
+        counts: expected,
+    } in cases
+    {
+        let (numbering, seen) = arrivals(&numbers);
+        assert_eq!(numbering.counts(), counts(expected), "{name}: {seen:?}");
+    }
+}
+
+#[test]
+fn each_arrival_is_called_what_it_is() {
+    use Continuity::*;
+    let (_, seen) = arrivals(&[1, 2, 2, 5, 4, 200, 30, 201, 30, 31, 32, 33]);
+    assert_eq!(
+        seen,
+        [
+            First,
+            InOrder,
+            Duplicate,
+            Gap(2),
+            Late,
+            Gap(194),
+            Stale,
+            InOrder,
+            Stale,
+            Stale,
+            Restart,
+            InOrder
+        ]
+    );
+}
+
+#[test]
+fn any_order_within_the_window_adds_up() {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = move || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    for round in 0..200 {
+        let first = next() as u32;
+        let mut lost = 0;
+        let mut numbers = vec![first, first.wrapping_add(1)];
+        for block in 0..50_u32 {
+            let mut shuffled: Vec<u32> = Vec::new();
+            for n in 0..32 {
+                if next() % 10 == 0 {
+                    lost += 1;
+                } else {
+                    shuffled.push(first.wrapping_add(2 + block * 32 + n));
+                }
+            }
+            for last in (1..shuffled.len()).rev() {
+                shuffled.swap(last, next() as usize % (last + 1));
+            }
+            numbers.extend(shuffled);
+        }
+        numbers.push(first.wrapping_add(2 + 50 * 32));
+        let (numbering, _) = arrivals(&numbers);
+        let seen = numbering.counts();
+        assert_eq!(
+            (seen.received, seen.lost, seen.duplicates, seen.restarts),
+            (numbers.len() as u64, lost, 0, 0),
+            "round {round}"
+        );
+    }
+}
+
+fn report(sequence: u32, hw_id: u8) -> Report {
+    Report {
+        sequence,
+        observation: Observation {
+            hw_id: HwId::new(hw_id).unwrap(),
+            flags: Flags::default(),
+            timestamp: 0,
+            body: Body::Ethernet(TruncatedFrame::default()),
+        },
+    }
+}
+
+fn host(last: u8) -> IpAddr {
+    Ipv4Addr::new(10, 0, 0, last).into()
+}
+
+#[test]
+fn each_address_and_subsystem_has_its_own_numbers() {
+    let mut exporters = Exporters::default();
+    for (address, hw_id, sequence) in [
+        (2, 0, 1),
+        (1, 0, 1),
+        (1, 1, 900),
+        (1, 0, 4),
+        (1, 1, 901),
+        (2, 0, 2),
+    ] {
+        exporters.received(host(address), &report(sequence, hw_id));
+    }
+    let lost: Vec<_> = exporters
+        .each()
+        .iter()
+        .map(|e| (e.exporter, e.hw_id, e.numbers.received, e.numbers.lost))
+        .collect();
+    assert_eq!(
+        lost,
+        [(host(1), 0, 2, 2), (host(1), 1, 2, 0), (host(2), 0, 2, 0)]
+    );
+    let sum = exporters.counts();
+    assert_eq!((sum.exporters, sum.numbers.received), (3, 6));
+    assert_eq!((sum.numbers.lost, sum.untracked), (2, 0));
+}
+
+#[test]
+fn a_full_table_counts_what_it_does_not_follow() {
+    let mut exporters = Exporters::with_limit(2);
+    for address in 1..=4 {
+        for sequence in 1..=10 {
+            exporters.received(host(address), &report(sequence, 0));
+        }
+    }
+    let counts = exporters.counts();
+    assert_eq!(counts.exporters, 2);
+    assert_eq!((counts.numbers.received, counts.untracked), (20, 20));
+    let error = decode(&[]).expect_err("empty");
+    for address in 1..=4 {
+        exporters.undecodable(host(address), &error);
+    }
+    assert_eq!(exporters.counts().undecodable.truncated, 4);
+    assert_eq!(exporters.undecodable_by_address().count(), 2);
+}
+
+#[test]
+fn undecodable_datagrams_are_counted_by_cause() {
+    let mut exporters = Exporters::default();
+    let mut latency_of_another_type = vec![0; 92];
+    latency_of_another_type[0] = 4;
+    for datagram in [
+        &[][..],
+        &[0; 11],
+        &[0x10; 40],
+        &[0x20; 40],
+        &[0x09; 40],
+        &[0x04; 40],
+        &latency_of_another_type,
+    ] {
+        let error = decode(datagram).expect_err("no report");
+        exporters.undecodable(host(1), &error);
+    }
+    let seen = exporters.counts().undecodable;
+    assert_eq!((seen.truncated, seen.version, seen.kind), (2, 2, 1));
+    assert_eq!((seen.length, seen.field, seen.total()), (1, 1, 7));
+    let by_address: Vec<_> = exporters.undecodable_by_address().collect();
+    assert_eq!(by_address, [(host(1), seen)]);
+}

@@ -1,0 +1,21 @@
+//! Golden packets: whole Ethernet frames as hex dumps, and the way to what is inside.
+
+use std::path::Path;
+
+/// The frame of `tests/golden/NAME.hex`: an offset, then up to sixteen bytes per line.
+pub fn frame(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(format!("{name}.hex"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text.lines()
+        .flat_map(|line| line.split_whitespace().skip(1))
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap_or_else(|e| panic!("{name}: {byte}: {e}")))
+        .collect()
+}
+
+/// The UDP payload of a frame without VLAN tag and IPv4 options.
+#[allow(dead_code)] // each test file uses its share
+pub fn udp_payload(name: &str) -> Vec<u8> {
+    frame(name).split_off(14 + 20 + 8)
+}

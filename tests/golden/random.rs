@@ -1,0 +1,127 @@
+//! Random reports: every kind, every field.
+
+use hostint::model::*;
+
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn u32(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+
+    pub fn u16(&mut self) -> u16 {
+        self.u32() as u16
+    }
+
+    pub fn u8(&mut self) -> u8 {
+        self.u32() as u8
+    }
+
+    pub fn bool(&mut self) -> bool {
+        self.u32() & 1 == 0
+    }
+
+    pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        std::array::from_fn(|_| self.u8())
+    }
+
+    pub fn transport(&mut self) -> Transport {
+        match self.bool() {
+            true => Transport::Tcp,
+            false => Transport::Udp,
+        }
+    }
+
+    pub fn hop(&mut self) -> Hop {
+        Hop {
+            node: NodeId(self.u32()),
+            ingress_port: self.u16(),
+            egress_port: self.u16(),
+            ingress_ts: self.u32(),
+            egress_ts: self.u32(),
+        }
+    }
+
+    pub fn frame(&mut self) -> TruncatedFrame {
+        let length = self.u8();
+        TruncatedFrame((0..length).map(|_| self.u8()).collect())
+    }
+
+    pub fn latency(&mut self) -> LatencyReport {
+        let transport = self.transport();
+        let mut ip: [u8; 20] = self.bytes();
+        ip[0] = 0x45;
+        ip[9] = transport.protocol();
+        let l4: [u8; 20] = self.bytes();
+        LatencyReport {
+            reporter: self.bool().then(|| NodeId(self.u32())),
+            headers: QuotedHeaders::new(ip, &l4[..transport.quoted_bytes()]).unwrap(),
+            hops: HopStack::between(self.hop(), self.hop()),
+            sequence: self.u32(),
+        }
+    }
+
+    pub fn drop_summary(&mut self) -> DropSummary {
+        DropSummary {
+            source_node: NodeId(self.u32()),
+            sink_node: NodeId(self.u32()),
+            source_port: self.u16(),
+            sink_port: self.u16(),
+            gap_time_s: self.u32(),
+            before_seq: self.u32(),
+            count: self.u32(),
+            flow: Ipv4Flow {
+                src: self.bytes::<4>().into(),
+                dst: self.bytes::<4>().into(),
+                sport: self.u16(),
+                dport: self.u16(),
+                transport: self.transport(),
+            },
+        }
+    }
+
+    pub fn report(&mut self) -> Report {
+        let body = match self.u8() % 5 {
+            0 => Body::Ethernet(self.frame()),
+            1 => Body::Drop(PacketDropReport {
+                node: NodeId(self.u32()),
+                ingress_port: self.u16(),
+                egress_port: self.u16(),
+                queue_id: self.u8(),
+                reason: self.u8(),
+                frame: self.frame(),
+            }),
+            2 => Body::Local(LocalReport {
+                node: NodeId(self.u32()),
+                ingress_port: self.u16(),
+                egress_port: self.u16(),
+                queue_id: self.u8(),
+                queue_occupancy: QueueOccupancy::new(self.u32() >> 8).unwrap(),
+                egress_ts: self.u32(),
+                frame: self.frame(),
+            }),
+            3 => Body::DropSummary(self.drop_summary()),
+            _ => Body::Latency(self.latency()),
+        };
+        Report {
+            sequence: self.u32(),
+            observation: Observation {
+                hw_id: HwId::new(self.u8() >> 2).unwrap(),
+                flags: Flags {
+                    dropped: self.bool(),
+                    congested_queue: self.bool(),
+                    tracked_flow: self.bool(),
+                },
+                timestamp: self.u32(),
+                body,
+            },
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Reports on their way: to collectors, back to packet senders, into the log, over loopback.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hostint::collector::{Exporters, Listener, decode};
+use hostint::model::*;
+use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
+
+const NOW_NS: u64 = 1_700_000_000_987_654_321;
+
+const BUILDER: Builder = Builder {
+    sink_node: NodeId(3),
+    node_id_word: true,
+};
+
+/// A packet from 127.0.0.1.
+fn loopback_event(sequence: u32) -> SinkEvent {
+    let mut ip = [0; 20];
+    ip[0] = 0x45;
+    ip[9] = 17;
+    ip[12..16].copy_from_slice(&[127, 0, 0, 1]);
+    let headers = QuotedHeaders::new(ip, &[0x9c, 0x40, 0x13, 0x89, 0, 8, 0, 0]).unwrap();
+    SinkEvent::Latency(LatencyEvent {
+        reasons: Reasons::default(),
+        encapsulation: Encapsulation::OverTcpUdp,
+        flow: headers.flow(),
+        headers,
+        source: Hop {
+            node: NodeId(2),
+            ingress_port: 13,
+            egress_port: 13,
+            ingress_ts: 1,
+            egress_ts: 1,
+        },
+        sink_port: 12,
+        sink_ns: NOW_NS,
+        sequence,
+        latency_ns: 1,
+    })
+}
+
+fn loss_event(protocol: u8) -> LossEvent {
+    LossEvent {
+        flow: FlowKey {
+            src: "192.0.2.1".parse().unwrap(),
+            dst: "198.51.100.2".parse().unwrap(),
+            sport: 40000,
+            dport: 5001,
+            protocol,
+        },
+        source_node: NodeId(2),
+        source_port: 13,
+        sink_port: 12,
+        before_ns: 1_700_000_000_999_999_999,
+        before_seq: 41,
+        count: 5,
+    }
+}
+
+fn listener() -> (Listener, SocketAddr, SocketAddr) {
+    let any_port = ["127.0.0.1:0", "[::1]:0"].map(|address| address.parse().unwrap());
+    let listener = Listener::bind(&any_port).unwrap();
+    let addresses = listener.local_addresses();
+    (listener, addresses[0], addresses[1])
+}
+
+/// Everything that arrives until `count` reports are there, by family of the sender.
+fn collect(listener: &mut Listener, count: usize) -> BTreeMap<bool, Vec<Report>> {
+    let mut reports: BTreeMap<bool, Vec<Report>> = BTreeMap::new();
+    let mut left = count;
+    while left > 0 {
+        let received = listener
+            .poll(Duration::from_secs(10), |bytes, from| {
+                let report = decode(bytes).unwrap();
+                reports.entry(from.is_ipv6()).or_default().push(report);
+            })
+            .unwrap();
+        assert_ne!(received, 0, "{left} of {count} reports missing");
+        left = left.saturating_sub(received);
+    }
+    reports
+}
+
+#[test]
+fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
+    let (mut listener, v4, v6) = listener();
+    let mut emitter = Emitter::new(Destinations {
+        collectors: vec![v4, v6],
+        ..Destinations::default()
+    })
+    .unwrap();
+    let observations: Vec<_> = (1..=20)
+        .map(|n| BUILDER.build(&loopback_event(n), NOW_NS).unwrap())
+        .chain(BUILDER.build(&SinkEvent::Loss(loss_event(6)), NOW_NS))
+        .collect();
+    for observation in &observations {
+        emitter.emit(observation.clone());
+    }
+    let reports = collect(&mut listener, 42);
+    for family in [false, true] {
+        let expected = (1..)
+            .zip(&observations)
+            .map(|(sequence, observation)| Report {
+                sequence,
+                observation: observation.clone(),
+            });
+        assert_eq!(reports[&family], expected.collect::<Vec<_>>());
+    }
+    let counts = emitter.counts();
+    assert_eq!((counts.sent, counts.lost), (42, 0));
+    assert_eq!(counts.collectors[1].destination, v6);
+    assert_eq!(
+        (counts.collectors[0].sent, counts.collectors[1].sent),
+        (21, 21)
+    );
+    let received = listener.counts();
+    assert_eq!(
+        (received.datagrams, received.kernel_drops, received.errors),
+        (42, 0, 0)
+    );
+}
+
+#[test]
+fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
+    let (mut listener, v4, _) = listener();
+    let nowhere: SocketAddr = "255.255.255.255:9".parse().unwrap();
+    let mut emitter = Emitter::new(Destinations {
+        collectors: vec![nowhere, v4],
+        ..Destinations::default()
+    })
+    .unwrap();
+    let good = BUILDER.build(&loopback_event(1), NOW_NS).unwrap();
+    let too_big = Observation {
+        body: Body::Ethernet(TruncatedFrame(vec![0; 66_000])),
+        ..good.clone()
+    };
+    for observation in [&good, &too_big, &good] {
+        emitter.emit(observation.clone());
+    }
+    let reports = &collect(&mut listener, 2)[&false];
+    assert_eq!((reports[0].sequence, reports[1].sequence), (1, 3));
+
+    let mut exporters = Exporters::default();
+    for report in reports {
+        exporters.received(v4.ip(), report);
+    }
+    assert_eq!(exporters.counts().numbers.lost, 1, "the receiver sees it");
+
+    let counts = emitter.counts();
+    assert_eq!((counts.sent, counts.lost), (2, 4));
+    let [bad, fair] = &counts.collectors[..] else {
+        panic!("two collectors");
+    };
+    assert_eq!((bad.sent, bad.lost, bad.lost_by_cause.total()), (0, 3, 3));
+    assert_eq!(
+        (fair.sent, fair.lost, fair.lost_by_cause.too_big),
+        (2, 1, 1)
+    );
+    let json = serde_json::to_value(&counts).unwrap();
+    assert_eq!(json["collectors"][1]["lost_by_cause"]["too_big"], 1);
+    assert_eq!(json.get("log"), None);
+}
+
+#[test]
+fn reports_go_back_to_the_senders_of_packets() {
+    let (mut listener, v4, _) = listener();
+    let mut emitter = Emitter::new(Destinations {
+        report_to_sender: Some(v4.port()),
+        ..Destinations::default()
+    })
+    .unwrap();
+    for sequence in 1..=3 {
+        emitter.emit(BUILDER.build(&loopback_event(sequence), NOW_NS).unwrap());
+    }
+    for src in ["0.0.0.0", "255.255.255.255", "224.0.0.1"] {
+        let mut loss = loss_event(17);
+        loss.flow.src = src.parse().unwrap();
+        emitter.emit(BUILDER.build(&SinkEvent::Loss(loss), NOW_NS).unwrap());
+    }
+    let reports = &collect(&mut listener, 3)[&false];
+    let numbers: Vec<_> = reports.iter().map(|report| report.sequence).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    let counts = emitter.counts().packet_senders.unwrap();
+    assert_eq!((counts.senders, counts.sent, counts.lost), (1, 3, 3));
+    assert_eq!(counts.lost_by_cause.not_unicast, 3);
+}
+
+#[test]
+fn a_sender_that_is_a_collector_gets_each_report_once() {
+    let (mut listener, v4, _) = listener();
+    let in_ipv6_clothes = format!("[::ffff:127.0.0.1]:{}", v4.port()).parse().unwrap();
+    let mut emitter = Emitter::new(Destinations {
+        collectors: vec![v4, in_ipv6_clothes],
+        report_to_sender: Some(v4.port()),
+        ..Destinations::default()
+    })
+    .unwrap();
+    emitter.emit(BUILDER.build(&loopback_event(1), NOW_NS).unwrap());
+    emitter.emit(BUILDER.build(&loopback_event(2), NOW_NS).unwrap());
+    let reports = &collect(&mut listener, 2)[&false];
+    assert_eq!((reports[0].sequence, reports[1].sequence), (1, 2));
+    assert_eq!(emitter.counts().sent, 2);
+}
+
+/// A directory that goes away with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hostint-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn logging(path: PathBuf, format: LogFormat) -> Emitter {
+    Emitter::new(Destinations {
+        log: Some(LogSettings { path, format }),
+        ..Destinations::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_log_is_numbered_and_survives_rotation() {
+    let scratch = Scratch::new("rotation");
+    let (path, old) = (scratch.0.join("report.log"), scratch.0.join("report.log.1"));
+    let mut emitter = logging(path.clone(), LogFormat::HostInt);
+    let observation = BUILDER.build(&loopback_event(9), NOW_NS).unwrap();
+    emitter.emit(observation.clone());
+    std::fs::rename(&path, &old).unwrap();
+    emitter.emit(observation.clone());
+    emitter.reopen_log().unwrap();
+    emitter.emit(observation.clone());
+    let line = |sequence| {
+        let observation = observation.clone();
+        let report = Report {
+            sequence,
+            observation,
+        };
+        format!("{}\n", LogLine(&report))
+    };
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), line(1) + &line(2));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), line(3));
+    let log = emitter.counts().log.unwrap();
+    assert_eq!((log.lines, log.lost), (3, 0));
+
+    std::fs::remove_dir_all(&scratch.0).unwrap();
+    let error = emitter.reopen_log().unwrap_err().to_string();
+    assert!(error.starts_with("cannot open report log /"), "{error}");
+    emitter.emit(observation);
+    assert_eq!(emitter.counts().log.unwrap().lines, 4, "into the old file");
+}
+
+#[test]
+fn a_json_log_has_the_collectors_object() {
+    let scratch = Scratch::new("json");
+    let path = scratch.0.join("report.json");
+    let mut emitter = logging(path.clone(), LogFormat::Json);
+    let observation = BUILDER.build(&loopback_event(9), NOW_NS).unwrap();
+    emitter.emit(observation.clone());
+    let mut expected = Vec::new();
+    let report = Report {
+        sequence: 1,
+        observation,
+    };
+    Record::new(&report, None)
+        .append_line(&mut expected)
+        .unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), expected);
+}
+
+#[test]
+fn a_full_disk_costs_log_lines_and_nothing_else() {
+    let (mut listener, v4, _) = listener();
+    let mut emitter = Emitter::new(Destinations {
+        collectors: vec![v4],
+        log: Some(LogSettings {
+            path: "/dev/full".into(),
+            format: LogFormat::HostInt,
+        }),
+        ..Destinations::default()
+    })
+    .unwrap();
+    for sequence in 1..=5 {
+        emitter.emit(BUILDER.build(&loopback_event(sequence), NOW_NS).unwrap());
+    }
+    assert_eq!(collect(&mut listener, 5)[&false].len(), 5);
+    let log = emitter.counts().log.unwrap();
+    assert_eq!((log.lines, log.lost), (0, 5));
+}

@@ -1,0 +1,306 @@
+//! How reports read: flows, latencies, log lines, text lines and JSON.
+
+mod golden;
+
+use golden::udp_payload;
+use hostint::collector::decode;
+use hostint::model::*;
+use hostint::views::text::{Nanoseconds, TextLine};
+use serde_json::{Value, json};
+
+fn report(name: &str) -> Report {
+    decode(&udp_payload(name)).unwrap()
+}
+
+fn arrival() -> Arrival {
+    Arrival {
+        exporter: "203.0.113.3:43981".parse().unwrap(),
+        received_ns: 1_700_000_000_123_456_789,
+    }
+}
+
+#[test]
+fn frames_tell_their_flow_through_vlan_truncation_and_odd_headers() {
+    let plain = udp_payload("ihr_flow_udp").split_off(28);
+    let tagged = [&plain[..12], &[0x81, 0, 0, 5], &plain[12..]].concat();
+    let twice = [&plain[..12], &[0x88, 0xa8, 0, 9], &tagged[12..]].concat();
+    let flow = TruncatedFrame(plain.clone()).flow();
+    assert!(flow.is_some());
+    let swapped = udp_payload("ihr_drop_proto17").split_off(24);
+    let mut fragment = plain.clone();
+    fragment[21] = 7;
+    let cases = [
+        ("one VLAN tag is passed over", tagged, flow),
+        ("two VLAN tags are passed over", twice, flow),
+        ("ports alone are enough of UDP", plain[..38].to_vec(), flow),
+        ("three bytes of UDP are not", plain[..37].to_vec(), None),
+        ("half an IP header is not", plain[..24].to_vec(), None),
+        ("nothing is not", Vec::new(), None),
+        (
+            "a later fragment has no ports",
+            fragment,
+            flow.map(|flow| FlowKey {
+                sport: 0,
+                dport: 0,
+                ..flow
+            }),
+        ),
+    ];
+    for (sentence, bytes, expected) in cases {
+        assert_eq!(TruncatedFrame(bytes).flow(), expected, "{sentence}");
+    }
+    let flow = TruncatedFrame(swapped).flow();
+    assert_eq!(flow.map(|flow| flow.protocol), Some(17), "{flow:?}");
+}
+
+#[test]
+fn latency_is_signed_and_knows_the_wrap() {
+    let at = |ts| Hop {
+        node: NodeId(1),
+        ingress_port: 0,
+        egress_port: 0,
+        ingress_ts: ts,
+        egress_ts: 0,
+    };
+    for (sentence, source, sink, expected) in [
+        ("forward", 1_000, 24_400, 23_400),
+        ("clocks apart", 24_400, 1_000, -23_400),
+        ("across the wrap", u32::MAX - 9, 90, 100),
+        ("back across the wrap", 90, u32::MAX - 9, -100),
+        ("equal", 5, 5, 0),
+        ("as far as it goes", 0, 0x7fff_ffff, 0x7fff_ffff),
+    ] {
+        let stack = HopStack::between(at(source), at(sink));
+        assert_eq!(stack.latency_ns(), Some(expected), "{sentence}");
+    }
+    let alone = HopStack::newest_first(&[at(3)]).unwrap();
+    assert_eq!(alone.latency_ns(), None, "one hop is no way");
+}
+
+#[test]
+fn a_latency_log_line_is_host_ints_to_the_letter() {
+    let hop = |node, port, ts| Hop {
+        node: NodeId(node),
+        ingress_port: port,
+        egress_port: port,
+        ingress_ts: ts,
+        egress_ts: ts,
+    };
+    let mut report = report("hostint_report_l4_udp");
+    report.observation.timestamp = 458_136;
+    let Body::Latency(latency) = &mut report.observation.body else {
+        panic!("no latency report");
+    };
+    latency.hops = HopStack::between(hop(2, 13, 1_037_040_573), hop(3, 12, 1_037_050_488));
+    assert_eq!(
+        LogLine(&report).to_string(),
+        "Seq: 1 Time: 458136 s Type: Latency Source NodeID: 2 IngressPort: 13 EgressPort: 13 \
+         IngressTS: 1037040573 ns EgressTS: 1037040573 ns Sink NodeID: 3 IngressPort: 12 \
+         EgressPort: 12 IngressTS: 1037050488 ns EgressTS: 1037050488 ns"
+    );
+}
+
+#[test]
+fn log_lines_of_other_kinds_follow_that_style() {
+    for (name, line) in [
+        (
+            "hostint_drop_summary_udp",
+            "Seq: 2 Time: 1700000001 s Type: Drop Source NodeID: 2 Port: 13 Sink NodeID: 3 \
+             Port: 12 SrcIP: 192.0.2.1 DstIP: 198.51.100.2 Protocol: 17 SrcPort: 40000 \
+             DstPort: 5001 GapTime: 1700000000 s GapSeq: 41 GapCount: 5",
+        ),
+        (
+            "tr05_drop",
+            "Seq: 8 Time: 1032178965 ns Type: PacketDrop NodeID: 103 IngressPort: 31 \
+             EgressPort: 32 QueueID: 3 Reason: 80",
+        ),
+        (
+            "tr05_local",
+            "Seq: 9 Time: 1032178965 ns Type: Local NodeID: 103 IngressPort: 31 EgressPort: 32 \
+             QueueID: 3 QueueOccupancy: 1500 EgressTS: 1032181965 ns",
+        ),
+        (
+            "tr05_flow_int05",
+            "Seq: 7 Time: 1032178965 ns Type: Ethernet",
+        ),
+    ] {
+        assert_eq!(LogLine(&report(name)).to_string(), line);
+    }
+}
+
+#[test]
+fn text_lines_are_for_people() {
+    for (name, line) in [
+        (
+            "hostint_report_l4_udp",
+            "22:13:20.123Z latency  udp 192.0.2.1:40000 > 198.51.100.2:5001  254.3 us  \
+             node 2 -> 3  seq 1  report 1 from 203.0.113.3",
+        ),
+        (
+            "hostint_drop_summary_udp",
+            "22:13:20.123Z LOSS     udp 192.0.2.1:40000 > 198.51.100.2:5001  \
+             5 packets after seq 41  node 2 -> 3  report 2 from 203.0.113.3",
+        ),
+        (
+            "tr05_drop",
+            "22:13:20.123Z DROP     tcp 192.0.2.1:49152 > 198.51.100.2:80  \
+             reason 80  port 31 -> 32  queue 3  node 103  report 8 of subsystem 5 from 203.0.113.3",
+        ),
+        (
+            "tr05_local",
+            "22:13:20.123Z local    tcp 192.0.2.1:49152 > 198.51.100.2:80  \
+             port 31 -> 32  queue 3 occupancy 1500  node 103  report 9 of subsystem 5 \
+             from 203.0.113.3",
+        ),
+        (
+            "tr05_flow_int05",
+            "22:13:20.123Z packet   tcp 192.0.2.1:49152 > 198.51.100.2:22  97 bytes  \
+             report 7 of subsystem 5 from 203.0.113.3",
+        ),
+    ] {
+        let line_of = TextLine {
+            report: &report(name),
+            arrival: arrival(),
+        };
+        assert_eq!(line_of.to_string(), line);
+    }
+}
+
+#[test]
+fn durations_show_in_the_unit_that_reads_best() {
+    for (ns, text) in [
+        (0, "0 ns"),
+        (-1, "-1 ns"),
+        (999, "999 ns"),
+        (1_000, "1.0 us"),
+        (23_449, "23.4 us"),
+        (-23_450, "-23.5 us"),
+        (999_949, "999.9 us"),
+        (999_950, "1.0 ms"),
+        (999_949_999, "999.9 ms"),
+        (999_950_000, "1.0 s"),
+        (-2_147_483_648, "-2.1 s"),
+        (i64::MIN, "-9223372036.9 s"),
+    ] {
+        assert_eq!(Nanoseconds(ns).to_string(), text);
+    }
+}
+
+#[test]
+fn flows_read_like_sentences() {
+    for (src, dst, protocol, text) in [
+        (
+            "10.0.0.1",
+            "10.0.0.2",
+            17,
+            "udp 10.0.0.1:5001 > 10.0.0.2:9000",
+        ),
+        (
+            "fe80::1",
+            "fe80::2",
+            6,
+            "tcp [fe80::1]:5001 > [fe80::2]:9000",
+        ),
+        ("10.0.0.1", "10.0.0.2", 1, "icmp 10.0.0.1 > 10.0.0.2"),
+        (
+            "10.0.0.1",
+            "10.0.0.2",
+            47,
+            "protocol-47 10.0.0.1 > 10.0.0.2",
+        ),
+    ] {
+        let flow = FlowKey {
+            src: src.parse().unwrap(),
+            dst: dst.parse().unwrap(),
+            sport: 5001,
+            dport: 9000,
+            protocol,
+        };
+        assert_eq!(flow.to_string(), text);
+    }
+}
+
+#[test]
+fn encapsulations_are_found_by_their_names() {
+    for encapsulation in Encapsulation::ALL {
+        assert_eq!(encapsulation.to_string().parse(), Ok(encapsulation));
+    }
+    let unknown = "vxlan".parse::<Encapsulation>().unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "unknown encapsulation \"vxlan\": expected over-tcp-udp or extension-udp"
+    );
+}
+
+fn json_of(report: &Report, arrival: Option<Arrival>) -> Value {
+    let mut line = Vec::new();
+    Record::new(report, arrival).append_line(&mut line).unwrap();
+    assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+    assert_eq!(line.last(), Some(&b'\n'));
+    serde_json::from_slice(&line).unwrap()
+}
+
+#[test]
+fn json_of_a_latency_report() {
+    let hop = |node: u32, port: u16, ts: u32| {
+        json!({
+            "node": node, "ingress_port": port, "egress_port": port,
+            "ingress_ts_ns": ts, "egress_ts_ns": ts,
+        })
+    };
+    let mut expected = json!({
+        "schema": "hostint.report/1",
+        "kind": "latency",
+        "exporter": "203.0.113.3",
+        "exporter_port": 43981,
+        "received_ns": 1_700_000_000_123_456_789_u64,
+        "hw_id": 0,
+        "report_seq": 1,
+        "report_time_s": 1_700_000_000,
+        "reporter_node": 3,
+        "flow": {
+            "src": "192.0.2.1", "dst": "198.51.100.2",
+            "sport": 40000, "dport": 5001, "protocol": 17,
+        },
+        "source": hop(2, 13, 0x3d85_cd15),
+        "sink": hop(3, 12, 0x3d89_ae86),
+        "latency_ns": 254_321,
+        "seq": 1,
+    });
+    let report = report("hostint_report_l4_udp");
+    assert_eq!(json_of(&report, Some(arrival())), expected);
+    let object = expected.as_object_mut().unwrap();
+    for known_to_receivers in ["exporter", "exporter_port", "received_ns"] {
+        object.remove(known_to_receivers);
+    }
+    assert_eq!(json_of(&report, None), expected, "as the sink logs it");
+}
+
+#[test]
+fn json_of_a_drop_summary_report() {
+    let json = json_of(&report("hostint_drop_summary_udp"), None);
+    assert_eq!(json["kind"], "drop-summary");
+    assert_eq!(json["source"], json!({"node": 2, "port": 13}));
+    assert_eq!(json["sink"], json!({"node": 3, "port": 12}));
+    assert_eq!(
+        json["gap"],
+        json!({"first_seq": 42, "last_seq": 46, "count": 5, "time_s": 1_700_000_000})
+    );
+}
+
+#[test]
+fn json_of_the_standard_reports() {
+    let drop = json_of(&report("tr05_drop"), None);
+    assert_eq!(drop["drop_reason"], 80);
+    assert_eq!(drop["ingress_ts_ns"], 0x3d85_cd15);
+    assert_eq!(drop.get("report_time_s"), None);
+    let local = json_of(&report("tr05_local"), None);
+    assert_eq!(local["queue_occupancy"], 1500);
+    assert_eq!(local["reporter_node"], 103);
+    let ethernet = json_of(&report("tr05_flow_int05"), None);
+    assert_eq!(
+        (&ethernet["frame_bytes"], &ethernet["hw_id"]),
+        (&json!(97), &json!(5))
+    );
+    assert_eq!(ethernet.get("reporter_node"), None);
+}
