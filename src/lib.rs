@@ -1,8 +1,12 @@
 //! hostint: in-band one-way latency and loss of production flows between Linux hosts.
 
+pub mod cli;
 pub mod collector;
+pub mod commands;
+pub mod config;
 pub mod datapath;
 pub mod model;
+pub mod os;
 pub mod report;
 pub mod views;
 pub mod wire;

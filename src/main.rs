@@ -1,1 +1,24 @@
-fn main(){}
+//! Parse, run, exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use hostint::cli::{Cli, exit};
+use hostint::commands;
+use hostint::os::resolve;
+
+fn main() -> ExitCode {
+    resolve::pin_name_services();
+    let cli = Cli::parse();
+    match commands::run(&cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(err) => {
+            eprintln!("hostint: {err:#}");
+            ExitCode::from(if commands::is_usage(&err) {
+                exit::USAGE
+            } else {
+                exit::FAILURE
+            })
+        }
+    }
+}

@@ -68,3 +68,12 @@ pub fn read_from<T: Abi>(bytes: &[u8]) -> Option<T> {
     // SAFETY: enough bytes, read unaligned, any of them are a value of T.
     Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
+
+/// UDP ports whose traffic is never tagged.
+pub const MAX_REPORT_PORTS: usize = hostint_limit::MAX_REPORT_PORTS.0 as usize;
+/// Latency bucket edges.
+pub const MAX_EDGES: usize = hostint_limit::MAX_EDGES.0 as usize;
+/// Bytes of a destination's name, the final NUL included.
+pub const DEST_NAME_SIZE: usize = hostint_limit::DEST_NAME_SIZE.0 as usize;
+/// Flow keys in one run of the sweep program.
+pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;

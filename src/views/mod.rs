@@ -1,3 +1,5 @@
-//! From reports to something to look at.
+//! From values to something to look at.
 
+pub mod dests;
+pub mod status;
 pub mod text;

@@ -1,0 +1,146 @@
+//! The command line: help, man pages and completions come from here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::{SinkOptions, SourceOptions};
+
+/// Exit codes, as hostint(8) documents them.
+pub mod exit {
+    /// What was asked was done.
+    pub const OK: u8 = 0;
+    /// It failed; the message says why.
+    pub const FAILURE: u8 = 1;
+    /// The command line or config file is wrong; nothing was changed.
+    pub const USAGE: u8 = 2;
+    /// Nothing of hostint runs on this host.
+    pub const NOTHING: u8 = 3;
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong command line or config, 3 nothing of hostint \
+                          runs on this host.";
+
+/// One-way latency and packet loss of production TCP and UDP flows between Linux hosts, measured in band
+#[derive(Debug, Parser)]
+#[command(name = "hostint", version, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// BPF file system to pin in, below hostint/ and the network namespace's number
+    /// [default: the system's /sys/fs/bpf]
+    #[arg(long, global = true, value_name = "DIR", env = "HOSTINT_BPFFS")]
+    pub bpffs: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Strip INT from received packets, measure flows, report news (a daemon in the foreground)
+    Sink(SinkArgs),
+    /// Tag packets to watched destinations
+    #[command(subcommand)]
+    Source(SourceCommand),
+    /// Receive telemetry reports and print them
+    Collect(CollectArgs),
+    /// Show what runs on this host, its counters and flows
+    Status(StatusArgs),
+}
+
+/// `hostint sink`
+#[derive(Args, Debug)]
+pub struct SinkArgs {
+    /// Read settings from the [sink] table of this TOML file; flags win
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Detach the sink from --dev, or from all interfaces, and end
+    #[arg(long)]
+    pub detach: bool,
+
+    #[command(flatten)]
+    pub options: SinkOptions,
+}
+
+/// `hostint source …`
+#[derive(Debug, Subcommand)]
+pub enum SourceCommand {
+    /// Attach the source to interfaces
+    Attach(SourceOptions),
+    /// Detach the source; with the last interface the list of destinations goes
+    Detach {
+        /// Only from this interface; repeat for several
+        #[arg(long, value_name = "DEV")]
+        dev: Vec<String>,
+    },
+    /// Watch destinations, at once
+    AddDest {
+        /// Name, IPv4 address or prefix (10.0.0.0/8)
+        #[arg(value_name = "HOST", required_unless_present = "dest_file")]
+        host: Vec<String>,
+
+        /// Read destinations from a file, one a line, # comments
+        #[arg(long, value_name = "FILE")]
+        dest_file: Option<PathBuf>,
+    },
+    /// Stop watching destinations, at once
+    DelDest {
+        /// Name, IPv4 address or prefix, as it was added
+        #[arg(value_name = "HOST", required = true)]
+        host: Vec<String>,
+    },
+    /// List the watched destinations
+    Dests {
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `hostint collect`
+#[derive(Args, Debug)]
+pub struct CollectArgs {
+    /// Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]
+    #[arg(long, value_name = "ADDR[:PORT]")]
+    pub listen: Vec<String>,
+
+    /// One JSON object a line (schema hostint.report/1)
+    #[arg(long)]
+    pub json: bool,
+
+    /// End after this many datagrams
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+}
+
+/// What flows are sorted by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum FlowOrder {
+    /// most lost packets first
+    Loss,
+    /// highest mean latency first
+    Latency,
+    /// most packets first
+    Packets,
+}
+
+/// `hostint status`
+#[derive(Args, Debug)]
+pub struct StatusArgs {
+    /// One JSON object (schema hostint.status/1)
+    #[arg(long)]
+    pub json: bool,
+
+    /// How many flows to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub flows: usize,
+
+    /// What flows are sorted by
+    #[arg(long, value_name = "KEY", default_value = "loss")]
+    pub sort: FlowOrder,
+
+    /// Show counters that are 0 too
+    #[arg(long)]
+    pub all: bool,
+}

@@ -1,0 +1,83 @@
+//! The subcommands: each joins the stages that it needs.
+
+mod collect;
+mod sink;
+mod source;
+mod status;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+
+use crate::cli::{Cli, Command};
+use crate::config::ConfigError;
+use crate::datapath::pins::Pins;
+
+/// Runs a command line and returns the exit code.
+pub fn run(cli: &Cli) -> Result<u8> {
+    let bpffs = cli.bpffs.as_deref();
+    match &cli.command {
+        Command::Sink(args) => sink::run(bpffs, args),
+        Command::Source(command) => source::run(bpffs, command),
+        Command::Collect(args) => collect::run(args),
+        Command::Status(args) => status::run(bpffs, args),
+    }
+}
+
+/// True if the user's input was wrong, and nothing was done.
+pub fn is_usage(err: &anyhow::Error) -> bool {
+    err.chain()
+        .any(|cause| cause.is::<ConfigError>() || cause.is::<Usage>())
+}
+
+/// A wrong command line that clap can't see.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+/// Adds what to try to an error of the operating system.
+fn advise(err: io::Error) -> anyhow::Error {
+    let advice = match err.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON (try sudo)"
+        }
+        _ => match err.raw_os_error() {
+            Some(nix::libc::EBUSY | nix::libc::EEXIST) => {
+                "another program holds this hook (see ip link show, bpftool net)"
+            }
+            Some(nix::libc::EOPNOTSUPP) => "the driver has no native XDP (try --xdp-mode generic)",
+            Some(nix::libc::ERANGE) => {
+                "the MTU is too large for native XDP here (try --xdp-mode generic)"
+            }
+            Some(nix::libc::ENODEV | nix::libc::ENXIO) => "no such interface (see ip link)",
+            _ => return err.into(),
+        },
+    };
+    anyhow!("{err}; {advice}")
+}
+
+/// The pins of this host, made if need be.
+fn make_pins(bpffs: Option<&Path>) -> Result<Pins> {
+    Pins::of_this_host(bpffs, true)
+        .map_err(advise)
+        .context("cannot prepare the BPF file system")?
+        .context("cannot find a BPF file system (try: mount -t bpf bpf /sys/fs/bpf)")
+}
+
+/// The pins of this host, if there are any.
+fn find_pins(bpffs: Option<&Path>) -> Result<Option<Pins>> {
+    Pins::of_this_host(bpffs, false)
+        .map_err(advise)
+        .context("cannot look for pins in the BPF file system")
+}
+
+/// Writes to standard output; a reader that has seen enough is no failure.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
+            Err(err).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}

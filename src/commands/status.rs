@@ -1,0 +1,296 @@
+//! `hostint status`: pinned maps become something to look at, daemon alive or not.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::{find_pins, print};
+use crate::cli::{FlowOrder, StatusArgs, exit};
+use crate::datapath::abi::{
+    self, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
+};
+use crate::datapath::counters::{self, Meaning};
+use crate::datapath::dests::Dests;
+use crate::datapath::host::Host;
+use crate::datapath::links::{Link, XdpMode, xdp_mode};
+use crate::datapath::maps::Map;
+use crate::datapath::pins::Pins;
+use crate::datapath::{sink, source};
+use crate::model::{
+    Attachment, BucketEdge, CounterStatus, DaemonCounter, DestStatus, Encapsulation, FlowStatus,
+    HostStatus, NodeId, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+};
+use crate::os::{clock, netdev};
+use crate::views;
+
+/// A daemon that gave no sign of life for so long is taken for dead.
+const ALIVE_NS: u64 = 5_000_000_000;
+
+pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    let status = match find_pins(bpffs)? {
+        Some(pins) => read(&pins, args).context("cannot read the state of this host")?,
+        None => HostStatus {
+            schema: STATUS_SCHEMA,
+            node_id: None,
+            sink: None,
+            source: None,
+        },
+    };
+    let runs = status.sink.is_some() || status.source.is_some();
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(&status)?))?;
+    } else if runs {
+        print(
+            &views::status::Text {
+                status: &status,
+                all: args.all,
+            }
+            .to_string(),
+        )?;
+    } else {
+        eprintln!("hostint: nothing of hostint runs on this host (network namespace)");
+    }
+    Ok(if runs { exit::OK } else { exit::NOTHING })
+}
+
+fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {
+    let host = Host::read_pinned(pins)?;
+    Ok(HostStatus {
+        schema: STATUS_SCHEMA,
+        node_id: host.map(|host| NodeId(host.node_id)),
+        sink: read_sink(pins, host.unwrap_or_default(), args)?,
+        source: read_source(pins)?,
+    })
+}
+
+fn read_counters(
+    pins: &Pins,
+    name: &str,
+    meanings: &'static [Meaning],
+) -> Result<Vec<CounterStatus>> {
+    let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
+        return Ok(Vec::new());
+    };
+    let counts = counters::read_all(&map, meanings)?;
+    Ok(counts
+        .into_iter()
+        .map(|(meaning, count)| CounterStatus {
+            name: meaning.name,
+            text: meaning.text,
+            packets: count.packets,
+            bytes: count.bytes,
+        })
+        .collect())
+}
+
+fn read_sink(
+    pins: &Pins,
+    host: abi::host_settings,
+    args: &StatusArgs,
+) -> Result<Option<SinkStatus>> {
+    let (Some(settings), Some(flows), Some(daemon)) = (
+        Map::<u32, sink_settings>::open(&pins.map(sink::MAPS[0]))?,
+        Map::<flow_key, sink_flow>::open(&pins.map(sink::MAPS[2]))?,
+        Map::<u32, u64>::open(&pins.map(sink::MAPS[4]))?,
+    ) else {
+        return Ok(None);
+    };
+    let settings = settings.get(&0)?.unwrap_or_default();
+    let get =
+        |which: daemon_counter| -> Result<u64> { Ok(daemon.get(&which.0)?.unwrap_or_default()) };
+    let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
+    let pid = get(daemon_counter::DAEMON_PID)?;
+    let mut found = Vec::new();
+    flows.for_each(|key, flow| {
+        if flow.first_ns != 0 {
+            found.push(flow_status(&key, &flow));
+        }
+    })?;
+    let flows_total = found.len();
+    match args.sort {
+        FlowOrder::Loss => found.sort_by_key(|flow| Reverse((flow.lost, flow.packets))),
+        FlowOrder::Latency => found.sort_by_key(|flow| Reverse(flow.latency_mean_ns)),
+        FlowOrder::Packets => found.sort_by_key(|flow| Reverse(flow.packets)),
+    }
+    found.truncate(args.flows);
+    Ok(Some(SinkStatus {
+        attachments: sink_attachments(pins)?,
+        daemon_pid: (alive && pid != 0).then_some(pid),
+        settings: sink_status_settings(&settings, &host),
+        counters: read_counters(pins, sink::MAPS[1], counters::SINK)?,
+        daemon: counters::DAEMON
+            .iter()
+            .map(|meaning| {
+                Ok(DaemonCounter {
+                    name: meaning.name,
+                    text: meaning.text,
+                    value: daemon.get(&meaning.index)?.unwrap_or_default(),
+                })
+            })
+            .collect::<Result<_>>()?,
+        flows_total,
+        flows_max: flows.capacity(),
+        flows: found,
+    }))
+}
+
+fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
+    let mut found = Vec::new();
+    for (role, dev) in pins.links()? {
+        if role != sink::ROLE {
+            continue;
+        }
+        let Some(link) = Link::open(&pins.link(&role, &dev))? else {
+            continue;
+        };
+        let ifindex = link.state()?.ifindex;
+        if ifindex == 0 {
+            continue;
+        }
+        found.push(Attachment {
+            dev: netdev::name_of(ifindex).unwrap_or(dev),
+            hook: "xdp",
+            mode: mode_name(ifindex),
+            encapsulation: None,
+        });
+    }
+    Ok(found)
+}
+
+fn mode_name(ifindex: u32) -> &'static str {
+    match xdp_mode(ifindex) {
+        Some(XdpMode::Native) => "native",
+        Some(XdpMode::Generic) => "generic",
+        None => "inactive",
+    }
+}
+
+fn sink_status_settings(settings: &sink_settings, host: &abi::host_settings) -> SinkSettings {
+    let has = |flag: sink_flag| settings.flags & flag.0 != 0;
+    let mut encapsulations = Vec::new();
+    if has(sink_flag::SINK_OVER_TCP_UDP) {
+        encapsulations.push(Encapsulation::OverTcpUdp.name());
+    }
+    if has(sink_flag::SINK_EXTENSION_UDP) {
+        encapsulations.push(Encapsulation::ExtensionUdp.name());
+    }
+    SinkSettings {
+        encapsulations,
+        dscp_value: settings.tos_value >> 2,
+        dscp_mask: settings.tos_mask >> 2,
+        extension_port: u16::from_be(settings.extension_port),
+        report_period_ns: settings.report_period_ns,
+        loss_timeout_ns: settings.loss_timeout_ns,
+        bucket_hold_ns: settings.bucket_hold_ns,
+        drop_tagged: has(sink_flag::SINK_DROP_TAGGED),
+        buckets: settings
+            .edge_up
+            .iter()
+            .zip(settings.edge_down)
+            .take(settings.edge_count as usize)
+            .map(|(up, down)| BucketEdge {
+                up_ns: *up,
+                down_ns: down,
+            })
+            .collect(),
+        report_ports: host
+            .report_port
+            .iter()
+            .take(host.report_port_count as usize)
+            .map(|port| u16::from_be(*port))
+            .collect(),
+        clock_offset_ns: host.clock_offset_ns,
+    }
+}
+
+fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
+    let bits = |words: &[u64]| {
+        words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum::<u64>()
+    };
+    FlowStatus {
+        flow: key.into(),
+        source_node: NodeId(flow.source_node),
+        source_port: flow.source_port,
+        sink_port: flow.ifindex,
+        encapsulation: if u32::from(flow.encapsulation) == abi::encapsulation::ENCAP_EXTENSION_UDP.0
+        {
+            Encapsulation::ExtensionUdp.name()
+        } else {
+            Encapsulation::OverTcpUdp.name()
+        },
+        packets: flow.packets,
+        bytes: flow.bytes,
+        lost: flow.lost.saturating_sub(flow.recovered),
+        missing: bits(&flow.fresh) + bits(&flow.aging),
+        reordered: flow.reordered,
+        duplicates: flow.duplicates,
+        late: flow.late,
+        restarts: flow.restarts,
+        latency_min_ns: flow.latency_min_ns,
+        latency_mean_ns: flow.latency_sum_ns
+            / i64::try_from(flow.packets.max(1)).unwrap_or(i64::MAX),
+        latency_max_ns: flow.latency_max_ns,
+        latency_last_ns: flow.latency_last_ns,
+        bucket: flow.bucket,
+        first_ns: flow.first_ns,
+        last_ns: flow.last_ns,
+        histogram: flow.histogram.to_vec(),
+    }
+}
+
+fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
+    if !source::is_loaded(pins) {
+        return Ok(None);
+    }
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::MAPS[3]))?;
+    let mut flows_total = 0;
+    if let Some(flows) = &flows {
+        flows.for_each(|_, _| flows_total += 1)?;
+    }
+    let dests = match Dests::open(pins)? {
+        Some(dests) => dests.all()?,
+        None => Vec::new(),
+    };
+    let attachments = source::attachments(pins)?
+        .into_iter()
+        .map(|(dev, hook, info)| Attachment {
+            hook: hook.name(),
+            mode: match (hook, info.clsact) {
+                (crate::config::SourceHook::Xdp, _) => {
+                    mode_name(netdev::index_of(&dev).unwrap_or_default())
+                }
+                (_, 0) => "tcx",
+                _ => "clsact",
+            },
+            encapsulation: Some(
+                if info.encapsulation == abi::encapsulation::ENCAP_EXTENSION_UDP.0 {
+                    format!("extension-udp port {}", u16::from_be(info.extension_port))
+                } else {
+                    format!(
+                        "over-tcp-udp dscp {:#04x}/{:#04x}",
+                        info.tos_value >> 2,
+                        info.tos_mask >> 2
+                    )
+                },
+            ),
+            dev,
+        })
+        .collect();
+    Ok(Some(SourceStatus {
+        attachments,
+        dests: dests
+            .into_iter()
+            .map(|(prefix, name)| DestStatus {
+                prefix: prefix.to_string(),
+                name,
+            })
+            .collect(),
+        counters: read_counters(pins, source::MAPS[0], counters::SOURCE)?,
+        flows_total,
+        flows_max: flows.map_or(0, |flows| flows.capacity()),
+    }))
+}

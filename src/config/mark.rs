@@ -1,0 +1,75 @@
+//! The DSCP mark of over-tcp-udp.
+
+use std::fmt;
+
+/// Which DSCP bits say that a packet may carry INT, and what they say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DscpMark {
+    value: u8,
+    mask: u8,
+}
+
+/// Why a value and mask make no mark.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BadMark {
+    TooWide,
+    EmptyMask,
+    OutsideMask,
+    Unmarked,
+}
+
+impl fmt::Display for BadMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooWide => "DSCP value and mask have 6 bits: at most 0x3f",
+            Self::EmptyMask => "a DSCP mask of 0 would mark every packet",
+            Self::OutsideMask => "the DSCP value has bits outside the mask",
+            Self::Unmarked => "a DSCP value of 0 would mark ordinary traffic",
+        })
+    }
+}
+
+impl std::error::Error for BadMark {}
+
+impl DscpMark {
+    /// Host-INT's default.
+    pub const DEFAULT: Self = Self {
+        value: 0x01,
+        mask: 0x01,
+    };
+
+    /// # Errors
+    /// If the mark could not tell marked packets from others.
+    pub fn new(value: u8, mask: u8) -> Result<Self, BadMark> {
+        if value > 0x3f || mask > 0x3f {
+            Err(BadMark::TooWide)
+        } else if mask == 0 {
+            Err(BadMark::EmptyMask)
+        } else if value & !mask != 0 {
+            Err(BadMark::OutsideMask)
+        } else if value == 0 {
+            Err(BadMark::Unmarked)
+        } else {
+            Ok(Self { value, mask })
+        }
+    }
+
+    /// The value at its place in the IPv4 ToS byte.
+    pub fn tos_value(self) -> u8 {
+        self.value << 2
+    }
+
+    /// The mask at its place in the IPv4 ToS byte.
+    pub fn tos_mask(self) -> u8 {
+        self.mask << 2
+    }
+}
+
+/// `0x01` or `1`.
+pub fn parse_dscp(text: &str) -> Result<u8, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(hex) => u8::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|err| format!("{err} (write for instance 0x01)"))
+}

@@ -1,0 +1,149 @@
+//! The source's settings, checked.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::mark::parse_dscp;
+use super::{ConfigError, DscpMark, EXTENSION_PORT, Span};
+use crate::model::{Encapsulation, NodeId};
+
+/// Where the source looks at packets.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, ValueEnum)]
+pub enum SourceHook {
+    /// TC egress of the interface (tcx where the kernel has it, else clsact)
+    #[default]
+    Tc,
+    /// TC ingress of a veth whose peer is a container or guest
+    TcIngress,
+    /// XDP on a veth whose peer is a container or guest: extension-udp only
+    Xdp,
+}
+
+impl SourceHook {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tc => "tc",
+            Self::TcIngress => "tc-ingress",
+            Self::Xdp => "xdp",
+        }
+    }
+}
+
+/// Flags of `hostint source attach`.
+#[derive(Args, Clone, Debug)]
+pub struct SourceOptions {
+    /// Interface whose packets are tagged; repeat for several
+    #[arg(long, value_name = "DEV", required = true)]
+    pub dev: Vec<String>,
+
+    /// This host's INT node id [default: the running sink's]
+    #[arg(long, value_name = "N")]
+    pub node_id: Option<u32>,
+
+    /// Where to look at packets
+    #[arg(long, value_name = "HOOK", default_value = "tc")]
+    pub hook: SourceHook,
+
+    /// How INT is carried: over-tcp-udp or extension-udp [default: over-tcp-udp; with --hook xdp extension-udp]
+    #[arg(long, value_name = "NAME")]
+    pub encap: Option<Encapsulation>,
+
+    /// DSCP value that marks over-tcp-udp packets
+    #[arg(long, value_name = "VALUE", value_parser = parse_dscp, default_value = "0x01")]
+    pub dscp_value: u8,
+
+    /// DSCP bits that the mark consists of
+    #[arg(long, value_name = "MASK", value_parser = parse_dscp, default_value = "0x01")]
+    pub dscp_mask: u8,
+
+    /// UDP destination port of extension-udp packets
+    #[arg(long, value_name = "PORT", default_value_t = EXTENSION_PORT, value_parser = clap::value_parser!(u16).range(1..))]
+    pub extension_port: u16,
+
+    /// Longest IPv4 packet with INT [default: the interface's MTU, followed live]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
+    pub mtu: Option<u32>,
+
+    /// Destinations to watch: names, IPv4 addresses or prefixes, one a line, # comments
+    #[arg(long, value_name = "FILE")]
+    pub dest_file: Option<PathBuf>,
+
+    /// Forget flows that are idle for this time
+    #[arg(long, value_name = "TIME", default_value = "2m")]
+    pub idle_flow_timeout: Span,
+
+    /// Size of the flow table [default: 65536, or as it is]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    pub max_flows: Option<u32>,
+
+    /// Attach although no sink runs on this host
+    #[arg(long)]
+    pub force: bool,
+
+    /// Stay and look after clock and flow table, where no sink of this host does
+    #[arg(long)]
+    pub foreground: bool,
+
+    /// Use a clsact filter even where the kernel has tcx
+    #[arg(long, hide = true)]
+    pub no_tcx: bool,
+}
+
+/// All settings of a source, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SourceConfig {
+    pub node_id: Option<NodeId>,
+    pub hook: SourceHook,
+    pub encapsulation: Encapsulation,
+    pub mark: DscpMark,
+    pub extension_port: u16,
+    pub mtu: Option<u32>,
+    pub idle_flow_timeout: Span,
+    pub max_flows: Option<u32>,
+    pub no_tcx: bool,
+}
+
+impl SourceOptions {
+    /// Checks everything.
+    pub fn check(&self) -> Result<SourceConfig, ConfigError> {
+        let mut mistakes = Vec::new();
+        let encapsulation = match (self.hook, self.encap) {
+            (SourceHook::Xdp, Some(Encapsulation::OverTcpUdp)) => {
+                mistakes.push(
+                    "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
+                     (try --hook tc-ingress, or --encap extension-udp)"
+                        .to_owned(),
+                );
+                Encapsulation::OverTcpUdp
+            }
+            (SourceHook::Xdp, None) => Encapsulation::ExtensionUdp,
+            (_, encapsulation) => encapsulation.unwrap_or(Encapsulation::OverTcpUdp),
+        };
+        let mark = DscpMark::new(self.dscp_value, self.dscp_mask).unwrap_or_else(|bad| {
+            mistakes.push(bad.to_string());
+            DscpMark::DEFAULT
+        });
+        if self.idle_flow_timeout.0 < Duration::from_secs(1) {
+            mistakes.push(format!(
+                "an idle flow timeout of {} would restart the numbering of slow flows: at least 1s",
+                self.idle_flow_timeout
+            ));
+        }
+        if !mistakes.is_empty() {
+            return Err(ConfigError(mistakes));
+        }
+        Ok(SourceConfig {
+            node_id: self.node_id.map(NodeId),
+            hook: self.hook,
+            encapsulation,
+            mark,
+            extension_port: self.extension_port,
+            mtu: self.mtu,
+            idle_flow_timeout: self.idle_flow_timeout,
+            max_flows: self.max_flows,
+            no_tcx: self.no_tcx,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! The kernel half's counters by name, and the daemon's own.
+
+use std::io;
+
+use super::abi::{counter, daemon_counter, sink_counter, source_counter};
+use super::maps::Map;
+
+/// Packets and frame bytes counted for one reason.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Count {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// A counter's name in JSON, and what it counts in words.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Meaning {
+    pub index: u32,
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! meanings {
+    ($type:ident: $($variant:ident $name:literal $text:literal,)*) => {
+        &[$(Meaning { index: $type::$variant.0, name: $name, text: $text },)*]
+    };
+}
+
+/// What the sink counts.
+pub const SINK: &[Meaning] = meanings! { sink_counter:
+    COUNT_SINK_STRIPPED "stripped" "INT removed, packet handed on as it was sent",
+    COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
+    COUNT_SINK_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
+    COUNT_SINK_TRUNCATED "truncated" "too short for the INT that it announces: passed untouched",
+    COUNT_SINK_BAD_SHIM "bad_shim" "INT of another kind (type, flags or length): passed untouched",
+    COUNT_SINK_BAD_VERSION "bad_version" "INT of another version or hop count: passed untouched",
+    COUNT_SINK_BAD_BITMAP "bad_bitmap" "INT with other instructions: passed untouched",
+    COUNT_SINK_BAD_LENGTH "bad_length" "IP, UDP or TCP length disagrees with INT: passed untouched",
+    COUNT_SINK_BAD_PROTOCOL "bad_protocol" "INT around neither TCP nor UDP: passed untouched",
+    COUNT_SINK_FRAGMENT "fragment" "marked fragment: passed untouched",
+    COUNT_SINK_IP_OPTIONS "ip_options" "marked, with IPv4 options: passed untouched",
+    COUNT_SINK_CANNOT_RESIZE "cannot_resize" "kernel refused to shorten the packet: passed untouched",
+    COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
+    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original Host-INT source",
+    COUNT_SINK_LOST "lost" "sequence numbers declared lost",
+    COUNT_SINK_RECOVERED "recovered" "sequence numbers that came after they were declared lost",
+    COUNT_SINK_REORDERED "reordered" "packets behind a newer one of their flow",
+    COUNT_SINK_DUPLICATE "duplicate" "packets that came before",
+    COUNT_SINK_FLOW_NEW "flow_new" "flows seen for the first time",
+    COUNT_SINK_FLOW_RESTARTED "flow_restarted" "flows whose numbering began anew",
+    COUNT_SINK_EVENT_SENT "event_sent" "events handed to the daemon",
+    COUNT_SINK_EVENT_LOST "event_lost" "events lost: ring full, daemon slow or gone",
+};
+
+/// What the source counts.
+pub const SOURCE: &[Meaning] = meanings! { source_counter:
+    COUNT_SOURCE_TAGGED "tagged" "INT added",
+    COUNT_SOURCE_UNWATCHED "unwatched" "destination not on the list",
+    COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IPv4, or neither TCP nor UDP",
+    COUNT_SOURCE_MALFORMED "malformed" "headers shorter than they claim",
+    COUNT_SOURCE_FRAGMENT "fragment" "fragment",
+    COUNT_SOURCE_MAY_FRAGMENT "may_fragment" "no DF flag and long: a router might fragment it",
+    COUNT_SOURCE_IP_OPTIONS "ip_options" "IPv4 options",
+    COUNT_SOURCE_VLAN "vlan" "VLAN tag",
+    COUNT_SOURCE_TOO_LONG "too_long" "no room below the MTU: lower the route's MSS or MTU, or raise the MTU",
+    COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets: set gso_max_segs 1 on the interface",
+    COUNT_SOURCE_REPORT "report" "telemetry reports",
+    COUNT_SOURCE_HAS_INT "has_int" "carries INT already, or uses the port that announces it",
+    COUNT_SOURCE_GROUP_ADDRESS "group_address" "multicast or broadcast",
+    COUNT_SOURCE_TABLE_FULL "table_full" "flow table full",
+    COUNT_SOURCE_NO_CHECKSUM_STATE "no_checksum_state" "cannot see whether the checksum is finished",
+    COUNT_SOURCE_CANNOT_RESIZE "cannot_resize" "kernel refused to make room",
+    COUNT_SOURCE_UNDONE "undone" "header could not be written, packet restored",
+    COUNT_SOURCE_DROPPED "dropped" "packet could not be restored and was dropped",
+    COUNT_SOURCE_FLOW_NEW "flow_new" "flows tagged for the first time",
+};
+
+/// What the daemon counts.
+pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
+    DAEMON_EVENTS_READ "events_read" "events read from the ring",
+    DAEMON_EVENTS_MALFORMED "events_malformed" "events that make no report",
+    DAEMON_REPORTS_SENT "reports_sent" "reports sent",
+    DAEMON_REPORTS_LOST "reports_lost" "reports that could not be sent",
+    DAEMON_LOG_WRITTEN "log_written" "report log lines written",
+    DAEMON_LOG_LOST "log_lost" "report log lines that could not be written",
+    DAEMON_FLOWS_EXPIRED "flows_expired" "idle flows removed at the sink",
+    DAEMON_SOURCE_FLOWS_EXPIRED "source_flows_expired" "idle flows removed at the source",
+    DAEMON_SWEEPS "sweeps" "passes over the flow tables",
+    DAEMON_SWEEP_CPU_NS "sweep_cpu_ns" "CPU time of those passes",
+    DAEMON_PID "pid" "process",
+    DAEMON_STARTED_NS "started_ns" "start, ns since the Unix epoch",
+    DAEMON_ALIVE_NS "alive_ns" "last sign of life, ns since the Unix epoch",
+};
+
+/// Sums a per-CPU counter.
+pub fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
+    let mut sum = Count::default();
+    for cpu in map.get_per_cpu(&index)? {
+        sum.packets += cpu.packets;
+        sum.bytes += cpu.bytes;
+    }
+    Ok(sum)
+}
+
+/// All counters of a role, in the order of `meanings`.
+pub fn read_all(
+    map: &Map<u32, counter>,
+    meanings: &'static [Meaning],
+) -> io::Result<Vec<(Meaning, Count)>> {
+    meanings
+        .iter()
+        .map(|meaning| Ok((*meaning, read(map, meaning.index)?)))
+        .collect()
+}

@@ -1,0 +1,71 @@
+//! What source and sink of a host share: node id, clock, ports whose traffic is never tagged.
+
+use std::io;
+
+use super::abi::{MAX_REPORT_PORTS, host_settings};
+use super::maps::Map;
+use super::pins::Pins;
+use super::probe::Features;
+use crate::model::NodeId;
+use crate::os::clock;
+
+/// The name of the shared map.
+pub const MAP: &str = "host_settings";
+
+/// The shared settings.
+pub struct Host {
+    map: Map<u32, host_settings>,
+    features: Features,
+}
+
+impl Host {
+    /// Of programs that were just loaded.
+    pub fn new(map: Map<u32, host_settings>, features: Features) -> Self {
+        Self { map, features }
+    }
+
+    /// The settings pinned on this host, if there are any.
+    pub fn read_pinned(pins: &Pins) -> io::Result<Option<host_settings>> {
+        match Map::<u32, host_settings>::open(&pins.map(MAP))? {
+            Some(map) => map.get(&0),
+            None => Ok(None),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut host_settings)) -> io::Result<()> {
+        let mut settings = self.map.get(&0)?.unwrap_or_default();
+        change(&mut settings);
+        self.map.set(&0, &settings)
+    }
+
+    /// Takes the offset between the clock that the programs read and the time since the Unix epoch anew.
+    pub fn refresh_clock(&self) -> io::Result<()> {
+        let offset = if self.features.tai_clock {
+            clock::tai_to_realtime_ns()?
+        } else {
+            clock::monotonic_to_realtime_ns()?
+        };
+        self.change(|settings| settings.clock_offset_ns = offset)
+    }
+
+    /// Names this host.
+    pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
+        self.change(|settings| settings.node_id = node.0)
+    }
+
+    /// Sets the UDP destination ports of report traffic.
+    pub fn set_report_ports(&self, ports: &[u16]) -> io::Result<()> {
+        if ports.len() > MAX_REPORT_PORTS {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("more than {MAX_REPORT_PORTS} different report ports"),
+            ));
+        }
+        self.change(|settings| {
+            settings.report_port_count = ports.len() as u32;
+            for (to, port) in settings.report_port.iter_mut().zip(ports) {
+                *to = port.to_be();
+            }
+        })
+    }
+}

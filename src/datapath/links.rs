@@ -1,0 +1,169 @@
+//! Programs on hooks: kernel links, pinned so that they outlive us, replaced in place.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use libbpf_rs::libbpf_sys;
+
+/// Where a program is attached by a link of its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hook {
+    XdpNative,
+    XdpGeneric,
+    TcxEgress,
+    TcxIngress,
+}
+
+/// A link that the kernel holds.
+pub struct Link(OwnedFd);
+
+/// What the kernel says of a link.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LinkState {
+    /// 0 once the interface is gone.
+    pub ifindex: u32,
+    pub program: u32,
+}
+
+fn path_of(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)
+}
+
+fn check(result: i32) -> io::Result<i32> {
+    if result < 0 {
+        return Err(io::Error::from_raw_os_error(-result));
+    }
+    Ok(result)
+}
+
+impl Link {
+    /// Attaches a program.
+    pub fn create(program: BorrowedFd<'_>, ifindex: u32, hook: Hook) -> io::Result<Self> {
+        const XDP_SKB_MODE: u32 = 1 << 1;
+        const XDP_DRV_MODE: u32 = 1 << 2;
+        let (kind, flags) = match hook {
+            Hook::XdpNative => (libbpf_sys::BPF_XDP, XDP_DRV_MODE),
+            Hook::XdpGeneric => (libbpf_sys::BPF_XDP, XDP_SKB_MODE),
+            Hook::TcxEgress => (libbpf_sys::BPF_TCX_EGRESS, 0),
+            Hook::TcxIngress => (libbpf_sys::BPF_TCX_INGRESS, 0),
+        };
+        let target = i32::try_from(ifindex).map_err(io::Error::other)?;
+        // SAFETY: plain data; all zeros means no option.
+        let mut options: libbpf_sys::bpf_link_create_opts = unsafe { std::mem::zeroed() };
+        options.sz = size_of_val(&options) as _;
+        options.flags = flags;
+        // SAFETY: both descriptors and the options are valid during the call.
+        let fd = check(unsafe {
+            libbpf_sys::bpf_link_create(program.as_raw_fd(), target, kind, &options)
+        })?;
+        // SAFETY: a new descriptor that nobody else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// The link pinned at a path; `None` if there is none.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let path = path_of(path)?;
+        // SAFETY: the path is NUL-terminated.
+        match check(unsafe { libbpf_sys::bpf_obj_get(path.as_ptr()) }) {
+            // SAFETY: a new descriptor that nobody else owns.
+            Ok(fd) => Ok(Some(Self(unsafe { OwnedFd::from_raw_fd(fd) }))),
+            Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(err) => Err(err),
+        }
+    }
+
+    /// Pins the link: the program stays attached when we end.
+    pub fn pin(&self, path: &Path) -> io::Result<()> {
+        let path = path_of(path)?;
+        // SAFETY: descriptor and path are valid during the call.
+        check(unsafe { libbpf_sys::bpf_obj_pin(self.0.as_raw_fd(), path.as_ptr()) })?;
+        Ok(())
+    }
+
+    /// Puts another program in the place of the present one; no packet sees neither.
+    pub fn replace(&self, program: BorrowedFd<'_>) -> io::Result<()> {
+        // SAFETY: both descriptors are valid; no options.
+        check(unsafe {
+            libbpf_sys::bpf_link_update(self.0.as_raw_fd(), program.as_raw_fd(), std::ptr::null())
+        })?;
+        Ok(())
+    }
+
+    /// Takes the program off its hook, whoever else holds the link.
+    pub fn detach(&self) -> io::Result<()> {
+        // SAFETY: the descriptor is valid.
+        match check(unsafe { libbpf_sys::bpf_link_detach(self.0.as_raw_fd()) }) {
+            // The interface, and with it the attachment, is gone already.
+            Err(err) if err.raw_os_error() == Some(nix::libc::ENOLINK) => Ok(()),
+            Err(err) => Err(err),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Where it is attached, and what.
+    pub fn state(&self) -> io::Result<LinkState> {
+        // SAFETY: plain data; all zeros is a valid value.
+        let mut info: libbpf_sys::bpf_link_info = unsafe { std::mem::zeroed() };
+        let mut len = size_of_val(&info) as u32;
+        // SAFETY: info is valid for len bytes.
+        check(unsafe {
+            libbpf_sys::bpf_link_get_info_by_fd(self.0.as_raw_fd(), &mut info, &mut len)
+        })?;
+        // SAFETY: xdp and tcx both begin with the interface's index; links of other types are never ours.
+        let ifindex = unsafe { info.__bindgen_anon_1.xdp.ifindex };
+        Ok(LinkState {
+            ifindex,
+            program: info.prog_id,
+        })
+    }
+
+    /// Attaches at a path's link, if that is alive on this interface, or anew and pins there.
+    pub fn attach(
+        path: &Path,
+        program: BorrowedFd<'_>,
+        ifindex: u32,
+        hooks: &[Hook],
+    ) -> io::Result<()> {
+        if let Some(link) = Self::open(path)? {
+            if link.state()?.ifindex == ifindex {
+                return link.replace(program);
+            }
+            super::pins::remove(path)?;
+        }
+        let mut failure = io::Error::from(io::ErrorKind::InvalidInput);
+        for hook in hooks {
+            match Self::create(program, ifindex, *hook) {
+                Ok(link) => return link.pin(path),
+                Err(err) => failure = err,
+            }
+        }
+        Err(failure)
+    }
+}
+
+/// How XDP is attached to an interface.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum XdpMode {
+    Native,
+    Generic,
+}
+
+/// In which mode an interface runs its XDP program, if it has one.
+pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
+    // SAFETY: plain data; all zeros is a valid value.
+    let mut options: libbpf_sys::bpf_xdp_query_opts = unsafe { std::mem::zeroed() };
+    options.sz = size_of_val(&options) as _;
+    let ifindex = i32::try_from(ifindex).ok()?;
+    // SAFETY: the options are valid for writing.
+    check(unsafe { libbpf_sys::bpf_xdp_query(ifindex, 0, &mut options) }).ok()?;
+    if options.drv_prog_id != 0 {
+        Some(XdpMode::Native)
+    } else if options.skb_prog_id != 0 {
+        Some(XdpMode::Generic)
+    } else {
+        None
+    }
+}

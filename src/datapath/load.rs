@@ -1,0 +1,67 @@
+//! Loading programs onto maps that may be pinned already, and what libbpf has to say when that fails.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
+
+use libbpf_rs::{MapCore, MapHandle, OpenMapMut, PrintLevel, ProgramMut, get_print, set_print};
+
+use super::pins::{Pins, remove};
+
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn keep_warning(_: PrintLevel, text: String) {
+    if let Ok(mut warnings) = WARNINGS.lock() {
+        warnings.push(text.trim_end().to_owned());
+    }
+}
+
+/// Runs `load`; if it fails, the error ends with libbpf's last words.
+pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Result<T> {
+    let before = get_print();
+    set_print(Some((PrintLevel::Warn, keep_warning)));
+    let result = load();
+    set_print(before);
+    let warnings = WARNINGS.lock().map(|mut all| std::mem::take(&mut *all));
+    result.map_err(|err| {
+        let warnings = warnings.unwrap_or_default();
+        let last = warnings.len().saturating_sub(3);
+        let mut text = err.to_string();
+        for warning in &warnings[last..] {
+            text.push_str("; ");
+            text.push_str(warning.lines().last().unwrap_or_default());
+        }
+        io::Error::new(
+            match err.kind() {
+                libbpf_rs::ErrorKind::PermissionDenied => io::ErrorKind::PermissionDenied,
+                _ => io::ErrorKind::Other,
+            },
+            text,
+        )
+    })
+}
+
+/// Lets a map be the one that is pinned under its name, or be pinned there when it is made. A pinned map of
+/// another shape, made by another version or with another size, is given up: programs that use it keep it
+/// until they are replaced.
+pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
+    let path = pins.map(name);
+    if path.exists() {
+        let same = MapHandle::from_pinned_path(&path).is_ok_and(|pinned| {
+            pinned.map_type() == map.map_type()
+                && pinned.key_size() == map.key_size()
+                && pinned.value_size() == map.value_size()
+                && pinned.max_entries() == map.max_entries()
+        });
+        if !same {
+            eprintln!("hostint: map {name} has another size now and starts empty");
+            remove(&path)?;
+        }
+    }
+    map.set_pin_path(&path).map_err(io::Error::other)
+}
+
+/// A descriptor of a loaded program that lives on when its object is closed.
+pub fn program_fd(program: &ProgramMut<'_>) -> io::Result<OwnedFd> {
+    program.as_fd().try_clone_to_owned()
+}

@@ -1,0 +1,176 @@
+//! Kernel maps with typed keys and values.
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, libbpf_sys};
+
+use super::abi::{Abi, bytes_of, read_from};
+
+/// A map that exchanges `K` for `V`.
+pub struct Map<K, V> {
+    handle: MapHandle,
+    types: PhantomData<(K, V)>,
+}
+
+fn io_error(err: libbpf_rs::Error) -> io::Error {
+    io::Error::new(err_kind(&err), err.to_string())
+}
+
+fn err_kind(err: &libbpf_rs::Error) -> io::ErrorKind {
+    match err.kind() {
+        libbpf_rs::ErrorKind::NotFound => io::ErrorKind::NotFound,
+        libbpf_rs::ErrorKind::PermissionDenied => io::ErrorKind::PermissionDenied,
+        libbpf_rs::ErrorKind::AlreadyExists => io::ErrorKind::AlreadyExists,
+        libbpf_rs::ErrorKind::InvalidInput => io::ErrorKind::InvalidInput,
+        _ => io::ErrorKind::Other,
+    }
+}
+
+impl<K: Abi, V: Abi> Map<K, V> {
+    /// A loaded or pinned map.
+    ///
+    /// # Errors
+    /// If its key or value has another size: it was made by another version.
+    pub fn new(handle: MapHandle) -> io::Result<Self> {
+        if handle.key_size() as usize != size_of::<K>()
+            || handle.value_size() as usize != size_of::<V>()
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "map {} was made by another version of hostint",
+                    handle.name().to_string_lossy()
+                ),
+            ));
+        }
+        Ok(Self {
+            handle,
+            types: PhantomData,
+        })
+    }
+
+    /// The map of a program that was just loaded.
+    pub fn of(map: &MapMut<'_>) -> io::Result<Self> {
+        Self::new(MapHandle::try_from(map).map_err(io_error)?)
+    }
+
+    /// The map pinned at a path; `None` if there is none.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let handle = MapHandle::from_pinned_path(path).map_err(io_error)?;
+        Self::new(handle).map(Some)
+    }
+
+    /// The most entries it can hold.
+    pub fn capacity(&self) -> u32 {
+        self.handle.max_entries()
+    }
+
+    /// A key's value.
+    pub fn get(&self, key: &K) -> io::Result<Option<V>> {
+        let bytes = self
+            .handle
+            .lookup(bytes_of(key), MapFlags::ANY)
+            .map_err(io_error)?;
+        Ok(bytes.as_deref().and_then(read_from))
+    }
+
+    /// A key's value on each CPU.
+    pub fn get_per_cpu(&self, key: &K) -> io::Result<Vec<V>> {
+        let values = self
+            .handle
+            .lookup_percpu(bytes_of(key), MapFlags::ANY)
+            .map_err(io_error)?;
+        Ok(values
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|bytes| read_from(bytes))
+            .collect())
+    }
+
+    /// Sets a key's value.
+    pub fn set(&self, key: &K, value: &V) -> io::Result<()> {
+        self.handle
+            .update(bytes_of(key), bytes_of(value), MapFlags::ANY)
+            .map_err(io_error)
+    }
+
+    /// Removes a key; false if it was not there.
+    pub fn remove(&self, key: &K) -> io::Result<bool> {
+        match self.handle.delete(bytes_of(key)) {
+            Ok(()) => Ok(true),
+            Err(err) if err.kind() == libbpf_rs::ErrorKind::NotFound => Ok(false),
+            Err(err) => Err(io_error(err)),
+        }
+    }
+
+    /// All keys, one system call for each: for small maps of any type.
+    pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
+        self.handle.keys().filter_map(|bytes| read_from(&bytes))
+    }
+
+    /// Calls `visit` for each entry of a hash map, thousands a system call.
+    pub fn for_each(&self, visit: impl FnMut(K, V)) -> io::Result<()> {
+        read_batches(self.handle.as_fd().as_raw_fd(), 4096, visit)
+    }
+
+    /// A second handle of the same map.
+    pub fn share(&self) -> io::Result<Self> {
+        Self::new(MapHandle::try_from(&self.handle).map_err(io_error)?)
+    }
+}
+
+/// Reads a whole hash map. Entries that come or go meanwhile may be missed or seen.
+fn read_batches<K: Abi, V: Abi>(
+    fd: i32,
+    batch: usize,
+    mut visit: impl FnMut(K, V),
+) -> io::Result<()> {
+    let mut keys = vec![K::default(); batch];
+    let mut values = vec![V::default(); batch];
+    // A place in the map, opaque, never larger than a key or 8 bytes.
+    let mut place = [0u8; 64];
+    let mut first = true;
+    loop {
+        let mut count = batch as u32;
+        let from = if first {
+            std::ptr::null_mut()
+        } else {
+            place.as_mut_ptr().cast()
+        };
+        // SAFETY: keys and values have room for `count` entries of the map's sizes (checked in `new`), the
+        // place is large enough for every map's; all outlive the call.
+        let result = unsafe {
+            libbpf_sys::bpf_map_lookup_batch(
+                fd,
+                from,
+                place.as_mut_ptr().cast(),
+                keys.as_mut_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                &mut count,
+                std::ptr::null(),
+            )
+        };
+        let done = match -result {
+            0 => false,
+            nix::libc::ENOENT => true,
+            // A hash bucket has more entries than the batch.
+            nix::libc::ENOSPC if batch < 1 << 20 => {
+                return read_batches(fd, batch * 2, visit);
+            }
+            code => return Err(io::Error::from_raw_os_error(code)),
+        };
+        for (key, value) in keys.iter().zip(&values).take(count as usize) {
+            visit(*key, *value);
+        }
+        if done {
+            return Ok(());
+        }
+        first = false;
+    }
+}

@@ -1,0 +1,206 @@
+//! The sink's kernel half: loaded onto this host's maps, attached, set.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
+
+use super::abi::sink_object::SinkSkelBuilder;
+use super::abi::{
+    MAX_EDGES, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings,
+};
+use super::host::{self, Host};
+use super::links::{Hook, Link, XdpMode, xdp_mode};
+use super::load::{pin_map, program_fd, with_warnings};
+use super::maps::Map;
+use super::pins::{Pins, remove};
+use super::probe::Features;
+use crate::config::{SinkConfig, XdpMode as WantedMode};
+use crate::os::{clock, netdev};
+
+/// The role in the names of pinned links.
+pub const ROLE: &str = "sink";
+
+/// The sink's own pinned maps.
+pub const MAPS: [&str; 5] = [
+    "sink_settings",
+    "sink_counters",
+    "sink_flows",
+    "sink_events",
+    "daemon_counters",
+];
+
+/// The loaded sink.
+pub struct Sink {
+    program: OwnedFd,
+    /// The program that ends loss periods of silent flows.
+    pub sweep: OwnedFd,
+    pub host: Host,
+    pub settings: Map<u32, sink_settings>,
+    pub flows: Map<flow_key, sink_flow>,
+    pub counters: Map<u32, counter>,
+    pub daemon: Map<u32, u64>,
+    events: MapHandle,
+}
+
+impl Sink {
+    /// Loads the programs onto the maps that are pinned, or pins new ones.
+    pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
+        let features = Features::probe();
+        let mut object = MaybeUninit::uninit();
+        let mut open = SinkSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.have_tai_clock = features.tai_clock;
+            constants.have_check_mtu = features.check_mtu;
+            constants.have_kernel_ctx = features.kernel_ctx;
+        }
+        open.maps
+            .sink_flows
+            .set_max_entries(max_flows)
+            .map_err(io::Error::other)?;
+        pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
+        pin_map(&mut open.maps.sink_settings, pins, MAPS[0])?;
+        pin_map(&mut open.maps.sink_counters, pins, MAPS[1])?;
+        pin_map(&mut open.maps.sink_flows, pins, MAPS[2])?;
+        pin_map(&mut open.maps.sink_events, pins, MAPS[3])?;
+        pin_map(&mut open.maps.daemon_counters, pins, MAPS[4])?;
+        let skel = with_warnings(|| open.load())?;
+        Ok(Self {
+            program: program_fd(&skel.progs.sink)?,
+            sweep: program_fd(&skel.progs.sink_sweep)?,
+            host: Host::new(Map::of(&skel.maps.host_settings)?, features),
+            settings: Map::of(&skel.maps.sink_settings)?,
+            flows: Map::of(&skel.maps.sink_flows)?,
+            counters: Map::of(&skel.maps.sink_counters)?,
+            daemon: Map::of(&skel.maps.daemon_counters)?,
+            events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
+        })
+    }
+
+    /// Makes these settings those of the programs, attached ones included.
+    pub fn apply(&self, config: &SinkConfig) -> io::Result<()> {
+        let before = self.settings.get(&0)?.unwrap_or_default();
+        let mut flags = 0;
+        for (on, flag) in [
+            (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
+            (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
+            (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
+        ] {
+            if on {
+                flags |= flag.0;
+            }
+        }
+        let mut settings = sink_settings {
+            report_period_ns: config.report_period.as_ns(),
+            loss_timeout_ns: config.loss_timeout.as_ns(),
+            bucket_hold_ns: config.bucket_hold.as_ns(),
+            started_ns: before.started_ns,
+            flags,
+            extension_port: config.extension_port.to_be(),
+            tos_value: config.mark.tos_value(),
+            tos_mask: config.mark.tos_mask(),
+            edge_count: config.latency_buckets_ns.len() as u32,
+            edge_up: [i32::MAX; MAX_EDGES],
+            edge_down: [i32::MAX; MAX_EDGES],
+            zero: 0,
+        };
+        for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
+            (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
+        }
+        self.settings.set(&0, &settings)
+    }
+
+    /// Attaches to an interface, or takes over the link that is pinned for it, and tells the mode.
+    pub fn attach(&self, pins: &Pins, dev: &str, wanted: WantedMode) -> io::Result<XdpMode> {
+        let ifindex = netdev::index_of(dev)?;
+        let hooks: &[Hook] = match wanted {
+            WantedMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
+            WantedMode::Native => &[Hook::XdpNative],
+            WantedMode::Generic => &[Hook::XdpGeneric],
+        };
+        let path = pins.link(ROLE, dev);
+        let fresh = Link::open(&path)?.is_none();
+        Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
+        if fresh {
+            // Flows that are older than this were not seen from their first packet on.
+            let mut settings = self.settings.get(&0)?.unwrap_or_default();
+            settings.started_ns = clock::realtime_ns();
+            self.settings.set(&0, &settings)?;
+        }
+        xdp_mode(ifindex).ok_or_else(|| io::Error::other("the program is attached but not active"))
+    }
+
+    /// The ring of events, each handed to `take`.
+    pub fn events<'a>(&'a self, mut take: impl FnMut(&[u8]) + 'a) -> io::Result<RingBuffer<'a>> {
+        let mut builder = RingBufferBuilder::new();
+        builder
+            .add(&self.events, move |bytes| {
+                take(bytes);
+                0
+            })
+            .map_err(io::Error::other)?;
+        builder.build().map_err(io::Error::other)
+    }
+
+    /// Keeps a counter of the daemon where its end does not lose it.
+    pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
+        self.daemon.set(&which.0, &value)
+    }
+}
+
+/// Where a bucket's edge is crossed downwards and upwards: an eighth to either side, so that a flow whose
+/// latency lies at the edge does not flap.
+fn thresholds(edge: i32) -> (i32, i32) {
+    (edge - edge / 8, edge.saturating_add(edge / 8))
+}
+
+/// True if a sink is attached to any interface of this host.
+pub fn is_attached(pins: &Pins) -> io::Result<bool> {
+    for (role, dev) in pins.links()? {
+        if role == ROLE
+            && let Some(link) = Link::open(&pins.link(&role, &dev))?
+            && link.state()?.ifindex != 0
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its
+/// maps go.
+pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
+    let mut detached = Vec::new();
+    let mut left = false;
+    for (role, dev) in pins.links()? {
+        if role != ROLE {
+            continue;
+        }
+        if !devs.is_empty() && !devs.contains(&dev) {
+            left = true;
+            continue;
+        }
+        remove_link(&pins.link(&role, &dev))?;
+        detached.push(dev);
+    }
+    if !left {
+        pins.remove_maps(&MAPS)?;
+        if !super::source::is_loaded(pins) {
+            pins.remove_maps(&[host::MAP])?;
+        }
+    }
+    Ok(detached)
+}
+
+/// Detaches a pinned link at once and removes the pin.
+pub fn remove_link(path: &Path) -> io::Result<()> {
+    if let Some(link) = Link::open(path)? {
+        link.detach()?;
+    }
+    remove(path)
+}

@@ -1,0 +1,132 @@
+//! What runs on a host, and what it has counted.
+
+use serde::Serialize;
+
+use super::{FlowKey, NodeId};
+
+/// The schema of a `HostStatus` as JSON.
+pub const STATUS_SCHEMA: &str = "hostint.status/1";
+
+/// Everything that `hostint status` shows. Times are ns since the Unix epoch.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostStatus {
+    pub schema: &'static str,
+    pub node_id: Option<NodeId>,
+    pub sink: Option<SinkStatus>,
+    pub source: Option<SourceStatus>,
+}
+
+/// Where a program is attached.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attachment {
+    pub dev: String,
+    /// `xdp`, `tc` or `tc-ingress`
+    pub hook: &'static str,
+    /// `native` or `generic`; `tcx` or `clsact`
+    pub mode: &'static str,
+    /// Of a source: how INT is carried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encapsulation: Option<String>,
+}
+
+/// One counter of the kernel programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct CounterStatus {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// One counter of the daemon.
+#[derive(Clone, Debug, Serialize)]
+pub struct DaemonCounter {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub value: u64,
+}
+
+/// The sink of a host.
+#[derive(Clone, Debug, Serialize)]
+pub struct SinkStatus {
+    pub attachments: Vec<Attachment>,
+    /// The daemon's process, if it gave a sign of life in the last seconds.
+    pub daemon_pid: Option<u64>,
+    pub settings: SinkSettings,
+    pub counters: Vec<CounterStatus>,
+    pub daemon: Vec<DaemonCounter>,
+    pub flows_total: usize,
+    pub flows_max: u32,
+    pub flows: Vec<FlowStatus>,
+}
+
+/// The sink's settings.
+#[derive(Clone, Debug, Serialize)]
+pub struct SinkSettings {
+    pub encapsulations: Vec<&'static str>,
+    pub dscp_value: u8,
+    pub dscp_mask: u8,
+    pub extension_port: u16,
+    pub report_period_ns: u64,
+    pub loss_timeout_ns: u64,
+    pub bucket_hold_ns: u64,
+    pub drop_tagged: bool,
+    /// Where a flow leaves a bucket upwards and downwards.
+    pub buckets: Vec<BucketEdge>,
+    pub report_ports: Vec<u16>,
+    /// Which clock stamps packets.
+    pub clock_offset_ns: i64,
+}
+
+/// One edge between two latency buckets.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BucketEdge {
+    pub up_ns: i32,
+    pub down_ns: i32,
+}
+
+/// One flow at the sink.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowStatus {
+    pub flow: FlowKey,
+    pub source_node: NodeId,
+    pub source_port: u16,
+    pub sink_port: u32,
+    pub encapsulation: &'static str,
+    pub packets: u64,
+    pub bytes: u64,
+    /// Lost for good: declared lost and not come since.
+    pub lost: u64,
+    /// Missing, but not for long enough to be called lost.
+    pub missing: u64,
+    pub reordered: u64,
+    pub duplicates: u64,
+    pub late: u64,
+    pub restarts: u32,
+    pub latency_min_ns: i32,
+    pub latency_mean_ns: i64,
+    pub latency_max_ns: i32,
+    pub latency_last_ns: i32,
+    pub bucket: u8,
+    pub first_ns: u64,
+    pub last_ns: u64,
+    /// Slot n > 0: packets with a latency in [2^(n-1), 2^n) ns; slot 0: 0 or less.
+    pub histogram: Vec<u32>,
+}
+
+/// The source of a host.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceStatus {
+    pub attachments: Vec<Attachment>,
+    pub dests: Vec<DestStatus>,
+    pub counters: Vec<CounterStatus>,
+    pub flows_total: usize,
+    pub flows_max: u32,
+}
+
+/// One watched destination.
+#[derive(Clone, Debug, Serialize)]
+pub struct DestStatus {
+    pub prefix: String,
+    pub name: String,
+}

@@ -1,0 +1,47 @@
+//! The host's clocks and how far they are apart.
+
+use std::io;
+
+use nix::libc;
+use nix::time::{ClockId, clock_gettime};
+
+/// One clock's reading in nanoseconds.
+fn read_ns(clock: ClockId) -> io::Result<i64> {
+    let time = clock_gettime(clock)?;
+    Ok(time.tv_sec() * 1_000_000_000 + time.tv_nsec())
+}
+
+/// Nanoseconds since the Unix epoch.
+pub fn realtime_ns() -> u64 {
+    read_ns(ClockId::CLOCK_REALTIME).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
+/// CPU time that this thread has used, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
+/// What must be added to CLOCK_TAI to get the time since the Unix epoch: minus the TAI offset that the
+/// kernel was told (0 if nobody did).
+pub fn tai_to_realtime_ns() -> io::Result<i64> {
+    // SAFETY: timex is plain data; all zeros asks adjtimex to change nothing.
+    let mut timex: libc::timex = unsafe { std::mem::zeroed() };
+    // SAFETY: timex is valid for writing.
+    if unsafe { libc::adjtimex(&mut timex) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(-i64::from(timex.tai) * 1_000_000_000)
+}
+
+/// What must be added to CLOCK_MONOTONIC to get the time since the Unix epoch. Of many samples the one with
+/// the narrowest bracket is taken: a preempted sample is off by microseconds.
+pub fn monotonic_to_realtime_ns() -> io::Result<i64> {
+    let mut best = (i64::MAX, 0);
+    for _ in 0..64 {
+        let before = read_ns(ClockId::CLOCK_MONOTONIC)?;
+        let real = read_ns(ClockId::CLOCK_REALTIME)?;
+        let after = read_ns(ClockId::CLOCK_MONOTONIC)?;
+        best = best.min((after - before, real - (before + (after - before) / 2)));
+    }
+    Ok(best.1)
+}

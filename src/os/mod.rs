@@ -1,0 +1,7 @@
+//! What hostint asks of the operating system.
+
+pub mod clock;
+pub mod netdev;
+pub mod netns;
+pub mod resolve;
+pub mod signals;

@@ -1,0 +1,44 @@
+//! Network interfaces by name.
+
+use std::io;
+use std::mem::zeroed;
+
+use nix::libc;
+use nix::net::if_::{if_indextoname, if_nametoindex};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::os::fd::AsRawFd;
+
+/// An interface's index.
+pub fn index_of(name: &str) -> io::Result<u32> {
+    Ok(if_nametoindex(name)?)
+}
+
+/// The name of the interface with this index, while there is one.
+pub fn name_of(index: u32) -> Option<String> {
+    if_indextoname(index).ok()?.into_string().ok()
+}
+
+/// True if the interface's packets begin with an Ethernet header.
+pub fn is_ethernet(name: &str) -> io::Result<bool> {
+    if name.len() >= libc::IFNAMSIZ {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let socket = socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
+    // SAFETY: ifreq is plain data.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from.cast_signed();
+    }
+    // SAFETY: the request is valid for writing and names the interface, NUL-terminated.
+    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &mut request) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: SIOCGIFHWADDR fills this member.
+    let family = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
+    Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
+}

@@ -1,0 +1,70 @@
+//! Names to addresses, in a static binary too.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+/// Keeps glibc from loading name-service modules of the host, which a static binary can't: with another glibc
+/// than it was built with, they end the process. Must run before the first look-up. What is compiled in,
+/// /etc/hosts and DNS, stays.
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+pub fn pin_name_services() {
+    use std::ffi::{CStr, c_char, c_int};
+
+    unsafe extern "C" {
+        fn __nss_configure_lookup(database: *const c_char, services: *const c_char) -> c_int;
+    }
+    const SERVICES: [(&CStr, &CStr); 6] = [
+        (c"hosts", c"files dns"),
+        (c"services", c"files"),
+        (c"protocols", c"files"),
+        (c"networks", c"files"),
+        (c"passwd", c"files"),
+        (c"group", c"files"),
+    ];
+    for (database, services) in SERVICES {
+        // SAFETY: both strings are NUL-terminated and static; no other thread runs yet. A failure leaves
+        // glibc's default, as without this call.
+        unsafe { __nss_configure_lookup(database.as_ptr(), services.as_ptr()) };
+    }
+}
+
+/// A dynamic binary loads the host's own modules with the host's own glibc.
+#[cfg(not(all(target_env = "gnu", target_feature = "crt-static")))]
+pub fn pin_name_services() {}
+
+/// All addresses of a host name or address literal.
+pub fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
+    let mut found: Vec<IpAddr> = (host, 0).to_socket_addrs()?.map(|addr| addr.ip()).collect();
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// The first address of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal.
+pub fn socket_address(text: &str, default_port: u16) -> io::Result<SocketAddr> {
+    if let Ok(addr) = text.parse::<SocketAddr>() {
+        return Ok(addr);
+    }
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    if let Ok(ip) = bare.unwrap_or(text).parse::<IpAddr>() {
+        return Ok(SocketAddr::new(ip, default_port));
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => (
+            host,
+            port.parse()
+                .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no port number"))?,
+        ),
+        None => (text, default_port),
+    };
+    let addresses = addresses(host)?;
+    let first = addresses
+        .iter()
+        .find(|ip| ip.is_ipv4())
+        .or(addresses.first());
+    first
+        .map(|ip| SocketAddr::new(*ip, port))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+}

@@ -1,0 +1,28 @@
+//! The list of destinations, as text or JSON.
+
+use std::fmt::Write;
+
+use crate::model::Prefix;
+
+/// One line each, or one JSON object (schema `hostint.dests/1`).
+pub fn render(dests: &[(Prefix, String)], json: bool) -> String {
+    let mut out = String::new();
+    if json {
+        let list: Vec<_> = dests
+            .iter()
+            .map(|(prefix, name)| serde_json::json!({"prefix": prefix.to_string(), "name": name}))
+            .collect();
+        let object = serde_json::json!({"schema": "hostint.dests/1", "dests": list});
+        let _ = writeln!(out, "{object}");
+        return out;
+    }
+    for (prefix, name) in dests {
+        let prefix = prefix.to_string();
+        if *name == prefix {
+            let _ = writeln!(out, "{prefix}");
+        } else {
+            let _ = writeln!(out, "{prefix:<18} {name}");
+        }
+    }
+    out
+}

@@ -1,0 +1,213 @@
+//! A host's state as text for people.
+
+use std::fmt;
+
+use super::text::Nanoseconds;
+use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
+
+/// Displays the state; counters that are 0 only with `all`.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    pub status: &'a HostStatus,
+    pub all: bool,
+}
+
+/// Displays 1234567 as `1,234,567`.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        let mut text = String::with_capacity(digits.len() * 4 / 3);
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        f.pad_integral(true, "", &text)
+    }
+}
+
+fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
+    if list.is_empty() {
+        writeln!(f, "  attached nowhere")?;
+    }
+    for at in list {
+        write!(f, "  {:<15} {} {}", at.dev, at.hook, at.mode)?;
+        match &at.encapsulation {
+            Some(encapsulation) => writeln!(f, "  {encapsulation}")?,
+            None => writeln!(f)?,
+        }
+    }
+    Ok(())
+}
+
+fn counters(f: &mut fmt::Formatter<'_>, list: &[CounterStatus], all: bool) -> fmt::Result {
+    for counter in list.iter().filter(|counter| all || counter.packets != 0) {
+        writeln!(
+            f,
+            "  {:>14}  {:<18} {}",
+            Grouped(counter.packets),
+            counter.name,
+            counter.text
+        )?;
+    }
+    Ok(())
+}
+
+fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result {
+    match sink.daemon_pid {
+        Some(pid) => writeln!(f, "sink: daemon runs (pid {pid})")?,
+        None => writeln!(
+            f,
+            "sink: no daemon: INT is stripped, but nothing is reported"
+        )?,
+    }
+    attachments(f, &sink.attachments)?;
+    let set = &sink.settings;
+    writeln!(
+        f,
+        "  recognises {}; dscp {:#04x}/{:#04x}, extension port {}{}",
+        set.encapsulations.join(", "),
+        set.dscp_value,
+        set.dscp_mask,
+        set.extension_port,
+        if set.drop_tagged {
+            "; DROPS tagged packets"
+        } else {
+            ""
+        }
+    )?;
+    writeln!(
+        f,
+        "  report period {}, loss timeout {}",
+        Nanoseconds(set.report_period_ns.cast_signed()),
+        Nanoseconds(set.loss_timeout_ns.cast_signed())
+    )?;
+    write!(f, "  latency bucket edges")?;
+    for edge in &set.buckets {
+        write!(
+            f,
+            " {}",
+            Nanoseconds((i64::from(edge.up_ns) + i64::from(edge.down_ns)) / 2)
+        )?;
+    }
+    writeln!(f)?;
+    counters(f, &sink.counters, all)?;
+    for counter in sink
+        .daemon
+        .iter()
+        .take(8)
+        .filter(|counter| all || counter.value != 0)
+    {
+        writeln!(
+            f,
+            "  {:>14}  {:<18} {}",
+            Grouped(counter.value),
+            counter.name,
+            counter.text
+        )?;
+    }
+    flows(f, sink)
+}
+
+fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
+    writeln!(
+        f,
+        "flows: {} of at most {}{}",
+        sink.flows_total,
+        sink.flows_max,
+        if sink.flows.len() < sink.flows_total {
+            format!(", {} shown", sink.flows.len())
+        } else {
+            String::new()
+        }
+    )?;
+    if sink.flows.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "  {:<46} {:>6} {:>10} {:>8} {:>7} {:>7} {:>5} {:>10} {:>10} {:>10}",
+        "flow", "node", "packets", "lost", "lost %", "reord", "dup", "min", "mean", "max"
+    )?;
+    for flow in &sink.flows {
+        flow_line(f, flow)?;
+    }
+    Ok(())
+}
+
+fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus) -> fmt::Result {
+    let sent = flow.packets.saturating_sub(flow.duplicates) + flow.lost;
+    // Thousandths of a percent, rounded half up.
+    let share = (u128::from(flow.lost) * 100_000 + u128::from(sent / 2))
+        .checked_div(u128::from(sent))
+        .unwrap_or(0);
+    writeln!(
+        f,
+        "  {:<46} {:>6} {:>10} {:>8} {:>3}.{:03} {:>7} {:>5} {:>10} {:>10} {:>10}",
+        flow.flow.to_string(),
+        flow.source_node.0,
+        Grouped(flow.packets),
+        Grouped(flow.lost),
+        share / 1000,
+        share % 1000,
+        Grouped(flow.reordered),
+        Grouped(flow.duplicates),
+        Nanoseconds(flow.latency_min_ns.into()).to_string(),
+        Nanoseconds(flow.latency_mean_ns).to_string(),
+        Nanoseconds(flow.latency_max_ns.into()).to_string(),
+    )
+}
+
+fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::Result {
+    writeln!(f, "source:")?;
+    attachments(f, &source.attachments)?;
+    if source.dests.is_empty() {
+        writeln!(
+            f,
+            "  no destinations: nothing is tagged (hostint source add-dest HOST)"
+        )?;
+    } else {
+        let shown: Vec<String> = source
+            .dests
+            .iter()
+            .take(8)
+            .map(|dest| {
+                if dest.name == dest.prefix {
+                    dest.prefix.clone()
+                } else {
+                    format!("{} ({})", dest.name, dest.prefix)
+                }
+            })
+            .collect();
+        let more = source.dests.len().saturating_sub(shown.len());
+        write!(f, "  destinations: {}", shown.join(", "))?;
+        if more > 0 {
+            write!(f, " and {more} more")?;
+        }
+        writeln!(f)?;
+    }
+    writeln!(
+        f,
+        "  flows: {} of at most {}",
+        source.flows_total, source.flows_max
+    )?;
+    counters(f, &source.counters, all)
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(node) = self.status.node_id {
+            writeln!(f, "node id {node}")?;
+        }
+        if let Some(status) = &self.status.source {
+            source(f, status, self.all)?;
+        }
+        if let Some(status) = &self.status.sink {
+            sink(f, status, self.all)?;
+        }
+        Ok(())
+    }
+}
