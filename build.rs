@@ -64,8 +64,9 @@ fn watch_headers(depfile: &Path) {
 /// elfutils 0.189 and newer need zstd beside zlib; a static libelf does not say so itself.
 fn link_zstd() {
     let dir = env::var("LIBBPF_SYS_LIBRARY_PATH").unwrap_or_default();
-    if env::var_os("CARGO_FEATURE_STATIC").is_some() && Path::new(&dir).join("libzstd.a").exists() {
-        println!("cargo:rustc-link-search=native={dir}");
-        println!("cargo:rustc-link-arg=-lzstd");
+    let archive = Path::new(&dir).join("libzstd.a");
+    if env::var_os("CARGO_FEATURE_STATIC").is_some() && archive.exists() {
+        // By path: -lzstd would choose the shared library.
+        println!("cargo:rustc-link-arg={}", archive.display());
     }
 }

@@ -21,11 +21,17 @@ fn is_bpffs(path: &Path) -> bool {
     statfs(path).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 
-/// A mounted BPF file system: `/sys/fs/bpf` here, else (in `ip netns exec`, which covers /sys) that of
-/// process 1. With `create` it is mounted there if nobody did.
+/// A mounted BPF file system: `/sys/fs/bpf` here, else that of process 1 or of the processes that started
+/// this one, because `ip netns exec` covers /sys. With `create` it is mounted there if nobody did.
 pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
-    let outside = PathBuf::from("/proc/1/root").join(&BPFFS[1..]);
-    for path in [PathBuf::from(BPFFS), outside.clone()] {
+    let here = PathBuf::from(BPFFS);
+    if is_bpffs(&here) {
+        return Ok(Some(here));
+    }
+    let processes = outer_processes();
+    let seen_from = |pid: u32| PathBuf::from(format!("/proc/{pid}/root{BPFFS}"));
+    for pid in &processes {
+        let path = seen_from(*pid);
         if is_bpffs(&path) {
             return Ok(Some(path));
         }
@@ -33,14 +39,39 @@ pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     if !create {
         return Ok(None);
     }
-    mount_outside()?;
-    Ok(is_bpffs(&outside).then_some(outside))
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for pid in processes {
+        match mount_for(pid) {
+            Ok(()) => return Ok(Some(seen_from(pid))),
+            Err(err) => failure = err,
+        }
+    }
+    Err(failure)
 }
 
-/// Mounts the BPF file system in the mount namespace of process 1, where every later command finds it.
-fn mount_outside() -> io::Result<()> {
-    let mounted = thread::spawn(|| -> io::Result<()> {
-        let namespace = File::open("/proc/1/ns/mnt")?;
+/// Process 1, then this one's ancestors from the outermost on.
+fn outer_processes() -> Vec<u32> {
+    let mut ancestors = Vec::new();
+    let mut next = Some(nix::unistd::getppid().as_raw().unsigned_abs());
+    while let Some(pid) = next.filter(|pid| *pid > 1) {
+        ancestors.push(pid);
+        next = parent_of(pid);
+    }
+    ancestors.push(1);
+    ancestors.reverse();
+    ancestors
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    line.trim().parse().ok()
+}
+
+/// Mounts the BPF file system in the mount namespace of a process, where later commands find it.
+fn mount_for(pid: u32) -> io::Result<()> {
+    let mounted = thread::spawn(move || -> io::Result<()> {
+        let namespace = File::open(format!("/proc/{pid}/ns/mnt"))?;
         // A thread may change its mount namespace only if it shares its root and directory with nobody.
         unshare(CloneFlags::CLONE_FS)?;
         setns(&namespace, CloneFlags::CLONE_NEWNS)?;
