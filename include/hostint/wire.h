@@ -50,7 +50,7 @@ enum int_flag {
 	 */
 	INT_FLOW_AGE = 0x0f,
 	FLOW_AGE_SHIFT = 24,
-	FLOW_AGE_PACKETS = 64,
+	FLOW_AGE_PACKETS = 4096,
 };
 
 #endif

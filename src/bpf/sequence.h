@@ -6,7 +6,8 @@
 enum {
 	WINDOW = WINDOW_WORDS * 64,
 	WORD_MASK = WINDOW_WORDS - 1,
-	QUIET_NS = 1000000000, /* after so long a silence numbers that start low again are a restart */
+	QUIET_NS = 1000000000, /* after so long a silence low numbers are a restart: */
+	LOW_NUMBERS = 64,
 };
 
 enum arrival {
@@ -164,7 +165,7 @@ static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32
 	if (ahead > 0)
 		return ahead > 4096 && (__u64)ahead > silence >> 5;
 	/* A source that states no age, or did not live long enough to state one. */
-	return silence > QUIET_NS && (seq <= FLOW_AGE_PACKETS || ahead <= -WINDOW);
+	return silence > QUIET_NS && (seq <= LOW_NUMBERS || ahead <= -WINDOW);
 }
 
 /* A number behind the newest one. */
@@ -222,16 +223,16 @@ static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq,
 	if (begin || restart) {
 		f->first_ns = now;
 		f->restarts += restart;
-		watching = watching && seq > 0 && seq <= FLOW_AGE_PACKETS;
-		skipped = watching ? seq - 1 : 0;
+		skipped = watching && seq ? seq - 1 : 0;
 		f->first = seq - skipped;
-	} else if (leap) {
-		add_lost(f, ahead - WINDOW, f->head + 1, f->last_ns);
-		skipped = WINDOW - 1;
 	} else if (ahead <= 0) {
 		return track_old_number(f, seq, ahead);
 	} else {
 		skipped = ahead - 1;
+	}
+	if (skipped >= WINDOW) {
+		add_lost(f, skipped - (WINDOW - 1), seq - skipped, f->last_ns ?: now);
+		skipped = WINDOW - 1;
 	}
 	if (skipped) {
 		if (!f->gap_ns)

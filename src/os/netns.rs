@@ -2,18 +2,43 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 const BPFFS: &str = "/sys/fs/bpf";
 
-/// The inode number that names this network namespace.
+/// A number that names this network namespace: its cookie, which is never given twice until reboot, or
+/// before 5.14 its inode number.
 pub fn id() -> io::Result<u64> {
+    let socket = socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
+    let mut cookie = 0u64;
+    let mut len = size_of_val(&cookie) as libc::socklen_t;
+    // SAFETY: the option's value is a u64, for which there is room.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &mut len,
+        )
+    };
+    if result == 0 {
+        return Ok(cookie);
+    }
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 

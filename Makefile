@@ -1,0 +1,70 @@
+# cargo does the work; this knows the ways to it. sudo make demo and sudo make test need nothing prepared.
+
+PREFIX ?= /usr
+TARGET := x86_64-unknown-linux-gnu
+BINARY := target/$(TARGET)/release/hostint
+CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
+FUZZ_SECONDS ?= 60
+
+# Under sudo, cargo may live in the home of the user who called.
+CALLER_HOME := $(shell getent passwd "$${SUDO_USER:-$$(id -un)}" | cut -d : -f 6)
+export PATH := $(CALLER_HOME)/.cargo/bin:$(HOME)/.cargo/bin:$(PATH)
+ifneq ($(CALLER_HOME),$(HOME))
+ifneq ($(wildcard $(CALLER_HOME)/.rustup),)
+export RUSTUP_HOME ?= $(CALLER_HOME)/.rustup
+endif
+endif
+
+.PHONY: all demo test lint man bench fuzz install need-root clean
+
+all:
+	cargo build --release --locked
+
+# Two hosts as network namespaces, real TCP and UDP traffic, a few packets dropped on the way.
+demo: need-root
+	packaging/install-build-deps.sh --test
+	cargo build --release --locked; $(GIVE_BACK)
+	HOSTINT=$(abspath $(BINARY)) tests/demo.sh
+
+test: need-root
+	packaging/install-build-deps.sh --test
+	cargo test --locked; $(GIVE_BACK)
+
+lint:
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.[ch]
+
+# Writes man pages and completions from the command line's definition.
+man:
+	HOSTINT_BLESS=1 cargo test --locked --test manpages
+
+# The measurements that take long: tests marked #[ignore].
+bench: need-root
+	cargo test --locked --release -- --ignored --nocapture --test-threads=1; $(GIVE_BACK)
+
+fuzz:
+	cd fuzz && ./seed-corpus.sh
+	cd fuzz && for target in decode_report exporter_track render_report; do \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+install:
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/hostint
+	for page in man/*.[1-9]; do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+	install -D -m 644 packaging/completions/hostint.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hostint
+	install -D -m 644 packaging/completions/_hostint $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hostint
+	install -D -m 644 packaging/completions/hostint.fish \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hostint.fish
+
+clean:
+	cargo clean
+
+need-root:
+	@[ "$$(id -u)" = 0 ] || { echo "make $(MAKECMDGOALS): needs root (try: sudo make $(MAKECMDGOALS))" >&2; exit 1; }
+
+# What root built stays usable for the user who called sudo; the exit code is that of the command before.
+define GIVE_BACK
+code=$$?; [ -z "$$SUDO_UID" ] || chown -R "$$SUDO_UID:$$SUDO_GID" target; exit $$code
+endef

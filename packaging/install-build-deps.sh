@@ -1,0 +1,122 @@
+#!/bin/bash
+# Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
+# --test adds what the tests and the demo use, --lint what make lint uses.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
+components=()
+for argument; do
+	case $argument in
+	--test) packages+=(ethtool iperf3 iproute2 nftables python3 tcpdump tshark util-linux) ;;
+	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
+	*)
+		echo "usage: $0 [--test] [--lint]" >&2
+		exit 2
+		;;
+	esac
+done
+
+apt_updated=
+update_lists() {
+	[ -n "$apt_updated" ] || apt-get -qq update
+	apt_updated=1
+}
+
+install_packages() {
+	update_lists
+	if ! DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		return 1
+	fi
+}
+
+is_installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# A compiler that is there under a versioned name only is fine too.
+provided() {
+	case $1 in
+	clang) compgen -c clang- | grep -qx 'clang-\(1[4-9]\|[2-9][0-9]\)' ;;
+	clang-format) compgen -c clang-format- | grep -qx 'clang-format-[0-9]*' ;;
+	*) false ;;
+	esac
+}
+
+# True if version $1 is at least $2.
+at_least() {
+	[ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+wanted_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+cargo_is_new_enough() {
+	local found
+	found=$(cargo --version 2>/dev/null | cut -d ' ' -f 2) || return 1
+	at_least "$found" "$wanted_rust"
+}
+
+candidate() {
+	apt-cache policy "$1" | sed -n 's/^  Candidate: \([0-9].*\)/\1/p'
+}
+
+# The distribution's own Rust if it is new enough, else its rustup, else rustup as its makers give it out.
+install_rust() {
+	if [ -n "${RUSTUP_HOME:-}" ] && [ -n "${SUDO_USER:-}" ]; then
+		echo "$0: cargo $wanted_rust or newer is needed (try: rustup update stable, as $SUDO_USER)" >&2
+		exit 1
+	fi
+	echo "Installing Rust"
+	update_lists
+	if at_least "$(candidate rustc)" "$wanted_rust"; then
+		install_packages cargo rustc
+		return
+	fi
+	if ! command -v rustup >/dev/null; then
+		if [ -n "$(candidate rustup)" ]; then
+			install_packages rustup
+		else
+			install_packages ca-certificates curl
+			curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+				sh -s -- -q -y --no-modify-path --profile minimal
+			return
+		fi
+	fi
+	rustup -q toolchain install --profile minimal stable
+	rustup -q default stable
+}
+
+add_components() {
+	for component in "${components[@]}"; do
+		cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 && continue
+		if command -v rustup >/dev/null; then
+			rustup -q component add "$component"
+		elif [ "$component" = clippy ]; then
+			install_packages rust-clippy
+		else
+			install_packages rustfmt
+		fi
+	done
+}
+
+if [ "$(id -u)" != 0 ]; then
+	echo "$0: needs root to install packages (try sudo)" >&2
+	exit 1
+fi
+
+# make sets these for what it runs itself, too.
+export PATH=${HOME:-/root}/.cargo/bin:$PATH
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+missing=()
+for package in "${packages[@]}"; do
+	is_installed "$package" || provided "$package" || missing+=("$package")
+done
+if [ ${#missing[@]} != 0 ]; then
+	echo "Installing ${missing[*]}"
+	install_packages "${missing[@]}"
+fi
+cargo_is_new_enough || install_rust
+add_components

@@ -1,0 +1,353 @@
+//! Hosts as network namespaces: a - m - b, with the real binary in them.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+pub const HOSTINT: &str = env!("CARGO_BIN_EXE_hostint");
+
+/// Waits until a condition holds; what is the sentence of the failure.
+pub fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < end, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs a command to its end; it must succeed.
+pub fn sh(line: &str) -> String {
+    let output = Command::new("sh").args(["-ec", line]).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{line}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// One host.
+#[derive(Clone)]
+pub struct Host {
+    pub ns: String,
+    pub bpffs: Option<PathBuf>,
+}
+
+impl Host {
+    fn new(ns: String) -> Self {
+        sh(&format!("ip netns add {ns}; ip -n {ns} link set lo up"));
+        Self { ns, bpffs: None }
+    }
+
+    pub fn command(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.ns, program]).args(args);
+        if let (HOSTINT, Some(bpffs)) = (program, &self.bpffs) {
+            command.env("HOSTINT_BPFFS", bpffs);
+        }
+        command
+    }
+
+    /// Runs a shell line in the namespace; it must succeed.
+    pub fn sh(&self, line: &str) -> String {
+        let output = self.command("sh", &["-ec", line]).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}: {line}: {}",
+            self.ns,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs hostint to its end.
+    pub fn try_hostint(&self, line: &str) -> Output {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        self.command(HOSTINT, &args).output().unwrap()
+    }
+
+    /// Runs hostint to its end; it must succeed.
+    pub fn hostint(&self, line: &str) -> String {
+        let output = self.try_hostint(line);
+        assert!(
+            output.status.success(),
+            "hostint {line}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Starts a daemon and waits until its stderr says `ready`.
+    pub fn start(&self, line: &str, ready: &str) -> Daemon {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let dir = std::env::temp_dir();
+        let log = |kind: &str| {
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let n = NEXT.fetch_add(1, Ordering::Relaxed);
+            dir.join(format!("{}-{n}.{kind}", self.ns))
+        };
+        let (stdout, stderr) = (log("out"), log("err"));
+        let child = self
+            .command(HOSTINT, &args)
+            .stdin(Stdio::null())
+            .stdout(File::create(&stdout).unwrap())
+            .stderr(File::create(&stderr).unwrap())
+            .spawn()
+            .unwrap();
+        let mut daemon = Daemon {
+            child,
+            stdout,
+            stderr,
+        };
+        await_that(&format!("hostint {line} says {ready:?}"), || {
+            if let Some(status) = daemon.child.try_wait().unwrap() {
+                panic!("hostint {line} ended: {status}: {}", daemon.stderr());
+            }
+            daemon.stderr().contains(ready)
+        });
+        daemon
+    }
+
+    /// A sink on these interfaces, attached.
+    pub fn sink(&self, flags: &str) -> Daemon {
+        self.start(&format!("sink {flags}"), "sink attached")
+    }
+
+    pub fn status(&self) -> Value {
+        let output = self.try_hostint("status --json --flows 100000");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Packets counted by the sink or source for a reason.
+    pub fn count(&self, role: &str, name: &str) -> u64 {
+        let status = self.status();
+        let counters = status[role]["counters"].as_array();
+        counters
+            .and_then(|all| all.iter().find(|counter| counter["name"] == name))
+            .unwrap_or_else(|| panic!("{role} has no counter {name}: {status}"))["packets"]
+            .as_u64()
+            .unwrap()
+    }
+
+    /// Runs a closure in the namespace; sockets made there stay there.
+    pub fn enter<T>(&self, run: impl FnOnce() -> T) -> T {
+        let back = File::open("/proc/thread-self/ns/net").unwrap();
+        let there = File::open(format!("/run/netns/{}", self.ns)).unwrap();
+        setns(there.as_fd(), CloneFlags::CLONE_NEWNET).unwrap();
+        let result = run();
+        setns(back.as_fd(), CloneFlags::CLONE_NEWNET).unwrap();
+        result
+    }
+
+    pub fn udp(&self, addr: &str) -> UdpSocket {
+        let socket = self.enter(|| UdpSocket::bind(addr)).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        // XDP packets take a page each: the default buffer holds a few dozen.
+        nix::sys::socket::setsockopt(
+            &socket,
+            nix::sys::socket::sockopt::RcvBufForce,
+            &(64 << 20),
+        )
+        .unwrap();
+        socket
+    }
+
+    /// The kernel's own count of packets with wrong L4 checksums.
+    pub fn checksum_errors(&self) -> u64 {
+        let snmp = self.enter(|| {
+            let mut text = String::new();
+            File::open("/proc/thread-self/net/snmp")
+                .unwrap()
+                .read_to_string(&mut text)
+                .unwrap();
+            text
+        });
+        let lines: Vec<&str> = snmp.lines().collect();
+        lines
+            .chunks(2)
+            .flat_map(|pair| {
+                pair[0]
+                    .split_whitespace()
+                    .zip(pair[1].split_whitespace())
+                    .filter(|(name, _)| *name == "InCsumErrors")
+                    .map(|(_, value)| value.parse::<u64>().unwrap())
+                    .collect::<Vec<_>>()
+            })
+            .sum()
+    }
+}
+
+/// A running daemon; ended when dropped.
+pub struct Daemon {
+    child: Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Daemon {
+    pub fn stderr(&self) -> String {
+        std::fs::read_to_string(&self.stderr).unwrap()
+    }
+
+    pub fn stdout(&self) -> String {
+        std::fs::read_to_string(&self.stdout).unwrap()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    /// Asks it to end and returns its exit code.
+    pub fn end(&mut self) -> Option<i32> {
+        self.signal(Signal::SIGTERM);
+        self.child.wait().unwrap().code()
+    }
+
+    /// kill -9.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.stdout);
+        let _ = std::fs::remove_file(&self.stderr);
+    }
+}
+
+/// a (10.9.1.1, a0) - m (router) - b (10.9.2.1, b0).
+pub struct Lab {
+    pub a: Host,
+    pub m: Host,
+    pub b: Host,
+    extra: RefCell<Vec<String>>,
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let id = format!(
+            "hi{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let host = |name: &str| Host::new(format!("{id}{name}"));
+        let lab = Self {
+            a: host("a"),
+            m: host("m"),
+            b: host("b"),
+            extra: RefCell::default(),
+        };
+        let (a, m, b) = (&lab.a.ns, &lab.m.ns, &lab.b.ns);
+        sh(&format!(
+            "ip link add a0 netns {a} type veth peer name m0 netns {m}
+             ip link add b0 netns {b} type veth peer name m1 netns {m}
+             ip -n {a} addr add 10.9.1.1/24 dev a0
+             ip -n {m} addr add 10.9.1.2/24 dev m0
+             ip -n {b} addr add 10.9.2.1/24 dev b0
+             ip -n {m} addr add 10.9.2.2/24 dev m1
+             ip -n {a} link set a0 up; ip -n {m} link set m0 up
+             ip -n {m} link set m1 up; ip -n {b} link set b0 up
+             ip netns exec {m} sysctl -qw net.ipv4.ip_forward=1
+             ip -n {a} route add default via 10.9.1.2
+             ip -n {b} route add default via 10.9.2.2"
+        ));
+        lab
+    }
+
+    /// Every TCP segment a packet of its own, with room for INT: what bulk TCP needs in this version.
+    pub fn make_room(&self) {
+        sh(&format!(
+            "ip -n {a} link set a0 gso_max_segs 1; ip -n {b} link set b0 gso_max_segs 1
+             ip -n {a} route replace default via 10.9.1.2 mtu 1440 advmss 1400
+             ip -n {b} route replace default via 10.9.2.2 mtu 1440 advmss 1400",
+            a = self.a.ns,
+            b = self.b.ns
+        ));
+    }
+
+    /// Another host, without links.
+    pub fn host(&self, name: &str) -> Host {
+        let host = Host::new(format!("{}{name}", self.a.ns));
+        self.extra.borrow_mut().push(host.ns.clone());
+        host
+    }
+
+    /// Drops a share of what m forwards, counted by nftables.
+    pub fn drop_packets(&self, rule: &str) {
+        self.m.sh(&format!(
+            "nft add table ip lab; nft add counter ip lab dropped
+             nft 'add chain ip lab lossy {{ type filter hook forward priority 0; }}'
+             nft 'add rule ip lab lossy {rule} counter name dropped drop'"
+        ));
+    }
+
+    /// Ends dropping; how many packets were dropped.
+    pub fn dropped(&self) -> u64 {
+        let listed = self.m.sh("nft -j list counters table ip lab; nft flush chain ip lab lossy");
+        let parsed: Value = serde_json::from_str(&listed).unwrap();
+        parsed["nftables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find_map(|entry| entry["counter"]["packets"].as_u64())
+            .unwrap()
+    }
+
+    /// A source on a and sinks on both, without reports.
+    pub fn tag(&self, source_flags: &str) -> [Daemon; 2] {
+        let sinks = [
+            self.a.sink("--dev a0 --node-id 1"),
+            self.b.sink("--dev b0 --node-id 2"),
+        ];
+        self.a.hostint(&format!("source attach --dev a0 {source_flags}"));
+        self.a.hostint("source add-dest 10.9.2.1");
+        sinks
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for host in [&self.a, &self.m, &self.b] {
+            let _ = host.try_hostint("source detach");
+            let _ = host.try_hostint("sink --detach");
+        }
+        let extra = self.extra.borrow();
+        for ns in [&self.a.ns, &self.m.ns, &self.b.ns].into_iter().chain(extra.iter()) {
+            let _ = Command::new("ip").args(["netns", "del", ns]).output();
+        }
+    }
+}
+
+/// The pins of a host, as a list of paths below its folder.
+pub fn pins_below(path: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return found;
+    };
+    for entry in entries.map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(pins_below(&entry.path()));
+        } else {
+            found.push(entry.path().display().to_string());
+        }
+    }
+    found
+}
