@@ -35,7 +35,11 @@ mod root {
             let sent = noise(i, (i as usize * 7) % max_len);
             from.send_to(&sent, to.local_addr().unwrap()).unwrap();
             let (len, _) = to.recv_from(&mut buffer).unwrap();
-            assert!(sent == buffer[..len], "datagram {i} of {} bytes came changed", sent.len());
+            assert!(
+                sent == buffer[..len],
+                "datagram {i} of {} bytes came changed",
+                sent.len()
+            );
         }
     }
 
@@ -50,7 +54,9 @@ mod root {
         });
         let data = noise(port.into(), len);
         let mut stream = a.enter(|| TcpStream::connect(("10.9.2.1", port))).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
         stream.write_all(&data).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut back = Vec::new();
@@ -80,13 +86,41 @@ mod root {
         const SOFT: &str = "a0 off";
         const FINISHED: &str = "m1 off";
         let cases = [
-            Case { name: "over-tcp-udp, checksums by the sender's stack", flags: "--encap over-tcp-udp", offloads: SOFT },
-            Case { name: "over-tcp-udp, checksums finished by a device", flags: "--encap over-tcp-udp", offloads: FINISHED },
-            Case { name: "over-tcp-udp through clsact", flags: "--no-tcx", offloads: FINISHED },
-            Case { name: "over-tcp-udp with another mark", flags: "--dscp-value 0x17 --dscp-mask 0x3f", offloads: FINISHED },
-            Case { name: "extension-udp, checksums by the sender's stack", flags: "--encap extension-udp", offloads: SOFT },
-            Case { name: "extension-udp, checksums finished by a device", flags: "--encap extension-udp", offloads: FINISHED },
-            Case { name: "extension-udp through clsact, another port", flags: "--encap extension-udp --no-tcx --extension-port 4444", offloads: FINISHED },
+            Case {
+                name: "over-tcp-udp, checksums by the sender's stack",
+                flags: "--encap over-tcp-udp",
+                offloads: SOFT,
+            },
+            Case {
+                name: "over-tcp-udp, checksums finished by a device",
+                flags: "--encap over-tcp-udp",
+                offloads: FINISHED,
+            },
+            Case {
+                name: "over-tcp-udp through clsact",
+                flags: "--no-tcx",
+                offloads: FINISHED,
+            },
+            Case {
+                name: "over-tcp-udp with another mark",
+                flags: "--dscp-value 0x17 --dscp-mask 0x3f",
+                offloads: FINISHED,
+            },
+            Case {
+                name: "extension-udp, checksums by the sender's stack",
+                flags: "--encap extension-udp",
+                offloads: SOFT,
+            },
+            Case {
+                name: "extension-udp, checksums finished by a device",
+                flags: "--encap extension-udp",
+                offloads: FINISHED,
+            },
+            Case {
+                name: "extension-udp through clsact, another port",
+                flags: "--encap extension-udp --no-tcx --extension-port 4444",
+                offloads: FINISHED,
+            },
         ];
         for case in cases {
             let lab = Lab::new();
@@ -95,17 +129,39 @@ mod root {
             let (dev, state) = case.offloads.split_once(' ').unwrap();
             let host = if dev == "a0" { &lab.a } else { &lab.m };
             host.sh(&format!("ethtool -K {dev} tx {state} >/dev/null"));
-            let mark = if case.flags.contains("dscp") { case.flags } else { "" };
-            let port = if case.flags.contains("4444") { "--extension-port 4444" } else { "" };
+            let mark = if case.flags.contains("dscp") {
+                case.flags
+            } else {
+                ""
+            };
+            let port = if case.flags.contains("4444") {
+                "--extension-port 4444"
+            } else {
+                ""
+            };
             let _a = lab.a.sink("--dev a0 --node-id 1");
             let _b = lab.b.sink(&format!("--dev b0 --node-id 2 {mark} {port}"));
-            lab.a.hostint(&format!("source attach --dev a0 {}", case.flags));
+            lab.a
+                .hostint(&format!("source attach --dev a0 {}", case.flags));
             lab.a.hostint("source add-dest 10.9.2.0/24");
 
             let capture = std::env::temp_dir().join(format!("{}.pcap", lab.m.ns));
             let mut tcpdump = lab
                 .m
-                .command("tcpdump", &["--immediate-mode", "-U", "-B", "65536", "-Q", "out", "-i", "m1", "-w"])
+                .command(
+                    "tcpdump",
+                    &[
+                        "--immediate-mode",
+                        "-U",
+                        "-B",
+                        "65536",
+                        "-Q",
+                        "out",
+                        "-i",
+                        "m1",
+                        "-w",
+                    ],
+                )
                 .arg(&capture)
                 .stderr(Stdio::piped())
                 .spawn()
@@ -118,19 +174,47 @@ mod root {
             exchange_tcp(&lab.a, &lab.b, 7000, 400_000);
 
             let tagged = lab.a.count("source", "tagged");
-            assert!(tagged > 600 + 280, "{}: only {tagged} packets were tagged", case.name);
+            assert!(
+                tagged > 600 + 280,
+                "{}: only {tagged} packets were tagged",
+                case.name
+            );
             assert_eq!(lab.b.count("sink", "stripped"), tagged, "{}", case.name);
             assert_eq!(lab.b.count("sink", "lost"), 0, "{}", case.name);
-            assert_eq!(lab.a.checksum_errors() + lab.b.checksum_errors(), 0, "{}", case.name);
+            assert_eq!(
+                lab.a.checksum_errors() + lab.b.checksum_errors(),
+                0,
+                "{}",
+                case.name
+            );
             assert_eq!(lab.a.count("source", "table_full"), 0, "{}", case.name);
 
             let packets = || {
                 Command::new("tshark")
                     .arg("-r")
                     .arg(&capture)
-                    .args(["-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"])
-                    .args(["-o", "ip.check_checksum:TRUE", "-Y", "ip.dst==10.9.2.1", "-T", "fields"])
-                    .args(["-e", "ip.checksum.status", "-e", "tcp.checksum.status", "-e", "udp.checksum.status"])
+                    .args([
+                        "-o",
+                        "tcp.check_checksum:TRUE",
+                        "-o",
+                        "udp.check_checksum:TRUE",
+                    ])
+                    .args([
+                        "-o",
+                        "ip.check_checksum:TRUE",
+                        "-Y",
+                        "ip.dst==10.9.2.1",
+                        "-T",
+                        "fields",
+                    ])
+                    .args([
+                        "-e",
+                        "ip.checksum.status",
+                        "-e",
+                        "tcp.checksum.status",
+                        "-e",
+                        "udp.checksum.status",
+                    ])
                     .output()
                     .map(|output| String::from_utf8(output.stdout).unwrap())
                     .unwrap()
@@ -143,8 +227,17 @@ mod root {
             for (i, line) in packets().lines().enumerate() {
                 // 1: good; 3: not present, a UDP checksum of 0
                 let states: Vec<&str> = line.split_whitespace().collect();
-                let outer = if case.flags.contains("extension") { "3" } else { "1" };
-                assert_eq!(states, ["1", outer], "{}: packet {i} on the wire", case.name);
+                let outer = if case.flags.contains("extension") {
+                    "3"
+                } else {
+                    "1"
+                };
+                assert_eq!(
+                    states,
+                    ["1", outer],
+                    "{}: packet {i} on the wire",
+                    case.name
+                );
             }
             let _ = std::fs::remove_file(&capture);
         }
@@ -159,10 +252,30 @@ mod root {
             packets: u32,
         }
         let cases = [
-            Case { name: "1 % of UDP", encap: "over-tcp-udp", rule: "ip protocol udp numgen random mod 100 < 1", packets: 20_000 },
-            Case { name: "10 % of UDP in extension-udp", encap: "extension-udp", rule: "ip protocol udp numgen random mod 100 < 10", packets: 20_000 },
-            Case { name: "every second of UDP, random", encap: "over-tcp-udp", rule: "ip protocol udp numgen random mod 2 < 1", packets: 20_000 },
-            Case { name: "bursts of 700 of every 1000", encap: "over-tcp-udp", rule: "ip protocol udp numgen inc mod 1000 < 700", packets: 20_000 },
+            Case {
+                name: "1 % of UDP",
+                encap: "over-tcp-udp",
+                rule: "ip protocol udp numgen random mod 100 < 1",
+                packets: 20_000,
+            },
+            Case {
+                name: "10 % of UDP in extension-udp",
+                encap: "extension-udp",
+                rule: "ip protocol udp numgen random mod 100 < 10",
+                packets: 20_000,
+            },
+            Case {
+                name: "every second of UDP, random",
+                encap: "over-tcp-udp",
+                rule: "ip protocol udp numgen random mod 2 < 1",
+                packets: 20_000,
+            },
+            Case {
+                name: "bursts of 700 of every 1000",
+                encap: "over-tcp-udp",
+                rule: "ip protocol udp numgen inc mod 1000 < 700",
+                packets: 20_000,
+            },
         ];
         for case in cases {
             let lab = Lab::new();
@@ -183,9 +296,10 @@ mod root {
             // A number is missed when a later one arrives.
             send(1);
             let name = case.name;
-            await_that(&format!("{name}: {dropped} packets are reported lost"), || {
-                lab.b.count("sink", "lost") - lab.b.count("sink", "recovered") == dropped
-            });
+            await_that(
+                &format!("{name}: {dropped} packets are reported lost"),
+                || lab.b.count("sink", "lost") - lab.b.count("sink", "recovered") == dropped,
+            );
             let status = lab.b.status();
             let flow = flow(&status, name, 6000);
             assert_eq!(flow["lost"], dropped, "{name}");
@@ -209,22 +323,30 @@ mod root {
         let dropped = lab.dropped();
         assert!(dropped > 5, "the rule dropped {dropped} segments");
         // The connection's last packets may be among the lost: one more makes their numbers miss.
-        await_that("the dropped segments are reported lost, but for a lost tail", || {
-            let lost = lab.b.count("sink", "lost") - lab.b.count("sink", "recovered");
-            let tagged = lab.a.count("source", "tagged");
-            let arrived = lab.b.count("sink", "stripped");
-            lost == dropped || (lost < dropped && tagged == arrived + dropped && lost + 3 >= dropped)
-        });
+        await_that(
+            "the dropped segments are reported lost, but for a lost tail",
+            || {
+                let lost = lab.b.count("sink", "lost") - lab.b.count("sink", "recovered");
+                let tagged = lab.a.count("source", "tagged");
+                let arrived = lab.b.count("sink", "stripped");
+                lost == dropped
+                    || (lost < dropped && tagged == arrived + dropped && lost + 3 >= dropped)
+            },
+        );
     }
 
     #[test]
     fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
         let lab = Lab::new();
         lab.b.sh("ip addr add fd00::1/64 dev lo");
-        let _a = lab.a.sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 50ms");
+        let _a = lab
+            .a
+            .sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 50ms");
         lab.a.hostint("source attach --dev a0");
         lab.a.hostint("source add-dest 10.9.2.1");
-        let mut sender_side = lab.a.start("collect --json --listen 10.9.1.1", "collecting");
+        let mut sender_side = lab
+            .a
+            .start("collect --json --listen 10.9.1.1", "collecting");
         let mut collect = lab.b.start("collect --json", "collecting on [::]");
         let log = std::env::temp_dir().join(format!("{}.log", lab.b.ns));
         let mut b = lab.b.sink(&format!(
@@ -251,7 +373,9 @@ mod root {
                 .filter_map(|line| line["gap"]["count"].as_u64())
                 .sum()
         };
-        await_that("the drop reports add up to what was dropped", || gaps(&collect.stdout()) == dropped);
+        await_that("the drop reports add up to what was dropped", || {
+            gaps(&collect.stdout()) == dropped
+        });
         assert_eq!(b.end(), Some(0));
         let sent: u64 = lab.b.status()["sink"]["daemon"]
             .as_array()
@@ -276,9 +400,16 @@ mod root {
         let reports = lines(collect.stdout(), "127.0.0.1");
         for (i, report) in reports.iter().enumerate() {
             assert_eq!(report["schema"], "hostint.report/1");
-            assert_eq!(report["report_seq"], i + 1, "reports are numbered without a gap");
+            assert_eq!(
+                report["report_seq"],
+                i + 1,
+                "reports are numbered without a gap"
+            );
         }
-        let latency = reports.iter().find(|report| report["kind"] == "latency").unwrap();
+        let latency = reports
+            .iter()
+            .find(|report| report["kind"] == "latency")
+            .unwrap();
         assert_eq!(latency["source"]["node"], 1);
         assert_eq!(latency["sink"]["node"], 2);
         assert_eq!(latency["flow"]["dport"], 6000);
@@ -289,13 +420,20 @@ mod root {
             reports.len(),
             "the log has each report too"
         );
-        assert!(lab.a.count("source", "report") > 0, "a's reports met the source");
+        assert!(
+            lab.a.count("source", "report") > 0,
+            "a's reports met the source"
+        );
         assert!(
             !lines(collect.stdout(), "10.9.1.1").is_empty(),
             "a's reports, sent to a watched destination, can be read"
         );
         assert_eq!(collect.end(), Some(0));
-        assert!(collect.stderr().contains(" 0 lost on the way"), "{}", collect.stderr());
+        assert!(
+            collect.stderr().contains(" 0 lost on the way"),
+            "{}",
+            collect.stderr()
+        );
         assert_eq!(sender_side.end(), Some(0));
         let _ = std::fs::remove_file(&log);
     }
@@ -321,7 +459,9 @@ mod root {
                  ip -n {g} link set g0 gso_max_segs 1
                  ip -n {g} route add default via 10.9.1.2 mtu 1440 advmss 1400"
             ));
-            lab.a.hostint(&format!("source attach --dev v0 {flags} --force --node-id 9"));
+            lab.a.hostint(&format!(
+                "source attach --dev v0 {flags} --force --node-id 9"
+            ));
             lab.a.hostint("source add-dest 10.9.2.1");
             let _b = lab.b.sink("--dev b0 --node-id 2");
             let (from, to) = (guest.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
@@ -330,8 +470,16 @@ mod root {
             let tagged = lab.a.count("source", "tagged");
             assert!(tagged > 300 + 140, "{flags}: {tagged} packets tagged");
             assert_eq!(lab.b.count("sink", "stripped"), tagged, "{flags}");
-            assert_eq!(lab.b.checksum_errors() + guest.checksum_errors(), 0, "{flags}");
-            assert_eq!(flow(&lab.b.status(), flags, 6000)["source_node"], 9, "{flags}");
+            assert_eq!(
+                lab.b.checksum_errors() + guest.checksum_errors(),
+                0,
+                "{flags}"
+            );
+            assert_eq!(
+                flow(&lab.b.status(), flags, 6000)["source_node"],
+                9,
+                "{flags}"
+            );
         }
     }
 
@@ -341,20 +489,32 @@ mod root {
         let _sinks = lab.tag("");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         let mut buffer = [0; 2000];
-        for (len, tagged, too_long) in [(1500 - 28 - 36, 1, 0), (1500 - 28 - 35, 1, 1), (1500 - 28, 1, 2)] {
+        for (len, tagged, too_long) in [
+            (1500 - 28 - 36, 1, 0),
+            (1500 - 28 - 35, 1, 1),
+            (1500 - 28, 1, 2),
+        ] {
             from.send_to(&noise(1, len), "10.9.2.1:6000").unwrap();
             assert_eq!(to.recv(&mut buffer).unwrap(), len);
             assert_eq!(lab.a.count("source", "tagged"), tagged, "{len} bytes");
             assert_eq!(lab.a.count("source", "too_long"), too_long, "{len} bytes");
         }
         lab.a.sh("ip link set a0 mtu 1400");
-        from.send_to(&noise(1, 1400 - 28 - 35), "10.9.2.1:6000").unwrap();
+        from.send_to(&noise(1, 1400 - 28 - 35), "10.9.2.1:6000")
+            .unwrap();
         assert_eq!(to.recv(&mut buffer).unwrap(), 1400 - 28 - 35);
-        assert_eq!(lab.a.count("source", "too_long"), 3, "the MTU is followed live");
+        assert_eq!(
+            lab.a.count("source", "too_long"),
+            3,
+            "the MTU is followed live"
+        );
 
         exchange_tcp(&lab.a, &lab.b, 7000, 3_000_000);
         assert!(lab.a.count("source", "superpacket") > 100);
-        assert_eq!(lab.b.count("sink", "stripped"), lab.a.count("source", "tagged"));
+        assert_eq!(
+            lab.b.count("sink", "stripped"),
+            lab.a.count("source", "tagged")
+        );
     }
 
     #[test]
@@ -404,17 +564,29 @@ mod root {
         exchange_udp(&from, &to, 100, 1000);
         b_sink.kill();
         exchange_udp(&from, &to, 100, 1000);
-        assert_eq!(lab.b.count("sink", "stripped"), 200, "a killed daemon's program strips");
+        assert_eq!(
+            lab.b.count("sink", "stripped"),
+            200,
+            "a killed daemon's program strips"
+        );
         assert_eq!(lab.b.status()["sink"]["attachments"][0]["mode"], "native");
 
         let mut b_sink = lab.b.sink("--dev b0 --node-id 2");
         exchange_udp(&from, &to, 100, 1000);
         let status = lab.b.status();
         assert_eq!(lab.b.count("sink", "stripped"), 300, "counters go on");
-        assert_eq!(flow(&status, "restart", 6000)["packets"], 300, "flows go on");
+        assert_eq!(
+            flow(&status, "restart", 6000)["packets"],
+            300,
+            "flows go on"
+        );
         assert_eq!(flow(&status, "restart", 6000)["lost"], 0);
         assert_eq!(b_sink.end(), Some(0));
-        assert!(b_sink.stderr().contains("still stripped"), "{}", b_sink.stderr());
+        assert!(
+            b_sink.stderr().contains("still stripped"),
+            "{}",
+            b_sink.stderr()
+        );
 
         lab.a.hostint("source detach");
         exchange_udp(&from, &to, 10, 1000);
@@ -423,12 +595,48 @@ mod root {
         lab.b.hostint("sink --detach");
         exchange_udp(&from, &to, 10, 1000);
         for host in [&lab.a, &lab.b] {
-            assert_eq!(host.try_hostint("status").status.code(), Some(3), "nothing runs");
+            assert_eq!(
+                host.try_hostint("status").status.code(),
+                Some(3),
+                "nothing runs"
+            );
             let links = host.sh("ip -d link; bpftool net");
-            assert!(!links.contains("prog/xdp") && !links.contains("source_tc"), "{links}");
+            assert!(
+                !links.contains("prog/xdp") && !links.contains("source_tc"),
+                "{links}"
+            );
         }
         assert_eq!(lab.a.try_hostint("source detach").status.code(), Some(3));
         assert_eq!(lab.b.try_hostint("sink --detach").status.code(), Some(3));
+    }
+
+    #[test]
+    fn one_daemon_serves_a_host_and_ends_when_its_sink_is_detached() {
+        let lab = Lab::new();
+        let b = &lab.b.ns;
+        sh(&format!(
+            "ip -n {b} link add x0 type veth peer name x1; ip -n {b} link set x0 up"
+        ));
+        let mut first = lab.b.sink("--dev b0 --dev x0 --node-id 2");
+        let second = lab.b.try_hostint("sink --dev x0 --node-id 2");
+        assert_eq!(second.status.code(), Some(1));
+        let text = String::from_utf8(second.stderr).unwrap();
+        assert!(
+            text.contains("another hostint sink serves this host"),
+            "{text}"
+        );
+        assert_eq!(first.end(), Some(0));
+
+        let mut again = lab
+            .b
+            .start("sink --dev b0 --node-id 2", "still attached to x0");
+        lab.b.hostint("sink --detach");
+        assert_eq!(again.wait(), Some(0), "nothing is left to serve");
+        assert!(
+            again.stderr().contains("was detached"),
+            "{}",
+            again.stderr()
+        );
     }
 
     #[test]
@@ -436,12 +644,14 @@ mod root {
         let lab = Lab::new();
         let _a = lab.a.sink("--dev a0 --node-id 1");
         let _b = lab.b.sink("--dev b0 --node-id 2 --idle-flow-timeout 1s");
-        lab.a.hostint("source attach --dev a0 --idle-flow-timeout 1s");
+        lab.a
+            .hostint("source attach --dev a0 --idle-flow-timeout 1s");
         lab.a.hostint("source add-dest 10.9.2.1");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         exchange_udp(&from, &to, 20, 100);
         await_that("both tables are empty", || {
-            lab.a.status()["source"]["flows_total"] == 0 && lab.b.status()["sink"]["flows_total"] == 0
+            lab.a.status()["source"]["flows_total"] == 0
+                && lab.b.status()["sink"]["flows_total"] == 0
         });
         exchange_udp(&from, &to, 20, 100);
         assert_eq!(lab.b.count("sink", "lost"), 0);
@@ -454,7 +664,9 @@ mod root {
         let lab = Lab::new();
         let a = &lab.a.ns;
         // ip netns exec lays this over /etc/hosts
-        sh(&format!("mkdir -p /etc/netns/{a}; echo '10.9.2.1 host-r' > /etc/netns/{a}/hosts"));
+        sh(&format!(
+            "mkdir -p /etc/netns/{a}; echo '10.9.2.1 host-r' > /etc/netns/{a}/hosts"
+        ));
         let _sinks = lab.tag("");
         lab.a.hostint("source del-dest 10.9.2.1");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
@@ -468,7 +680,11 @@ mod root {
             ("add-dest 0.0.0.0/0", true),
         ] {
             let output = lab.a.try_hostint(&format!("source {change}"));
-            assert_eq!(output.status.success(), change != "del-dest 10.9.9.9", "{change}");
+            assert_eq!(
+                output.status.success(),
+                change != "del-dest 10.9.9.9",
+                "{change}"
+            );
             exchange_udp(&from, &to, 5, 100);
             expected += if tags { 5 } else { 0 };
             assert_eq!(lab.a.count("source", "tagged"), expected, "after {change}");
@@ -494,20 +710,30 @@ mod root {
         let other = lab.a.udp("10.9.1.1:5001");
         let to = lab.b.udp("10.9.2.1:6000");
 
-        let mut b = lab.b.sink("--dev b0 --node-id 2 --drop-tagged --xdp-mode generic");
+        let mut b = lab
+            .b
+            .sink("--dev b0 --node-id 2 --drop-tagged --xdp-mode generic");
         assert!(b.stderr().contains("generic"), "{}", b.stderr());
         from.send_to(b"gone", "10.9.2.1:6000").unwrap();
-        await_that("the tagged packet is dropped", || lab.b.count("sink", "dropped_tagged") == 1);
+        await_that("the tagged packet is dropped", || {
+            lab.b.count("sink", "dropped_tagged") == 1
+        });
         b.end();
         lab.b.hostint("sink --detach");
 
-        let _b = lab.b.sink("--dev b0 --node-id 2 --max-flows 1 --xdp-mode generic");
+        let _b = lab
+            .b
+            .sink("--dev b0 --node-id 2 --max-flows 1 --xdp-mode generic");
         exchange_udp(&from, &to, 20, 1000);
         exchange_udp(&other, &to, 20, 1000);
         let status = lab.b.status();
         assert_eq!(status["sink"]["flows_total"], 1);
         assert_eq!(status["sink"]["attachments"][0]["mode"], "generic");
-        assert_eq!(lab.b.count("sink", "untracked"), 20, "a full table measures no newcomer");
+        assert_eq!(
+            lab.b.count("sink", "untracked"),
+            20,
+            "a full table measures no newcomer"
+        );
         assert_eq!(lab.b.count("sink", "stripped"), 40, "but strips it");
     }
 
@@ -521,32 +747,61 @@ mod root {
              ip -n {b} addr add 10.9.3.2/24 dev b1; ip -n {b} link set b1 up"
         ));
         let dir = std::env::temp_dir().join(format!("{b}-bpffs"));
-        sh(&format!("mkdir -p {d}; mount -t bpf bpf {d}", d = dir.display()));
+        sh(&format!(
+            "mkdir -p {d}; mount -t bpf bpf {d}",
+            d = dir.display()
+        ));
         let mut b_host = lab.b.clone();
         b_host.bpffs = Some(dir.clone());
         let _a = lab.a.sink("--dev a0 --dev a1 --node-id 1");
         let mut b_sink = b_host.sink("--dev b0 --dev b1 --node-id 2");
         lab.a.hostint("source attach --dev a0 --dev a1");
         lab.a.hostint("source add-dest 10.9.2.1 10.9.3.2");
-        exchange_udp(&lab.a.udp("10.9.1.1:5000"), &lab.b.udp("10.9.2.1:6000"), 30, 1000);
-        exchange_udp(&lab.a.udp("10.9.3.1:5000"), &lab.b.udp("10.9.3.2:6000"), 30, 1000);
+        exchange_udp(
+            &lab.a.udp("10.9.1.1:5000"),
+            &lab.b.udp("10.9.2.1:6000"),
+            30,
+            1000,
+        );
+        exchange_udp(
+            &lab.a.udp("10.9.3.1:5000"),
+            &lab.b.udp("10.9.3.2:6000"),
+            30,
+            1000,
+        );
         assert_eq!(b_host.count("sink", "stripped"), 60);
         assert_eq!(b_host.status()["sink"]["flows_total"], 2);
         assert!(!pins_below(&dir.join("hostint")).is_empty());
-        assert_eq!(lab.b.try_hostint("status").status.code(), Some(3), "the system's own bpffs has no pins");
+        assert_eq!(
+            lab.b.try_hostint("status").status.code(),
+            Some(3),
+            "the system's own bpffs has no pins"
+        );
 
         b_host.hostint("sink --detach --dev b1");
-        exchange_udp(&lab.a.udp("10.9.1.1:5000"), &lab.b.udp("10.9.2.1:6000"), 10, 1000);
+        exchange_udp(
+            &lab.a.udp("10.9.1.1:5000"),
+            &lab.b.udp("10.9.2.1:6000"),
+            10,
+            1000,
+        );
         assert_eq!(b_host.count("sink", "stripped"), 70, "b0 goes on");
         b_sink.end();
         b_host.hostint("sink --detach");
-        assert_eq!(pins_below(&dir.join("hostint")), Vec::<String>::new(), "detach removes every pin");
+        assert_eq!(
+            pins_below(&dir.join("hostint")),
+            Vec::<String>::new(),
+            "detach removes every pin"
+        );
         sh(&format!("umount {d}; rmdir {d}", d = dir.display()));
     }
 
     #[test]
     fn report_log_is_reopened_on_sigusr1_and_written_in_both_forms() {
-        for (format, first) in [("host-int", "Seq: 1 Time: "), ("json", "{\"schema\":\"hostint.report/1\"")] {
+        for (format, first) in [
+            ("host-int", "Seq: 1 Time: "),
+            ("json", "{\"schema\":\"hostint.report/1\""),
+        ] {
             let lab = Lab::new();
             let log = std::env::temp_dir().join(format!("{}-{format}.log", lab.b.ns));
             let _a = lab.a.sink("--dev a0 --node-id 1");
@@ -577,9 +832,16 @@ mod root {
         let output = lab.a.try_hostint("source attach --dev a0 --node-id 1");
         assert_eq!(output.status.code(), Some(1));
         let text = String::from_utf8(output.stderr).unwrap();
-        assert!(text.contains("no sink runs on this host") && text.contains("--force"), "{text}");
+        assert!(
+            text.contains("no sink runs on this host") && text.contains("--force"),
+            "{text}"
+        );
         let output = lab.a.try_hostint("source attach --dev a0 --force");
-        assert_eq!(output.status.code(), Some(2), "no sink to take the node id from");
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "no sink to take the node id from"
+        );
         lab.a.hostint("source attach --dev a0 --force --node-id 1");
         assert_eq!(lab.a.status()["node_id"], 1);
         assert!(std::path::Path::new(HOSTINT).exists());

@@ -134,7 +134,7 @@ struct sink_flow {
 	__u8 bucket;
 	__u8 encapsulation;
 	__u32 ifindex;
-	__u32 zero;
+	__s32 latency_smooth_ns; /* moving average, weight 1/8: what buckets are judged by */
 	__u32 histogram[HISTOGRAM_SLOTS];
 };
 

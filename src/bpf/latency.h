@@ -45,6 +45,9 @@ static __always_inline __u32 latency_bucket(const struct sink_settings *set, __s
 
 static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns)
 {
+	__s64 change = (__s64)latency_ns - f->latency_smooth_ns;
+
+	f->latency_smooth_ns = f->packets ? f->latency_smooth_ns + (change >> 3) : latency_ns;
 	if (!f->packets || latency_ns < f->latency_min_ns)
 		f->latency_min_ns = latency_ns;
 	if (!f->packets || latency_ns > f->latency_max_ns)

@@ -119,7 +119,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	f->packets++;
 	f->bytes += a->orig_len;
 
-	bucket = latency_bucket(set, a->latency_ns, f->bucket);
+	bucket = latency_bucket(set, f->latency_smooth_ns, f->bucket);
 	if (first)
 		reasons = REASON_NEW_FLOW;
 	else if (bucket != f->bucket && a->now - f->bucket_ns >= set->bucket_hold_ns)

@@ -117,11 +117,12 @@ fn summarize(listener: &Listener, exporters: &Exporters) {
     }
     let (sums, datagrams) = (exporters.counts(), listener.counts());
     eprintln!(
-        "hostint: {} datagrams, {} reports from {} exporters, {} lost on the way, {} duplicate, {} undecodable, \
+        "hostint: {} datagrams, {} reports from {} exporter{}, {} lost on the way, {} duplicate, {} undecodable, \
          {} dropped by the socket",
         datagrams.datagrams,
         sums.numbers.received + sums.untracked,
         sums.exporters,
+        if sums.exporters == 1 { "" } else { "s" },
         sums.numbers.lost,
         sums.numbers.duplicates,
         sums.undecodable.total(),

@@ -52,28 +52,57 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     }
     let emitter = Emitter::new(destinations).context("cannot prepare to send reports")?;
     let pins = make_pins(bpffs)?;
+    let _lock = pins
+        .lock()
+        .context("cannot lock this host's pins")?
+        .context(
+            "another hostint sink serves this host already (give it all interfaces: --dev repeats)",
+        )?;
     let sink = Sink::load(&pins, config.max_flows)
         .map_err(advise)
         .context("cannot load the sink's kernel programs")?;
     prepare(&sink, &config, &collectors).context("cannot set up the sink")?;
     signals::install().context("cannot handle signals")?;
     for dev in &config.devs {
-        let mode = sink
-            .attach(&pins, dev, config.xdp_mode)
-            .map_err(advise)
+        let mode = attach(&sink, &pins, dev, &config)
             .with_context(|| format!("cannot attach the sink to {dev}"))?;
-        let mode = match mode {
-            XdpMode::Native => "native",
-            XdpMode::Generic => "generic",
-        };
         eprintln!(
             "hostint: sink attached to {dev} ({mode} XDP), node id {}",
             config.node_id
         );
     }
-    serve(&pins, &sink, &config, emitter).context("cannot go on as a sink")?;
-    eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");
+    adopt(&sink, &pins, &config)?;
+    match serve(&pins, &sink, &config, emitter).context("cannot go on as a sink")? {
+        End::Asked => {
+            eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");
+        }
+        End::Detached => eprintln!("hostint: ended, because the sink was detached"),
+    }
     Ok(exit::OK)
+}
+
+fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {
+    let mode = sink.attach(pins, dev, config.xdp_mode).map_err(advise)?;
+    Ok(match mode {
+        XdpMode::Native => "native",
+        XdpMode::Generic => "generic",
+    })
+}
+
+/// Interfaces from an earlier run keep being stripped, by the new program.
+fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
+    for dev in sink::attached_devs(pins).context("cannot look for attached sinks")? {
+        if config.devs.contains(&dev) {
+            continue;
+        }
+        match attach(sink, pins, &dev, config) {
+            Ok(_) => eprintln!(
+                "hostint: sink still attached to {dev} (hostint sink --detach --dev {dev} ends that)"
+            ),
+            Err(err) => eprintln!("hostint: an older sink stays on {dev}: {err:#}"),
+        }
+    }
+    Ok(())
 }
 
 fn detach(bpffs: Option<&Path>, options: &SinkOptions) -> Result<u8> {
@@ -182,8 +211,14 @@ impl Before {
     }
 }
 
+/// Why a sink's daemon ends.
+enum End {
+    Asked,
+    Detached,
+}
+
 /// Until a signal asks to end: ring to reports, flow tables swept, clock followed.
-fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Result<()> {
+fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Result<End> {
     let pipeline = RefCell::new(Pipeline {
         builder: Builder {
             sink_node: config.node_id,
@@ -213,6 +248,9 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
         let ending = signals::ending();
         if now >= next_pass || ending {
             next_pass = now + PASS;
+            if !ending && !sink::is_attached(pins)? {
+                return Ok(End::Detached);
+            }
             sink.host.refresh_clock()?;
             pass(pins, sink, config, &pipeline, &mut before)?;
             write_counters(sink, &pipeline.borrow(), &before)?;
@@ -220,7 +258,8 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
         if ending {
             ring.consume()?;
             write_counters(sink, &pipeline.borrow(), &before)?;
-            return Ok(sink.note(daemon_counter::DAEMON_PID, 0)?);
+            sink.note(daemon_counter::DAEMON_PID, 0)?;
+            return Ok(End::Asked);
         }
     }
 }

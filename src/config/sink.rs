@@ -83,7 +83,7 @@ pub struct SinkOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub latency_buckets: Vec<Span>,
 
-    /// Report a flow's bucket changes at most this often [default: 10ms]
+    /// Report a flow's bucket changes at most this often [default: 100ms]
     #[arg(long, value_name = "TIME")]
     pub bucket_hold: Option<Span>,
 
@@ -257,7 +257,7 @@ impl SinkOptions {
             loss_timeout,
             idle_flow_timeout,
             latency_buckets_ns: buckets,
-            bucket_hold: span(self.bucket_hold, 10),
+            bucket_hold: span(self.bucket_hold, 100),
             collectors: self.collector,
             report_to_sender: self.report_to_sender,
             report_log: self.report_log,

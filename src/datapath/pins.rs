@@ -1,8 +1,11 @@
 //! Where a host's maps and links are pinned: one folder for each network namespace.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 use crate::os::netns;
 
@@ -57,6 +60,17 @@ impl Pins {
         }
         found.sort();
         Ok(found)
+    }
+
+    /// Keeps others from serving this host while the result lives, or until this process ends however it
+    /// ends. `None`: somebody does already.
+    pub fn lock(&self) -> io::Result<Option<Flock<File>>> {
+        let folder = File::open(&self.folder)?;
+        match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => Ok(Some(lock)),
+            Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+            Err((_, err)) => Err(err.into()),
+        }
     }
 
     /// Removes these maps' pins, then the folder if nothing is left.

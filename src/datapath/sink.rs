@@ -159,17 +159,23 @@ fn thresholds(edge: i32) -> (i32, i32) {
     (edge - edge / 8, edge.saturating_add(edge / 8))
 }
 
-/// True if a sink is attached to any interface of this host.
-pub fn is_attached(pins: &Pins) -> io::Result<bool> {
+/// The interfaces to which a sink is attached.
+pub fn attached_devs(pins: &Pins) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
     for (role, dev) in pins.links()? {
         if role == ROLE
             && let Some(link) = Link::open(&pins.link(&role, &dev))?
             && link.state()?.ifindex != 0
         {
-            return Ok(true);
+            found.push(dev);
         }
     }
-    Ok(false)
+    Ok(found)
+}
+
+/// True if a sink is attached to any interface of this host.
+pub fn is_attached(pins: &Pins) -> io::Result<bool> {
+    Ok(!attached_devs(pins)?.is_empty())
 }
 
 /// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its

@@ -52,7 +52,9 @@ impl Host {
 
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.ns, program]).args(args);
+        command
+            .args(["netns", "exec", &self.ns, program])
+            .args(args);
         if let (HOSTINT, Some(bpffs)) = (program, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
         }
@@ -156,12 +158,8 @@ impl Host {
             .set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();
         // XDP packets take a page each: the default buffer holds a few dozen.
-        nix::sys::socket::setsockopt(
-            &socket,
-            nix::sys::socket::sockopt::RcvBufForce,
-            &(64 << 20),
-        )
-        .unwrap();
+        nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::RcvBufForce, &(64 << 20))
+            .unwrap();
         socket
     }
 
@@ -213,6 +211,11 @@ impl Daemon {
     /// Asks it to end and returns its exit code.
     pub fn end(&mut self) -> Option<i32> {
         self.signal(Signal::SIGTERM);
+        self.wait()
+    }
+
+    /// Waits for it to end by itself and returns its exit code.
+    pub fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 
@@ -301,7 +304,9 @@ impl Lab {
 
     /// Ends dropping; how many packets were dropped.
     pub fn dropped(&self) -> u64 {
-        let listed = self.m.sh("nft -j list counters table ip lab; nft flush chain ip lab lossy");
+        let listed = self
+            .m
+            .sh("nft -j list counters table ip lab; nft flush chain ip lab lossy");
         let parsed: Value = serde_json::from_str(&listed).unwrap();
         parsed["nftables"]
             .as_array()
@@ -317,7 +322,8 @@ impl Lab {
             self.a.sink("--dev a0 --node-id 1"),
             self.b.sink("--dev b0 --node-id 2"),
         ];
-        self.a.hostint(&format!("source attach --dev a0 {source_flags}"));
+        self.a
+            .hostint(&format!("source attach --dev a0 {source_flags}"));
         self.a.hostint("source add-dest 10.9.2.1");
         sinks
     }
@@ -330,7 +336,10 @@ impl Drop for Lab {
             let _ = host.try_hostint("sink --detach");
         }
         let extra = self.extra.borrow();
-        for ns in [&self.a.ns, &self.m.ns, &self.b.ns].into_iter().chain(extra.iter()) {
+        for ns in [&self.a.ns, &self.m.ns, &self.b.ns]
+            .into_iter()
+            .chain(extra.iter())
+        {
             let _ = Command::new("ip").args(["netns", "del", ns]).output();
         }
     }

@@ -1,0 +1,92 @@
+//! CPU time of one pass over a full flow table: idle check only, and with a loss period to end in every flow.
+//! Run as root: `cargo bench --bench sweep`.
+
+use std::process::Command;
+use std::time::Duration;
+
+use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::pins::Pins;
+use hostint::datapath::sink::Sink;
+use hostint::datapath::sweeper::Sweeper;
+use hostint::os::clock;
+
+const FLOWS: u32 = 65_536;
+
+fn fill(sink: &Sink, gap: bool) {
+    for i in 0..FLOWS {
+        let key = flow_key {
+            saddr: i,
+            daddr: !i,
+            protocol: 17,
+            ..Default::default()
+        };
+        let now = clock::realtime_ns();
+        let mut flow = sink_flow {
+            head: 1000,
+            first: 1,
+            packets: 1000,
+            first_ns: now,
+            last_ns: now,
+            ..Default::default()
+        };
+        if gap {
+            flow.aging = [1, 0, 0, 0];
+            flow.awaited = 1;
+            flow.gap_ns = 1;
+        }
+        sink.flows.set(&key, &flow).unwrap();
+    }
+}
+
+/// Median milliseconds of CPU time of seven passes.
+fn measure(mut pass: impl FnMut()) -> f64 {
+    let mut times: Vec<u64> = (0..7)
+        .map(|_| {
+            let before = clock::thread_cpu_ns();
+            pass();
+            clock::thread_cpu_ns() - before
+        })
+        .collect();
+    times.sort_unstable();
+    times[3] as f64 / 1e6
+}
+
+fn main() {
+    let dir = std::env::temp_dir().join(format!("hostint-bench-{}", std::process::id()));
+    std::fs::create_dir(&dir).unwrap();
+    let run = |command: &str, args: &[&str]| {
+        assert!(
+            Command::new(command)
+                .args(args)
+                .arg(&dir)
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    run("mount", &["-t", "bpf", "bpf"]);
+    let pins = Pins::of_this_host(Some(&dir), true).unwrap().unwrap();
+    let sink = Sink::load(&pins, FLOWS).unwrap();
+    sink.host.refresh_clock().unwrap();
+    let mut sweeper =
+        Sweeper::new(&sink, Duration::from_millis(200), Duration::from_secs(120)).unwrap();
+
+    fill(&sink, false);
+    let quiet = measure(|| assert_eq!(sweeper.pass(clock::realtime_ns()).unwrap(), 0));
+    println!("{FLOWS} flows, none lossy: {quiet:.1} ms of CPU a pass");
+
+    let mut lossy = Vec::new();
+    for _ in 0..3 {
+        fill(&sink, true);
+        let before = clock::thread_cpu_ns();
+        sweeper.pass(clock::realtime_ns()).unwrap();
+        lossy.push(clock::thread_cpu_ns() - before);
+    }
+    lossy.sort_unstable();
+    println!(
+        "{FLOWS} flows, a loss period ends in each: {:.1} ms of CPU a pass",
+        lossy[1] as f64 / 1e6
+    );
+    run("umount", &[]);
+    std::fs::remove_dir(&dir).unwrap();
+}
