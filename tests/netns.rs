@@ -3,6 +3,9 @@
 #[path = "support/netns.rs"]
 mod netns;
 
+#[path = "support/line.rs"]
+mod line;
+
 mod root {
     use std::collections::HashSet;
     use std::io::{Read, Write};
@@ -309,6 +312,112 @@ mod root {
                 u64::from(case.packets) + 1,
                 "{name}: arrived and lost make up what was sent"
             );
+            drop(to);
+        }
+    }
+
+    #[test]
+    fn loss_reordering_and_duplication_are_told_apart_exactly() {
+        struct Case {
+            name: &'static str,
+            encap: &'static str,
+            drop_every: u64,
+            double_every: u64,
+            hold_every: u64,
+            /// How many packets overtake one that is held.
+            overtaken_by: usize,
+        }
+        const PACKETS: u64 = 9_240; // a multiple of every period below
+        let cases = [
+            Case {
+                name: "neighbours change places",
+                encap: "over-tcp-udp",
+                drop_every: 0,
+                double_every: 0,
+                hold_every: 4,
+                overtaken_by: 1,
+            },
+            Case {
+                name: "a packet comes 200 late",
+                encap: "over-tcp-udp",
+                drop_every: 0,
+                double_every: 0,
+                hold_every: 1155,
+                overtaken_by: 200,
+            },
+            Case {
+                name: "all at once",
+                encap: "over-tcp-udp",
+                drop_every: 7,
+                double_every: 11,
+                hold_every: 10,
+                overtaken_by: 3,
+            },
+            Case {
+                name: "all at once in extension-udp",
+                encap: "extension-udp",
+                drop_every: 5,
+                double_every: 6,
+                hold_every: 12,
+                overtaken_by: 5,
+            },
+        ];
+        for case in cases {
+            let every = |period: u64, n: u64, phase: u64| period != 0 && n % period == phase;
+            // 1, 2 and 3 are different packets for all periods above but where drop comes first.
+            let dropped = (0..PACKETS)
+                .filter(|n| every(case.drop_every, *n, 1))
+                .count() as u64;
+            let held_ones = (0..PACKETS)
+                .filter(|n| !every(case.drop_every, *n, 1) && every(case.hold_every, *n, 2))
+                .count() as u64;
+            let doubled = (0..PACKETS)
+                .filter(|n| !every(case.drop_every, *n, 1) && !every(case.hold_every, *n, 2))
+                .filter(|n| every(case.double_every, *n, 3))
+                .count() as u64;
+            let lab = Lab::new();
+            let _sinks = lab.tag(&format!("--encap {}", case.encap));
+            let mut held: Vec<(usize, Vec<u8>)> = Vec::new();
+            crate::line::install(&lab, move |n, packet| {
+                if every(case.drop_every, n, 1) {
+                    return Vec::new();
+                }
+                if every(case.hold_every, n, 2) {
+                    held.push((case.overtaken_by, packet));
+                    return Vec::new();
+                }
+                let mut out = vec![packet.clone()];
+                if every(case.double_every, n, 3) {
+                    out.push(packet);
+                }
+                for entry in &mut held {
+                    entry.0 = entry.0.saturating_sub(1);
+                }
+                out.extend(
+                    held.extract_if(.., |entry| entry.0 == 0)
+                        .map(|entry| entry.1),
+                );
+                out
+            });
+            let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+            // The last packets flush what is held; they pass themselves.
+            let name = case.name;
+            for n in 0..PACKETS {
+                from.send_to(&n.to_be_bytes(), "10.9.2.1:6000").unwrap();
+            }
+            let state = || flow(&lab.b.status(), name, 6000);
+            await_that(
+                &format!("{name}: all packets but the lost ones are counted"),
+                || {
+                    let flow = state();
+                    flow["packets"].as_u64() == Some(PACKETS - dropped + doubled)
+                        && flow["lost"] == dropped
+                },
+            );
+            let flow = state();
+            assert_eq!(flow["reordered"], held_ones, "{name}: {flow}");
+            assert_eq!(flow["duplicates"], doubled, "{name}: {flow}");
+            assert_eq!(flow["missing"], 0, "{name}: {flow}");
             drop(to);
         }
     }
