@@ -54,43 +54,56 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
     }
     let pins = make_pins(bpffs)?;
     let node = choose_node(&pins, &config, options.force)?;
-    let loaded = Source::load(&pins, &config)
+    let mut loaded = None;
+    for dev in &options.dev {
+        loaded = Some(attach_dev(&pins, dev, &config, node, &prefixes)?);
+    }
+    match loaded {
+        Some(source) if options.foreground => look_after(&source, &config)?,
+        _ => {}
+    }
+    Ok(exit::OK)
+}
+
+fn attach_dev(
+    pins: &Pins,
+    dev: &str,
+    config: &SourceConfig,
+    node: NodeId,
+    prefixes: &[(Prefix, String)],
+) -> Result<Source> {
+    let source = Source::load(pins, dev, config)
         .map_err(advise)
         .context("cannot load the source's kernel programs")?;
-    loaded
+    source
         .host
         .refresh_clock()
         .context("cannot set the clock")?;
-    loaded
+    source
         .host
         .set_node_id(node)
         .context("cannot set the node id")?;
-    if !sink::is_attached(&pins)? {
-        loaded.host.set_report_ports(&[REPORT_PORT])?;
+    if !sink::is_attached(pins)? {
+        source.host.set_report_ports(&[REPORT_PORT])?;
     }
-    if let Some(dests) = Dests::open(&pins)? {
-        add_dests(&dests, &prefixes)?;
+    if let Some(dests) = Dests::open(pins)? {
+        add_dests(&dests, prefixes)?;
     }
-    for dev in &options.dev {
-        let attached = loaded
-            .attach(&pins, dev, &config)
-            .map_err(advise)
-            .with_context(|| format!("cannot attach the source to {dev}"))?;
-        let how = match (config.hook, attached) {
-            (SourceHook::Xdp, _) => "XDP",
-            (_, Attached::Link) => "tcx",
-            (_, Attached::Clsact) => "clsact",
-        };
-        eprintln!(
-            "hostint: source attached to {dev} ({}, {how}), {}, node id {node}",
-            config.hook.name(),
-            config.encapsulation
-        );
-    }
-    if options.foreground {
-        look_after(&loaded, &config)?;
-    }
-    Ok(exit::OK)
+    let attached = source
+        .attach(pins, dev, config)
+        .map_err(advise)
+        .with_context(|| format!("cannot attach the source to {dev}"))?;
+    let how = match (config.hook, attached) {
+        (SourceHook::Xdp, _) => "XDP",
+        (_, Attached::Link) => "tcx",
+        (_, Attached::Clsact) => "clsact",
+    };
+    eprintln!(
+        "hostint: source attached to {dev} ({}, {how}), {}, node id {node}",
+        config.hook.name(),
+        config.encapsulation
+    );
+    Ok(source)
 }
 
 /// The node id given, or that of the sink that runs on this host.

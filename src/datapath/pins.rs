@@ -52,7 +52,11 @@ impl Pins {
     /// Role and interface of each pinned link.
     pub fn links(&self) -> io::Result<Vec<(String, String)>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(self.folder.join("links"))? {
+        let entries = match fs::read_dir(self.folder.join("links")) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
             let name = entry?.file_name();
             if let Some((role, dev)) = name.to_string_lossy().split_once('@') {
                 found.push((role.to_owned(), dev.replace("%2e", ".")));

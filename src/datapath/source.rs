@@ -68,9 +68,16 @@ pub enum Attached {
 }
 
 impl Source {
-    /// Loads programs with these constants onto the maps that are pinned, or pins new ones.
-    pub fn load(pins: &Pins, config: &SourceConfig) -> io::Result<Self> {
+    /// Loads programs with these constants, for this interface, onto the maps that are pinned, or pins new
+    /// ones.
+    pub fn load(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Self> {
         let features = Features::probe();
+        let mtu = match config.mtu {
+            Some(mtu) => mtu,
+            None if features.check_mtu => 0,
+            // The kernel can't be asked for every packet: what it is now.
+            None => netdev::mtu(dev)?,
+        };
         let mut object = MaybeUninit::uninit();
         let mut open = SourceSkelBuilder::default()
             .open(&mut object)
@@ -83,7 +90,7 @@ impl Source {
             constants.tos_value = config.mark.tos_value();
             constants.tos_mask = config.mark.tos_mask();
             constants.extension_port = config.extension_port.to_be();
-            constants.fixed_mtu = config.mtu.unwrap_or_default();
+            constants.fixed_mtu = mtu;
         }
         let flows = Map::<flow_key, source_flow>::open(&pins.map(MAPS[3]))?;
         let max_flows = match (config.max_flows, flows) {

@@ -18,10 +18,10 @@ pub fn name_of(index: u32) -> Option<String> {
     if_indextoname(index).ok()?.into_string().ok()
 }
 
-/// True if the interface's packets begin with an Ethernet header.
-pub fn is_ethernet(name: &str) -> io::Result<bool> {
+/// Asks the kernel one thing about an interface.
+fn ask(name: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
     if name.len() >= libc::IFNAMSIZ {
-        return Err(io::ErrorKind::InvalidInput.into());
+        return Err(io::Error::from_raw_os_error(libc::ENODEV));
     }
     let socket = socket(
         AddressFamily::Inet,
@@ -35,10 +35,24 @@ pub fn is_ethernet(name: &str) -> io::Result<bool> {
         *to = from.cast_signed();
     }
     // SAFETY: the request is valid for writing and names the interface, NUL-terminated.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &mut request) } < 0 {
+    if unsafe { libc::ioctl(socket.as_raw_fd(), question, &mut request) } < 0 {
         return Err(io::Error::last_os_error());
     }
+    Ok(request)
+}
+
+/// True if the interface's packets begin with an Ethernet header.
+pub fn is_ethernet(name: &str) -> io::Result<bool> {
+    let answer = ask(name, libc::SIOCGIFHWADDR)?;
     // SAFETY: SIOCGIFHWADDR fills this member.
-    let family = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
+    let family = unsafe { answer.ifr_ifru.ifru_hwaddr.sa_family };
     Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
+}
+
+/// The longest IP packet that the interface takes.
+pub fn mtu(name: &str) -> io::Result<u32> {
+    let answer = ask(name, libc::SIOCGIFMTU)?;
+    // SAFETY: SIOCGIFMTU fills this member.
+    let mtu = unsafe { answer.ifr_ifru.ifru_mtu };
+    u32::try_from(mtu).map_err(io::Error::other)
 }
