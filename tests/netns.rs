@@ -749,6 +749,33 @@ mod root {
     }
 
     #[test]
+    fn a_hook_that_is_taken_is_left_alone_and_nothing_stays_behind() {
+        let lab = Lab::new();
+        lab.a
+            .hostint("source attach --dev a0 --hook xdp --force --node-id 1");
+        let refused = lab.a.try_hostint("sink --dev a0 --node-id 1");
+        assert_eq!(refused.status.code(), Some(1));
+        let text = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            text.contains("cannot attach the sink to a0") && text.contains("another program"),
+            "{text}"
+        );
+        let status = lab.a.status();
+        assert!(status["sink"].is_null(), "{status}");
+        assert_eq!(
+            status["source"]["attachments"][0]["hook"], "xdp",
+            "the other program stays"
+        );
+
+        let mut sink = lab.b.sink("--dev b0 --node-id 2");
+        let refused = lab.b.try_hostint("source attach --dev b0 --hook xdp");
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(lab.b.status()["source"].is_null());
+        assert_eq!(lab.b.status()["sink"]["attachments"][0]["mode"], "native");
+        assert_eq!(sink.end(), Some(0));
+    }
+
+    #[test]
     fn idle_flows_are_forgotten_at_source_and_sink_and_come_back_without_false_loss() {
         let lab = Lab::new();
         let _a = lab.a.sink("--dev a0 --node-id 1");

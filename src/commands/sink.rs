@@ -65,7 +65,8 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     signals::install().context("cannot handle signals")?;
     for dev in &config.devs {
         let mode = attach(&sink, &pins, dev, &config)
-            .with_context(|| format!("cannot attach the sink to {dev}"))?;
+            .with_context(|| format!("cannot attach the sink to {dev}"))
+            .inspect_err(|_| leave_nothing(&pins))?;
         eprintln!(
             "hostint: sink attached to {dev} ({mode} XDP), node id {}",
             config.node_id
@@ -79,6 +80,13 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
         End::Detached => eprintln!("hostint: ended, because the sink was detached"),
     }
     Ok(exit::OK)
+}
+
+/// A sink that could not be attached anywhere leaves no maps behind.
+fn leave_nothing(pins: &Pins) {
+    if sink::is_attached(pins).is_ok_and(|attached| !attached) {
+        let _ = sink::detach(pins, &[]);
+    }
 }
 
 fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {

@@ -56,13 +56,21 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
     let node = choose_node(&pins, &config, options.force)?;
     let mut loaded = None;
     for dev in &options.dev {
-        loaded = Some(attach_dev(&pins, dev, &config, node, &prefixes)?);
+        let attached = attach_dev(&pins, dev, &config, node, &prefixes);
+        loaded = Some(attached.inspect_err(|_| leave_nothing(&pins))?);
     }
     match loaded {
         Some(source) if options.foreground => look_after(&source, &config)?,
         _ => {}
     }
     Ok(exit::OK)
+}
+
+/// A source that could not be attached anywhere leaves no maps behind.
+fn leave_nothing(pins: &Pins) {
+    if source::attachments(pins).is_ok_and(|attached| attached.is_empty()) {
+        let _ = source::detach(pins, &[]);
+    }
 }
 
 fn attach_dev(

@@ -1,0 +1,155 @@
+//! Random packets: valid ones of every shape, and damaged ones.
+
+use super::checksum::put16;
+use super::frame::{EXTENSION_PORT, Frame, TCP, UDP};
+use super::int_block::Block;
+use super::model::Encapsulation;
+use super::programs::LONGEST_FRAME;
+use super::random::Random;
+
+/// Any packet that a host sends to another with TCP or UDP in one piece, and a source may tag.
+pub fn plain(random: &mut Random) -> Frame {
+    let longest = LONGEST_FRAME - 14 - 60 - 60 - 44;
+    let len = match random.below(8) {
+        0 => 0,
+        1 => random.below(4),
+        2..5 => random.below(80),
+        5 | 6 => random.below(1460),
+        _ => random.below(longest),
+    };
+    let payload = random.bytes(len);
+    let mut frame = Frame::ethernet()
+        .ipv4()
+        .dscp(random.u8() >> 2)
+        .ecn(random.u8() >> 6)
+        .id(random.u16())
+        .ttl(random.u8().max(1))
+        .dont_fragment(len > 400 || !random.one_in(4))
+        .from([192, 0, 2, random.u8() & 7])
+        .to([198, 51, 100, random.u8() & 7])
+        .ports(40000 + random.u16() % 8, 5001)
+        .payload_bytes(payload);
+    if random.one_in(2) {
+        frame = frame.tcp().tcp_options(random.below(11) * 4);
+    } else {
+        frame = frame.udp();
+        if random.one_in(4) {
+            frame = frame.without_udp_checksum();
+        }
+    }
+    if random.one_in(8) {
+        frame = frame.padding(random.below(40));
+    }
+    frame
+}
+
+/// A packet as it may arrive at a sink: with INT of either encapsulation and any content, or without.
+pub fn received(random: &mut Random) -> Frame {
+    let frame = plain(random);
+    let mut block = match random.below(3) {
+        0 => Block::host_int().tail(random.u32()),
+        1 => Block::hostint_extension(),
+        _ => Block::hostint(),
+    };
+    block = block
+        .node(random.u32())
+        .port(random.u16())
+        .timestamp(random.u32())
+        .sequence(random.u32());
+    if random.one_in(2) {
+        block = block.tail(random.u32());
+    }
+    match random.below(8) {
+        0 => frame,
+        1..4 => frame.extended(block),
+        _ => frame.tagged(block),
+    }
+}
+
+/// A packet as it may leave a host: sometimes of a kind that is not tagged.
+pub fn sent(random: &mut Random) -> Frame {
+    let frame = plain(random);
+    match random.below(40) {
+        0 => frame.vlan(random.u16() & 0xfff),
+        1 => frame.ip_options(4 * (1 + random.below(10))),
+        2 => frame.more_fragments(),
+        3 => frame.fragment_offset(1 + random.u16() % 0x1fff),
+        4 => frame.protocol(random.u8()),
+        5 => frame.ethertype(random.u16()),
+        6 => frame.to([224 + random.u8() % 16, 0, 0, 1]),
+        7 => frame.destination([0xff; 6]),
+        8 => frame.dont_fragment(false),
+        9 => frame.ports(1, random.pick(&[32766, 9555, EXTENSION_PORT])),
+        10 | 11 => frame.tagged(Block::hostint().sequence(random.u32())),
+        12 => frame.extended(Block::hostint_extension()),
+        _ => frame,
+    }
+}
+
+/// Damages a frame in one to four ways, mostly where headers are.
+pub fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
+    for _ in 0..1 + random.below(4) {
+        let headers = bytes.len().min(120);
+        // Addresses are of no interest to either program.
+        let at = match random.below(3) {
+            0 => 12 + random.below(headers - 12),
+            1 => 34 + random.below(headers.max(35) - 34),
+            _ => random.below(headers),
+        };
+        match random.below(9) {
+            0..3 => flip(random, bytes, at),
+            3 => set(bytes, at, random.u8()),
+            4 => set(
+                bytes,
+                at,
+                random.pick(&[0, 1, 3, 4, 9, 0x45, TCP, UDP, 0xff]),
+            ),
+            5 => nudge(random, bytes, random_length_field(random)),
+            6 => nudge(random, bytes, at),
+            7 => bytes.truncate(14 + random.below(bytes.len() - 13)),
+            _ => bytes.extend(random.bytes(random_tail(random))),
+        }
+    }
+    bytes.truncate(LONGEST_FRAME);
+}
+
+fn random_tail(random: &Random) -> usize {
+    random.clone().below(24)
+}
+
+/// IP total length, outer UDP length, the shim's length.
+fn random_length_field(random: &Random) -> usize {
+    random.clone().pick(&[16, 38, 38, 46, 82])
+}
+
+fn flip(random: &mut Random, bytes: &mut [u8], at: usize) {
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte ^= 1 << random.below(8);
+    }
+}
+
+fn set(bytes: &mut [u8], at: usize, value: u8) {
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte = value;
+    }
+}
+
+/// Makes a 16-bit field a little larger or smaller.
+fn nudge(random: &mut Random, bytes: &mut [u8], at: usize) {
+    if at + 2 <= bytes.len() {
+        let by = random.pick(&[-44i16, -36, -20, -8, -2, -1, 1, 2, 8, 20, 36, 44]);
+        let value = i16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        put16(bytes, at, value.wrapping_add(by).cast_unsigned());
+    }
+}
+
+/// A valid packet that a source with this encapsulation tags on an interface with a large MTU.
+pub fn taggable(random: &mut Random, encapsulation: Encapsulation) -> Frame {
+    loop {
+        let frame = plain(random);
+        let len = frame.bytes().len() - 14 + encapsulation.added();
+        if len <= 560 || frame.bytes()[20] & 0x40 != 0 {
+            return frame;
+        }
+    }
+}

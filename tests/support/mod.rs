@@ -1,0 +1,11 @@
+//! What the tests of the kernel programs share: packets, a plain model of both roles, and a way to run the programs.
+#![allow(dead_code)] // each test file uses its share
+
+pub mod arrivals;
+pub mod checksum;
+pub mod frame;
+pub mod generate;
+pub mod int_block;
+pub mod model;
+pub mod programs;
+pub mod random;

@@ -1,0 +1,97 @@
+//! The kernel programs, loaded for tests and run on single packets by the kernel's BPF_PROG_RUN.
+
+pub mod clock;
+pub mod sink;
+pub mod source;
+
+use hostint::datapath::abi::{Abi, bytes_of, counter, flow_key, read_from};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
+
+use super::model::Key;
+
+/// The kernel runs programs on frames of at most a page, less what it needs itself.
+pub const LONGEST_FRAME: usize = 3300;
+
+/// What became of a packet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Ran {
+    pub verdict: i32,
+    pub bytes: Vec<u8>,
+}
+
+/// Runs a program once on these bytes.
+pub fn run(program: &ProgramMut<'_>, bytes: &[u8], context: Option<&mut [u8]>) -> Ran {
+    let mut out = vec![0; bytes.len() + 256];
+    let input = ProgramInput {
+        data_in: Some(bytes),
+        data_out: Some(&mut out),
+        context_in: context,
+        repeat: 1,
+        ..ProgramInput::default()
+    };
+    let output = program
+        .test_run(input)
+        .unwrap_or_else(|err| panic!("cannot run on {} bytes: {err}", bytes.len()));
+    let verdict = output.return_value.cast_signed();
+    let len = output.data.map_or(0, |data| data.len());
+    out.truncate(len);
+    Ran {
+        verdict,
+        bytes: out,
+    }
+}
+
+/// A program that threads share.
+pub struct Shared<'a>(pub &'a ProgramMut<'a>);
+
+// SAFETY: running a program only reads its file descriptor, and the kernel runs it for any thread.
+unsafe impl Sync for Shared<'_> {}
+
+impl Shared<'_> {
+    pub fn run(&self, bytes: &[u8]) -> Ran {
+        run(self.0, bytes, None)
+    }
+}
+
+pub fn get<V: Abi>(map: &impl MapCore, key: &[u8]) -> Option<V> {
+    let bytes = map.lookup(key, MapFlags::ANY).expect("the map is there");
+    bytes.map(|bytes| read_from(&bytes).expect("a whole value"))
+}
+
+pub fn set<V: Abi>(map: &impl MapCore, key: &[u8], value: &V) {
+    map.update(key, bytes_of(value), MapFlags::ANY)
+        .expect("the map has room");
+}
+
+pub fn key_of(key: &Key) -> flow_key {
+    flow_key {
+        saddr: u32::from_ne_bytes(key.source),
+        daddr: u32::from_ne_bytes(key.target),
+        sport: key.sport.to_be(),
+        dport: key.dport.to_be(),
+        protocol: key.protocol,
+        zero: [0; 3],
+    }
+}
+
+/// All counters of a role, each summed over the CPUs, by index.
+pub fn read_counters(map: &impl MapCore, count: u32) -> Vec<(u64, u64)> {
+    let read = |index: u32| {
+        let cpus = map.lookup_percpu(bytes_of(&index), MapFlags::ANY);
+        let cpus = cpus.expect("the map is there").expect("an array has all");
+        let cpus = cpus.iter().filter_map(|bytes| read_from::<counter>(bytes));
+        cpus.fold((0, 0), |(packets, bytes), cpu| {
+            (packets + cpu.packets, bytes + cpu.bytes)
+        })
+    };
+    (0..count).map(read).collect()
+}
+
+pub fn zero_counters(map: &impl MapCore, count: u32) {
+    let cpus = libbpf_rs::num_possible_cpus().expect("the number of CPUs");
+    for index in 0..count {
+        let zeros = vec![vec![0; size_of::<counter>()]; cpus];
+        map.update_percpu(bytes_of(&index), &zeros, MapFlags::ANY)
+            .expect("an array has all");
+    }
+}

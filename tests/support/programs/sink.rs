@@ -1,0 +1,219 @@
+//! The loaded sink.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
+use hostint::datapath::abi::{
+    bytes_of, event_kind, flow_key, gap_event, hostint_limit, latency_event, loss_event, read_from,
+    sink_counter, sink_flag, sink_flow, sink_settings,
+};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
+
+use super::clock::{Clock, START_NS};
+use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use crate::support::frame::{EXTENSION_PORT, MARK};
+use crate::support::model::{self, Key};
+
+pub const XDP_DROP: i32 = 1;
+pub const XDP_PASS: i32 = 2;
+
+/// What the user half would read.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    Latency(latency_event),
+    Loss(loss_event),
+    Gap(gap_event),
+}
+
+/// Sizes that are fixed at load.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub flows: u32,
+    pub ring_bytes: u32,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes {
+            flows: 1024,
+            ring_bytes: 4 << 20,
+        }
+    }
+}
+
+pub struct Sink {
+    skel: SinkSkel<'static>,
+    pub clock: Clock,
+}
+
+/// Both encapsulations, no edges, neither timeouts nor periods in any test's time.
+pub fn settings() -> sink_settings {
+    sink_settings {
+        report_period_ns: u64::MAX >> 2,
+        loss_timeout_ns: u64::MAX >> 2,
+        bucket_hold_ns: 0,
+        started_ns: START_NS - 3_600_000_000_000,
+        flags: sink_flag::SINK_OVER_TCP_UDP.0 | sink_flag::SINK_EXTENSION_UDP.0,
+        extension_port: EXTENSION_PORT.to_be(),
+        tos_value: MARK,
+        tos_mask: MARK,
+        edge_count: 0,
+        edge_up: [i32::MAX; hostint_limit::MAX_EDGES.0 as usize],
+        edge_down: [i32::MAX; hostint_limit::MAX_EDGES.0 as usize],
+        zero: 0,
+    }
+}
+
+/// The model of a sink with these settings.
+pub fn model_of(settings: &sink_settings) -> model::sink::Sink {
+    let has = |flag: sink_flag| settings.flags & flag.0 != 0;
+    model::sink::Sink {
+        over_tcp_udp: has(sink_flag::SINK_OVER_TCP_UDP),
+        extension_udp: has(sink_flag::SINK_EXTENSION_UDP),
+        extension_port: u16::from_be(settings.extension_port),
+        tos_value: settings.tos_value,
+        tos_mask: settings.tos_mask,
+    }
+}
+
+impl Sink {
+    pub fn load(settings: &sink_settings) -> Self {
+        Self::load_sized(settings, Sizes::default())
+    }
+
+    pub fn load_sized(settings: &sink_settings, sizes: Sizes) -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = SinkSkelBuilder::default()
+            .open(object)
+            .expect("the object is well-formed");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+        rodata.have_tai_clock = true;
+        rodata.have_check_mtu = true;
+        rodata.have_kernel_ctx = true;
+        let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
+        sized.expect("not loaded yet");
+        let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
+        sized.expect("not loaded yet");
+        let skel = open.load().expect("loads as root");
+        let clock = Clock::start(&skel.maps.host_settings, &[]);
+        set(&skel.maps.sink_settings, &[0; 4], settings);
+        Sink { skel, clock }
+    }
+
+    pub fn set(&self, settings: &sink_settings) {
+        set(&self.skel.maps.sink_settings, &[0; 4], settings);
+    }
+
+    pub fn program(&self) -> &ProgramMut<'_> {
+        &self.skel.progs.sink
+    }
+
+    pub fn run(&self, frame: &[u8]) -> Ran {
+        run(&self.skel.progs.sink, frame, None)
+    }
+
+    pub fn jump(&self, by_ns: i64) {
+        self.clock.jump(&self.skel.maps.host_settings, by_ns);
+    }
+
+    pub fn sweep(&self, keys: &[Key]) {
+        let list: Vec<u8> = keys
+            .iter()
+            .flat_map(|key| bytes_of(&key_of(key)).to_vec())
+            .collect();
+        let ran = run(&self.skel.progs.sink_sweep, &list, None);
+        assert_eq!(ran.verdict, XDP_PASS, "a sweep always succeeds");
+    }
+
+    pub fn flow(&self, key: &Key) -> Option<sink_flow> {
+        get(&self.skel.maps.sink_flows, bytes_of(&key_of(key)))
+    }
+
+    pub fn flows(&self) -> usize {
+        self.skel.maps.sink_flows.keys().count()
+    }
+
+    pub fn forget_flows(&self) {
+        let keys: Vec<_> = self.skel.maps.sink_flows.keys().collect();
+        for key in keys {
+            let gone = self.skel.maps.sink_flows.delete(&key);
+            gone.expect("nobody else removes flows");
+        }
+    }
+
+    /// Packets and bytes by counter.
+    pub fn counters(&self) -> Vec<(u64, u64)> {
+        read_counters(
+            &self.skel.maps.sink_counters,
+            sink_counter::COUNT_SINK_MAX.0,
+        )
+    }
+
+    pub fn zero_counters(&self) {
+        zero_counters(
+            &self.skel.maps.sink_counters,
+            sink_counter::COUNT_SINK_MAX.0,
+        );
+    }
+
+    pub fn count(&self, which: sink_counter) -> u64 {
+        self.counters()[which.0 as usize].0
+    }
+
+    /// Takes everything out of the ring.
+    pub fn events(&self) -> Vec<Event> {
+        let events = RefCell::new(Vec::new());
+        let mut builder = RingBufferBuilder::new();
+        let take = |bytes: &[u8]| {
+            events.borrow_mut().push(decode(bytes));
+            0
+        };
+        builder
+            .add(&self.skel.maps.sink_events, take)
+            .expect("the ring is mapped");
+        let ring = builder.build().expect("one ring");
+        ring.consume().expect("events can be read");
+        drop(ring);
+        events.into_inner()
+    }
+}
+
+fn decode(bytes: &[u8]) -> Event {
+    let kind = read_from(bytes).map(event_kind);
+    let event = match kind {
+        Some(event_kind::EVENT_LATENCY) => read_from(bytes).map(Event::Latency),
+        Some(event_kind::EVENT_LOSS) => read_from(bytes).map(Event::Loss),
+        Some(event_kind::EVENT_GAP) => read_from(bytes).map(Event::Gap),
+        other => panic!("event of unknown kind {other:?}"),
+    };
+    event.expect("a whole event")
+}
+
+/// Latency events only.
+pub fn latencies(events: &[Event]) -> Vec<latency_event> {
+    let latency = |event: &Event| match event {
+        Event::Latency(latency) => Some(*latency),
+        _ => None,
+    };
+    events.iter().filter_map(latency).collect()
+}
+
+/// Loss events only.
+pub fn losses(events: &[Event]) -> Vec<loss_event> {
+    let loss = |event: &Event| match event {
+        Event::Loss(loss) => Some(*loss),
+        _ => None,
+    };
+    events.iter().filter_map(loss).collect()
+}
+
+/// Flows of which numbers began to miss.
+pub fn gaps(events: &[Event]) -> Vec<flow_key> {
+    let gap = |event: &Event| match event {
+        Event::Gap(gap) => Some(gap.key),
+        _ => None,
+    };
+    events.iter().filter_map(gap).collect()
+}

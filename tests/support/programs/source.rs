@@ -1,0 +1,190 @@
+//! The loaded source.
+
+use std::mem::MaybeUninit;
+use std::net::Ipv4Addr;
+
+use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
+use hostint::datapath::abi::{
+    bytes_of, dest_key, dest_value, encapsulation, source_counter, source_flow,
+};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramMut};
+
+use super::clock::{Clock, NODE};
+use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use crate::support::frame::{EXTENSION_PORT, MARK};
+use crate::support::model::{self, Encapsulation, Key};
+
+/// tcx: the next program decides; clsact: as if there were no filter.
+pub const TCX_NEXT: i32 = -1;
+
+/// Where the program hangs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hook {
+    Tc,
+    Xdp,
+}
+
+/// What is fixed at load.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub encapsulation: Encapsulation,
+    /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
+    pub fixed_mtu: u32,
+    /// The kernel lets programs see its own packet type (6.2).
+    pub kernel_ctx: bool,
+    pub tos_value: u8,
+    pub tos_mask: u8,
+    pub flows: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            encapsulation: Encapsulation::OverTcpUdp,
+            fixed_mtu: 0,
+            kernel_ctx: true,
+            tos_value: MARK,
+            tos_mask: MARK,
+            flows: 1024,
+        }
+    }
+}
+
+pub struct Source {
+    skel: SourceSkel<'static>,
+    pub clock: Clock,
+    pub model: model::source::Source,
+}
+
+impl Source {
+    /// Watches every destination; sends reports to two ports.
+    pub fn load(options: &Options) -> Self {
+        let mut source = Self::load_watching_nothing(options);
+        source.watch(Ipv4Addr::UNSPECIFIED, 0);
+        source
+    }
+
+    pub fn load_watching_nothing(options: &Options) -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = SourceSkelBuilder::default()
+            .open(object)
+            .expect("the object is well-formed");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+        rodata.have_tai_clock = true;
+        rodata.have_check_mtu = true;
+        rodata.have_kernel_ctx = options.kernel_ctx;
+        rodata.encapsulation = match options.encapsulation {
+            Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
+            Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
+        };
+        rodata.tos_value = options.tos_value;
+        rodata.tos_mask = options.tos_mask;
+        rodata.extension_port = EXTENSION_PORT.to_be();
+        rodata.fixed_mtu = options.fixed_mtu;
+        let sized = open.maps.source_flows.set_max_entries(options.flows);
+        sized.expect("not loaded yet");
+        let skel = open.load().expect("loads as root");
+        let report_ports = vec![32766, 9555];
+        let clock = Clock::start(&skel.maps.host_settings, &report_ports);
+        let model = model::source::Source {
+            encapsulation: options.encapsulation,
+            tos_value: options.tos_value,
+            tos_mask: options.tos_mask,
+            extension_port: EXTENSION_PORT,
+            mtu: match options.fixed_mtu {
+                0 => 65536,
+                mtu => mtu as usize,
+            },
+            node: NODE,
+            port: 1, // the loopback device
+            watched: Vec::new(),
+            report_ports,
+        };
+        Source { skel, clock, model }
+    }
+
+    /// Adds a prefix to the watchlist.
+    pub fn watch(&mut self, prefix: Ipv4Addr, len: u32) {
+        let key = dest_key {
+            prefix_len: len,
+            addr: u32::from_ne_bytes(prefix.octets()),
+        };
+        let name = dest_value { name: [0; 64] };
+        set(&self.skel.maps.source_dests, bytes_of(&key), &name);
+        self.model.watched.push((prefix, len));
+    }
+
+    pub fn program(&self, hook: Hook) -> &ProgramMut<'_> {
+        match hook {
+            Hook::Tc => &self.skel.progs.source_tc,
+            Hook::Xdp => &self.skel.progs.source_xdp,
+        }
+    }
+
+    pub fn run(&self, frame: &[u8]) -> Ran {
+        run(self.program(Hook::Tc), frame, None)
+    }
+
+    pub fn run_xdp(&self, frame: &[u8]) -> Ran {
+        run(self.program(Hook::Xdp), frame, None)
+    }
+
+    /// As TC egress sees a packet that the device is to split into segments.
+    pub fn run_superpacket(&self, frame: &[u8], gso_size: u32, segments: u32) -> Ran {
+        // struct __sk_buff of linux/bpf.h
+        let mut context = [0; 192];
+        context[164..168].copy_from_slice(&segments.to_ne_bytes());
+        context[176..180].copy_from_slice(&gso_size.to_ne_bytes());
+        run(self.program(Hook::Tc), frame, Some(&mut context))
+    }
+
+    pub fn jump(&self, by_ns: i64) {
+        self.clock.jump(&self.skel.maps.host_settings, by_ns);
+    }
+
+    pub fn flow(&self, key: &Key) -> Option<source_flow> {
+        let key = key_of(key);
+        // The lock's bytes are none of user space's business; the kernel shows zeros.
+        get(&self.skel.maps.source_flows, bytes_of(&key))
+    }
+
+    /// As if the source had sent so many packets of the flow already.
+    pub fn set_sequence(&self, key: &Key, sequence: u32) {
+        let mut flow = self.flow(key).expect("a flow");
+        flow.sequence = sequence;
+        set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
+    }
+
+    pub fn forget_flows(&self) {
+        let keys: Vec<_> = self.skel.maps.source_flows.keys().collect();
+        for key in keys {
+            let gone = self.skel.maps.source_flows.delete(&key);
+            gone.expect("nobody else removes flows");
+        }
+    }
+
+    pub fn knows(&self, key: &Key) -> bool {
+        let key = key_of(key);
+        let found = self
+            .skel
+            .maps
+            .source_flows
+            .lookup(bytes_of(&key), MapFlags::ANY);
+        found.expect("the map is there").is_some()
+    }
+
+    pub fn counters(&self) -> Vec<(u64, u64)> {
+        read_counters(
+            &self.skel.maps.source_counters,
+            source_counter::COUNT_SOURCE_MAX.0,
+        )
+    }
+
+    pub fn zero_counters(&self) {
+        zero_counters(
+            &self.skel.maps.source_counters,
+            source_counter::COUNT_SOURCE_MAX.0,
+        );
+    }
+}
