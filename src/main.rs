@@ -13,7 +13,9 @@ fn main() -> ExitCode {
     match commands::run(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(err) => {
-            eprintln!("hostint: {err:#}");
+            for line in format!("{err:#}").lines() {
+                eprintln!("hostint: {line}");
+            }
             ExitCode::from(if commands::is_usage(&err) {
                 exit::USAGE
             } else {

@@ -1,0 +1,86 @@
+//! Options and live changes do what they say.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::exchange::exchange_udp;
+use crate::netns::{Lab, await_that, sh};
+
+#[test]
+fn destinations_change_live_by_name_address_and_prefix() {
+    let lab = Lab::new();
+    let a = &lab.a.ns;
+    // ip netns exec lays this over /etc/hosts
+    sh(&format!(
+        "mkdir -p /etc/netns/{a}; echo '10.9.2.1 host-r' > /etc/netns/{a}/hosts"
+    ));
+    let _sinks = lab.tag("");
+    lab.a.hostint("source del-dest 10.9.2.1");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let mut expected = 0;
+    for (change, tags) in [
+        ("del-dest 10.9.9.9", false),
+        ("add-dest host-r", true),
+        ("add-dest 10.8.0.0/16 10.9.2.0/24", true),
+        ("del-dest host-r", true),
+        ("del-dest 10.9.2.0/24", false),
+        ("add-dest 0.0.0.0/0", true),
+    ] {
+        let output = lab.a.try_hostint(&format!("source {change}"));
+        assert_eq!(
+            output.status.success(),
+            change != "del-dest 10.9.9.9",
+            "{change}"
+        );
+        exchange_udp(&from, &to, 5, 100);
+        expected += if tags { 5 } else { 0 };
+        assert_eq!(lab.a.count("source", "tagged"), expected, "after {change}");
+    }
+    let dests: Value = serde_json::from_str(&lab.a.hostint("source dests --json")).unwrap();
+    let prefixes: HashSet<&str> = dests["dests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|dest| dest["prefix"].as_str().unwrap())
+        .collect();
+    assert_eq!(prefixes, HashSet::from(["0.0.0.0/0", "10.8.0.0/16"]));
+    let _ = std::fs::remove_dir_all(format!("/etc/netns/{a}"));
+}
+
+#[test]
+fn test_options_do_what_they_say() {
+    let lab = Lab::new();
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let from = lab.a.udp("10.9.1.1:5000");
+    let other = lab.a.udp("10.9.1.1:5001");
+    let to = lab.b.udp("10.9.2.1:6000");
+
+    let mut b = lab
+        .b
+        .sink("--dev b0 --node-id 2 --drop-tagged --xdp-mode generic");
+    assert!(b.stderr().contains("generic"), "{}", b.stderr());
+    from.send_to(b"gone", "10.9.2.1:6000").unwrap();
+    await_that("the tagged packet is dropped", || {
+        lab.b.count("sink", "dropped_tagged") == 1
+    });
+    b.end();
+    lab.b.hostint("sink --detach");
+
+    let _b = lab
+        .b
+        .sink("--dev b0 --node-id 2 --max-flows 1 --xdp-mode generic");
+    exchange_udp(&from, &to, 20, 1000);
+    exchange_udp(&other, &to, 20, 1000);
+    let status = lab.b.status();
+    assert_eq!(status["sink"]["flows_total"], 1);
+    assert_eq!(status["sink"]["attachments"][0]["mode"], "generic");
+    assert_eq!(
+        lab.b.count("sink", "untracked"),
+        20,
+        "a full table measures no newcomer"
+    );
+    assert_eq!(lab.b.count("sink", "stripped"), 40, "but strips it");
+}
