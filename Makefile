@@ -24,7 +24,7 @@ all:
 demo: need-root
 	packaging/install-build-deps.sh --test
 	cargo build --release --locked; $(GIVE_BACK)
-	HOSTINT=$(abspath $(BINARY)) tests/demo.sh
+	tests/demo.sh $(abspath $(BINARY))
 
 test: need-root
 	packaging/install-build-deps.sh --test
@@ -44,6 +44,7 @@ bench: need-root
 	cargo test --locked --release -- --ignored --nocapture --test-threads=1; $(GIVE_BACK)
 
 fuzz:
+	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
 	cd fuzz && for target in decode_report exporter_track render_report; do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done

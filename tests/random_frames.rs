@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{sink_counter, source_counter};
-use support::checksum::{be32, verify, verify_inner};
 use support::generate::{mutate, received, sent, taggable};
 use support::model::Encapsulation;
 use support::model::sink::Seen;
 use support::model::source::Stamp;
 use support::programs::sink::{Sink, XDP_PASS, model_of, settings};
-use support::programs::source::{Hook, Options, Source, TCX_NEXT};
+use support::programs::source::{Hook, Options, Source};
 use support::random::{Random, env_number};
+use support::source_cases::{passes, run, stamp_of, verify_tagged};
 
 /// Between two looks at the counters.
 const BATCH: u64 = 2_000;
@@ -124,7 +124,7 @@ mod root {
                 "seed {seed}: counters before frame {done}"
             );
         };
-        repeat("sink", 12, each, check);
+        repeat("sink", 10, each, check);
     }
 
     #[test]
@@ -160,10 +160,7 @@ mod root {
             let counter = &mut expected.borrow_mut()[reason.0 as usize];
             *counter = (counter.0 + 1, counter.1 + len as u64);
         };
-        let verdict = match hook {
-            Hook::Tc => TCX_NEXT,
-            Hook::Xdp => XDP_PASS,
-        };
+        let verdict = passes(hook);
         let each = |number| {
             let mut random = Random::seeded(frame_seed(seed, number));
             let mut frame = sent(&mut random).bytes();
@@ -174,10 +171,7 @@ mod root {
                 return; // not even BPF_PROG_RUN has an skb for it
             }
             let before = source.clock.now_ns();
-            let ran = match hook {
-                Hook::Tc => source.run(&frame),
-                Hook::Xdp => source.run_xdp(&frame),
-            };
+            let ran = run(&source, hook, &frame);
             let took = source.clock.now_ns() - before;
             let len = frame.len();
             let known = numbers.len();
@@ -228,7 +222,7 @@ mod root {
         };
         repeat(
             &format!("source, {encapsulation:?} at {hook:?}"),
-            18,
+            10,
             each,
             check,
         );
@@ -270,21 +264,15 @@ mod root {
                     hex(&frame)
                 )
             };
-            let wire = match hook {
-                Hook::Tc => source.run(&frame).bytes,
-                Hook::Xdp => source.run_xdp(&frame).bytes,
-            };
+            let wire = run(&source, hook, &frame).bytes;
             assert_eq!(
                 wire.len(),
                 frame.len() + encapsulation.added(),
                 "tagged: {}",
                 sentence()
             );
-            let checked = verify(&wire).and_then(|()| match encapsulation {
-                Encapsulation::OverTcpUdp => Ok(()),
-                Encapsulation::ExtensionUdp => verify_inner(&wire, frame[23]),
-            });
-            checked.unwrap_or_else(|why| panic!("on the wire: {why}: {}", sentence()));
+            verify_tagged(&wire, encapsulation)
+                .unwrap_or_else(|why| panic!("on the wire: {why}: {}", sentence()));
             let restored = sink.run(&wire).bytes;
             assert!(
                 restored == frame,
@@ -306,28 +294,9 @@ mod root {
         };
         repeat(
             &format!("round trip, {encapsulation:?} at {hook:?}"),
-            18,
+            10,
             each,
             check,
         );
-    }
-
-    fn stamp_of(tagged: &[u8], encapsulation: Encapsulation) -> Stamp {
-        let at = match encapsulation {
-            Encapsulation::OverTcpUdp if tagged[23] == 6 => 54,
-            _ => 42,
-        };
-        match tagged.len() < at + 36 {
-            true => Stamp {
-                sequence: 0,
-                timestamp: 0,
-                age_code: 0,
-            },
-            false => Stamp {
-                sequence: be32(tagged, at + 28),
-                timestamp: be32(tagged, at + 20),
-                age_code: tagged[at + 1] & 15,
-            },
-        }
     }
 }

@@ -135,6 +135,8 @@ struct sink_flow {
 	__u8 encapsulation;
 	__u32 ifindex;
 	__s32 latency_smooth_ns; /* moving average, weight 1/8: what buckets are judged by */
+	__s32 first_latency_ns;  /* of the packet that arrived at first_ns */
+	__u32 zero;
 	__u32 histogram[HISTOGRAM_SLOTS];
 };
 
@@ -194,7 +196,7 @@ enum sink_counter {
 	COUNT_SINK_STRIPPED,           /* INT removed, packet handed on as it was sent */
 	COUNT_SINK_DROPPED_TAGGED,     /* INT found, packet dropped on demand */
 	COUNT_SINK_FOREIGN_MARK,       /* DSCP mark or port without an INT header behind it */
-	COUNT_SINK_TRUNCATED,          /* marked, but too short for an INT header */
+	COUNT_SINK_TRUNCATED,          /* too short for the INT header that its port announces */
 	COUNT_SINK_BAD_SHIM,           /* INT-like, but shim type, flags or length differ */
 	COUNT_SINK_BAD_VERSION,        /* INT version or hop counts differ */
 	COUNT_SINK_BAD_BITMAP,         /* instruction bitmap differs */

@@ -35,6 +35,12 @@ static __always_inline __u16 csum_udp(__u16 check)
 	return check ? check : 0xffff;
 }
 
+/* The form in which senders compute it, never 0xffff: what is not all zero does not add up to 0. */
+static __always_inline __u16 csum_tcp(__u16 check)
+{
+	return check == 0xffff ? 0 : check;
+}
+
 /* IPv4 header checksum after ToS, length and protocol changed. */
 static __always_inline void ip_change(struct iphdr *ip, __u8 tos, __u16 tot_len, __u8 protocol)
 {

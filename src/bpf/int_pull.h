@@ -22,7 +22,7 @@ static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const 
 
 	ip_change(&p->ip, tos, p->facts.orig_len, p->ip.protocol);
 	if (p->ip.protocol == IPPROTO_TCP) {
-		p->l4.tcp.check = checksum_without_int(p->l4.tcp.check, block);
+		p->l4.tcp.check = csum_tcp(checksum_without_int(p->l4.tcp.check, block));
 		return;
 	}
 	/* The UDP length stands in the header and in the pseudo header. */

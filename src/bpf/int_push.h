@@ -78,8 +78,8 @@ static __always_inline void tcp_checksum(struct tcphdr *tcp, struct int_block *b
 	__u16 seed = tcp->check, header;
 
 	if (!unfinished) {
-		tcp->check = csum_fold((__u64)seed + csum_neg(added) +
-				       csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN))));
+		tcp->check = csum_tcp(csum_fold((__u64)seed + csum_neg(added) +
+						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
 		return;
 	}
 	tcp->check = 0;

@@ -94,9 +94,17 @@ static __always_inline void end_loss_period(struct sink_flow *f, __u64 now, bool
 	f->gap_ns = fresh ? now : 0;
 }
 
+/* Another CPU may have stamped `since` a little later than our `now`; far later: the clock was set back. */
+static __always_inline bool is_over(__u64 now, __u64 since, __u64 wait)
+{
+	__s64 passed = now - since;
+
+	return passed >= (__s64)wait || passed < -(__s64)QUIET_NS;
+}
+
 static __always_inline bool loss_period_over(const struct sink_flow *f, __u64 now, __u64 timeout)
 {
-	return f->gap_ns && (__s64)(now - f->gap_ns) >= (__s64)timeout;
+	return f->gap_ns && is_over(now, f->gap_ns, timeout);
 }
 
 /*
@@ -154,13 +162,15 @@ static __always_inline enum number_state take_number(struct sink_flow *f, __u32 
 }
 
 static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
-						__u64 age_bound)
+						__s32 latency_ns, __u64 age_bound)
 {
 	__u64 silence = now > f->last_ns ? now - f->last_ns : 0;
+	/* Between the sending of our record's first packet and of this one: however long either was on its way. */
+	__s64 sent_later = now - f->first_ns - (__s32)((__u32)latency_ns - (__u32)f->first_latency_ns);
 
-	/* The source's record is younger than ours. */
-	if (age_bound && now > f->first_ns && now - f->first_ns > age_bound + QUIET_NS / 8)
-		return true;
+	/* Is the source's record younger than ours? */
+	if (age_bound)
+		return sent_later > (__s64)(age_bound + QUIET_NS / 8);
 	/* More numbers skipped than packets fit into the time since: 32 ns each. */
 	if (ahead > 0)
 		return ahead > 4096 && (__u64)ahead > silence >> 5;
@@ -202,8 +212,8 @@ static __always_inline enum arrival track_old_number(struct sink_flow *f, __u32 
  * Accounts for one arrival. timeout: --loss-timeout. watching: this sink has seen everything since the
  * flow's numbering began at 1, should it begin with this packet.
  */
-static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq, __u64 now, __u64 timeout,
-						 __u64 age_bound, bool watching)
+static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq, __u64 now, __s32 latency_ns,
+						 __u64 timeout, __u64 age_bound, bool watching)
 {
 	__s32 ahead = seq - f->head;
 	bool begin = !f->first_ns, restart = false, leap = false;
@@ -214,7 +224,7 @@ static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq,
 		return ARRIVED_IN_ORDER;
 	}
 	if (!begin) {
-		restart = numbering_restarted(f, seq, ahead, now, age_bound);
+		restart = numbering_restarted(f, seq, ahead, now, latency_ns, age_bound);
 		/* Only the newest WINDOW - 1 can be told apart; older ones are lost at once. */
 		leap = !restart && ahead > WINDOW;
 	}
@@ -222,6 +232,7 @@ static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq,
 		end_loss_period(f, now, restart || leap);
 	if (begin || restart) {
 		f->first_ns = now;
+		f->first_latency_ns = latency_ns;
 		f->restarts += restart;
 		skipped = watching && seq ? seq - 1 : 0;
 		f->first = seq - skipped;

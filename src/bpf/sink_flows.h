@@ -106,7 +106,8 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	first = !f->first_ns;
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
-	news->arrival = track_number(f, seq, a->now, set->loss_timeout_ns, age_bound, watching);
+	news->arrival = track_number(f, seq, a->now, a->latency_ns, set->loss_timeout_ns, age_bound,
+				     watching);
 	collect_news(f, gap_before, lost_before, news);
 
 	if (a->now > f->last_ns)
@@ -122,13 +123,13 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	bucket = latency_bucket(set, f->latency_smooth_ns, f->bucket);
 	if (first)
 		reasons = REASON_NEW_FLOW;
-	else if (bucket != f->bucket && a->now - f->bucket_ns >= set->bucket_hold_ns)
+	else if (bucket != f->bucket && is_over(a->now, f->bucket_ns, set->bucket_hold_ns))
 		reasons = REASON_BUCKET;
 	if (reasons) {
 		f->bucket = bucket;
 		f->bucket_ns = a->now;
 	}
-	if (!first && a->now - f->report_ns >= set->report_period_ns)
+	if (!first && is_over(a->now, f->report_ns, set->report_period_ns))
 		reasons |= REASON_PERIOD;
 	if (reasons)
 		f->report_ns = a->now;

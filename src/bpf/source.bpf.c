@@ -80,7 +80,8 @@ static __always_inline enum source_parse parse(void *data, void *end, __u64 fram
 	if (!is_watched(head->ip.daddr))
 		return leave(COUNT_SOURCE_UNWATCHED, frame_len);
 	/* Broadcast and multicast frames, limited broadcast and 224.0.0.0/4 */
-	if (head->eth.h_dest[0] & 1 || (head->ip.daddr & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000))
+	if (head->eth.h_dest[0] & 1 || (head->ip.daddr & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000) ||
+	    head->ip.daddr == 0xffffffff)
 		return leave(COUNT_SOURCE_GROUP_ADDRESS, frame_len);
 	if (head->ip.version_ihl != 0x45)
 		return leave(COUNT_SOURCE_IP_OPTIONS, frame_len);
@@ -131,8 +132,7 @@ static __always_inline enum source_parse check_size(void *data, void *end, __u64
 	return SOURCE_WATCHED;
 }
 
-static __always_inline bool number_packet(const struct host_settings *host, __u32 ifindex, struct outgoing_packet *p,
-					  struct int_block *block)
+static __always_inline struct source_flow *flow_of(const struct outgoing_packet *p)
 {
 	struct flow_key key = {
 		.saddr = p->ip.saddr,
@@ -141,13 +141,19 @@ static __always_inline bool number_packet(const struct host_settings *host, __u3
 		.dport = p->l4.udp.dest,
 		.protocol = p->ip.protocol,
 	};
+
+	return find_or_add_flow(&key);
+}
+
+/* Once there is room for it: a number that is not sent would be missed. */
+static __always_inline void number_packet(const struct host_settings *host, __u32 ifindex, struct source_flow *f,
+					  struct int_block *block)
+{
 	struct flow_number number;
 	__u64 now = now_ns(host);
 
-	if (!next_number(&key, now, &number))
-		return false;
+	next_number(f, now, &number);
 	fill_block(block, host->node_id, ifindex, now, &number);
-	return true;
 }
 
 static __always_inline __u32 device_mtu(void *ctx)
@@ -158,13 +164,14 @@ static __always_inline __u32 device_mtu(void *ctx)
 		return fixed_mtu;
 	if (have_check_mtu)
 		bpf_check_mtu(ctx, 0, &mtu, 0, 0);
-	return mtu;
+	/* The loopback device claims one byte more than an IPv4 packet can have. */
+	return mtu < 0xffff ? mtu : 0xffff;
 }
 
 /* Room was made but the header could not be written: give the room back, or the packet is lost. */
-static __always_inline int undo(struct __sk_buff *ctx, __u32 len, __u64 frame_len)
+static __always_inline int undo(struct __sk_buff *ctx, __u64 frame_len)
 {
-	if (!bpf_skb_adjust_room(ctx, -(__s32)len, BPF_ADJ_ROOM_NET, 0)) {
+	if (!bpf_skb_adjust_room(ctx, -(__s32)added_len(), BPF_ADJ_ROOM_NET, 0)) {
 		count_source(COUNT_SOURCE_UNDONE, 1, frame_len);
 		return TCX_NEXT;
 	}
@@ -180,7 +187,8 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, __u32 ifindex)
 	struct outgoing_packet p;
 	struct pushed_headers out;
 	struct int_block block;
-	struct checksum_state state;
+	struct checksum_state state = {};
+	struct source_flow *flow;
 
 	if (!host)
 		return TCX_NEXT;
@@ -210,31 +218,28 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, __u32 ifindex)
 		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, frame_len);
 		return TCX_NEXT;
 	}
-	if (!number_packet(host, ifindex, &p, &block)) {
+	flow = flow_of(&p);
+	if (!flow) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, frame_len);
 		return TCX_NEXT;
 	}
-
+	if (bpf_skb_adjust_room(ctx, added_len(), BPF_ADJ_ROOM_NET, 0)) {
+		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
+		return TCX_NEXT;
+	}
+	number_packet(host, ifindex, flow, &block);
 	if (encapsulation == ENCAP_EXTENSION_UDP) {
 		push_extension(&p, &block, extension_port, &out);
-		if (bpf_skb_adjust_room(ctx, EXTENSION_LEN, BPF_ADJ_ROOM_NET, 0))
-			goto cannot_resize;
 		if (bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + EXTENSION_LEN, 0))
-			return undo(ctx, EXTENSION_LEN, frame_len);
+			return undo(ctx, frame_len);
 	} else {
 		push_over_tcp_udp(&p, &block, tos_value, tos_mask, state.unfinished, &out);
-		if (bpf_skb_adjust_room(ctx, INT_BLOCK_LEN, BPF_ADJ_ROOM_NET, 0))
-			goto cannot_resize;
 		if (p.l4_len == TCP_BASE_LEN ?
 			    bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + TCP_BASE_LEN + INT_BLOCK_LEN, 0) :
 			    bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + UDP_LEN + INT_BLOCK_LEN, 0))
-			return undo(ctx, INT_BLOCK_LEN, frame_len);
+			return undo(ctx, frame_len);
 	}
 	count_source(COUNT_SOURCE_TAGGED, 1, frame_len);
-	return TCX_NEXT;
-
-cannot_resize:
-	count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
 	return TCX_NEXT;
 }
 
@@ -256,6 +261,7 @@ int source_xdp(struct xdp_md *ctx)
 	struct outgoing_packet p;
 	struct pushed_headers out;
 	struct int_block block;
+	struct source_flow *flow;
 	struct ethhdr eth;
 
 	if (!host)
@@ -265,18 +271,23 @@ int source_xdp(struct xdp_md *ctx)
 	    check_size(data, end, frame_len, host, &p, device_mtu(ctx)) != SOURCE_WATCHED)
 		return XDP_PASS;
 	__builtin_memcpy(&eth, data, sizeof(eth));
-	/* Make room first: nothing is changed, and no number used, if there is none. */
+	flow = flow_of(&p);
+	if (!flow) {
+		count_source(COUNT_SOURCE_TABLE_FULL, 1, frame_len);
+		return XDP_PASS;
+	}
 	if (bpf_xdp_adjust_head(ctx, -EXTENSION_LEN)) {
 		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
 		return XDP_PASS;
 	}
 	data = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;
-	if (data + L4 + EXTENSION_LEN > end || !number_packet(host, ctx->ingress_ifindex, &p, &block)) {
-		count_source(COUNT_SOURCE_TABLE_FULL, 1, frame_len);
+	if (data + L4 + EXTENSION_LEN > end) {
+		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
 		bpf_xdp_adjust_head(ctx, EXTENSION_LEN);
 		return XDP_PASS;
 	}
+	number_packet(host, ctx->ingress_ifindex, flow, &block);
 	push_extension(&p, &block, extension_port, &out);
 	__builtin_memcpy(data, &eth, sizeof(eth));
 	__builtin_memcpy(data + L3, &out, sizeof(struct iphdr) + EXTENSION_LEN);

@@ -30,26 +30,28 @@ static __always_inline __u8 flow_age_code(__u64 age_ns)
 	return 0;
 }
 
-/* False if the table is full. */
-static __always_inline bool next_number(const struct flow_key *key, __u64 now, struct flow_number *number)
+/* NULL if the table is full. */
+static __always_inline struct source_flow *find_or_add_flow(const struct flow_key *key)
 {
 	struct source_flow *f = bpf_map_lookup_elem(&source_flows, key);
+	struct source_flow empty = {};
+
+	if (f)
+		return f;
+	/* Another CPU may have been faster: then its record serves. */
+	if (!bpf_map_update_elem(&source_flows, key, &empty, BPF_NOEXIST))
+		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
+	return bpf_map_lookup_elem(&source_flows, key);
+}
+
+static __always_inline void next_number(struct source_flow *f, __u64 now, struct flow_number *number)
+{
 	__u64 created;
 
-	if (!f) {
-		struct source_flow empty = {};
-
-		/* Another CPU may have been faster: then its record serves. */
-		if (!bpf_map_update_elem(&source_flows, key, &empty, BPF_NOEXIST))
-			count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
-		f = bpf_map_lookup_elem(&source_flows, key);
-		if (!f)
-			return false;
-	}
 	bpf_spin_lock(&f->lock);
 	number->sequence = ++f->sequence;
 	f->last_ns = now;
-	if (number->sequence == 1)
+	if (!f->created_ns) /* not at number 1: numbers wrap, and a flow is born once */
 		f->created_ns = now;
 	created = f->created_ns;
 	bpf_spin_unlock(&f->lock);
@@ -57,7 +59,6 @@ static __always_inline bool next_number(const struct flow_key *key, __u64 now, s
 	number->age_code = 0;
 	if (number->sequence - 1 < FLOW_AGE_PACKETS && now >= created)
 		number->age_code = flow_age_code(now - created);
-	return true;
 }
 
 #endif

@@ -66,6 +66,11 @@ impl Flow {
         self.lost_before_restart + expected - came as u64
     }
 
+    /// What came, as it is written on the wire.
+    pub fn came(&self) -> HashSet<u32> {
+        self.seen.iter().map(|number| *number as u32).collect()
+    }
+
     /// The first packet that the sink sees. `from`: the first number that it is to await.
     pub fn begin(&mut self, number: u64, from: u64, now: u64) {
         self.begun = true;

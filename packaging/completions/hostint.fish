@@ -1,0 +1,137 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_hostint_global_optspecs
+    string join \n bpffs= h/help V/version
+end
+
+function __fish_hostint_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_hostint_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_hostint_using_subcommand
+    set -l cmd (__fish_hostint_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c hostint -n "__fish_hostint_needs_command" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_needs_command" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows, report news (a daemon in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show what runs on this host, its counters and flows'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from the [sink] table of this TOML file; flags win' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l xdp-mode -d 'How to attach the XDP program [default: auto]' -r -f -a "auto\t'native, else generic'
+native\t'in the driver'
+generic\t'in the stack: works everywhere, costs more'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-period -d 'Report each flow\'s latency at least this often [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l loss-timeout -d 'A missing sequence number is lost after this time [default: 200ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l idle-flow-timeout -d 'Forget flows that are idle for this time [default: 2m]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow that changes its bucket is news [default: 5us,10us,20us,40us,60us,120us]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bucket-hold -d 'Report a flow\'s bucket changes at most this often [default: 100ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l collector -d 'Send reports to this collector, default port 32766; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-to-sender -d 'Send each report to the sender of the reported packet too [default port: 32766]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-log -d 'Append each report to this file; SIGUSR1 reopens it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l log-format -d 'Form of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text line'
+json\t'one JSON object a line, as hostint collect --json prints'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Drop tagged packets instead of stripping them (a test of reports without traffic)' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-flows -d 'Size of the flow table [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end'
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "add-dest" -d 'Watch destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "dests" -d 'List the watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose packets are tagged; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
+tc-ingress\t'TC ingress of a veth whose peer is a container or guest'
+xdp\t'XDP on a veth whose peer is a container or guest: extension-udp only'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How INT is carried: over-tcp-udp or extension-udp [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that the mark consists of' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Longest IPv4 packet with INT [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, IPv4 addresses or prefixes, one a line, # comments' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Size of the flow table [default: 65536, or as it is]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach although no sink runs on this host'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock and flow table, where no sink of this host does'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even where the kernel has tcx'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -l dev -d 'Only from this interface; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l dest-file -d 'Read destinations from a file, one a line, # comments' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l json -d 'One JSON object'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "add-dest" -d 'Watch destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'How many flows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'What flows are sorted by' -r -f -a "loss\t'most lost packets first'
+latency\t'highest mean latency first'
+packets\t'most packets first'"
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'One JSON object (schema hostint.status/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l all -d 'Show counters that are 0 too'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "sink" -d 'Strip INT from received packets, measure flows, report news (a daemon in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "source" -d 'Tag packets to watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "collect" -d 'Receive telemetry reports and print them'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "status" -d 'Show what runs on this host, its counters and flows'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "add-dest" -d 'Watch destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "dests" -d 'List the watched destinations'

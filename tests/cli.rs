@@ -1,0 +1,375 @@
+//! The command line as users meet it: help, messages, exit codes, what goes to which stream.
+
+use std::io::{Read, pipe};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Command, Stdio};
+
+use clap::CommandFactory;
+use hostint::cli::Cli;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+mod golden;
+#[path = "cli/harness.rs"]
+mod harness;
+#[path = "cli/root.rs"]
+mod root;
+
+use harness::{Daemon, HOSTINT, TempFile, check, check_all, hostint, text};
+
+fn collect(args: &[&str], stdout: Stdio) -> (Daemon, SocketAddr) {
+    let mut daemon = Daemon::start(
+        Command::new(HOSTINT)
+            .args(["collect", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(stdout),
+    );
+    let line = daemon.wait_for("collecting on ");
+    let address = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    (daemon, address)
+}
+
+/// Every command with the words that lead to it.
+fn commands(
+    command: &clap::Command,
+    path: Vec<String>,
+    found: &mut Vec<(Vec<String>, clap::Command)>,
+) {
+    for sub in command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        let mut path = path.clone();
+        path.push(sub.get_name().to_owned());
+        commands(sub, path, found);
+    }
+    found.push((path, command.clone()));
+}
+
+#[test]
+fn help_names_and_explains_every_flag() {
+    let mut root = Cli::command();
+    root.build();
+    let mut all = Vec::new();
+    commands(&root, Vec::new(), &mut all);
+    assert_eq!(all.len(), 10);
+    for (path, command) in all {
+        let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
+        args.push("--help");
+        let output = hostint(&args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(output.stderr.is_empty(), "{args:?}");
+        let help = text(&output.stdout);
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let name = arg.get_long().map_or_else(
+                || format!("[{}]", arg.get_value_names().unwrap()[0]),
+                |long| format!("--{long}"),
+            );
+            let required = name.replace('[', "<").replace(']', ">");
+            assert!(
+                help.contains(&name) || help.contains(&required),
+                "{args:?}: {name}"
+            );
+            let about = arg
+                .get_help()
+                .unwrap_or_else(|| panic!("{args:?}: {name}: no help"));
+            let first = about.to_string();
+            let first = first.split(' ').take(3).collect::<Vec<_>>().join(" ");
+            assert!(help.contains(&first), "{args:?}: {name}: {first}");
+        }
+        for sub in command
+            .get_subcommands()
+            .filter(|sub| sub.get_name() != "help")
+        {
+            assert!(
+                help.contains(&format!("\n  {}", sub.get_name())),
+                "{args:?}: {}",
+                sub.get_name()
+            );
+        }
+    }
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    let output = hostint(&["--version"]);
+    assert_eq!(
+        text(&output.stdout),
+        concat!("hostint ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn a_wrong_command_line_is_2_and_says_what_is_right() {
+    check_all(2, include_str!("cli/usage.txt"), hostint);
+}
+
+const NOT_THERE: &str = "
+a sink's interface
+$ sink --dev nosuch --node-id 1
+cannot use interface nosuch
+see ip link
+
+one of several interfaces: none is touched
+$ sink --dev lo --dev nosuch --node-id 1
+cannot use interface nosuch
+
+a source's interface
+$ source attach --dev nosuch --force --node-id 1
+cannot use interface nosuch
+see ip link
+
+a file of destinations
+$ source add-dest --dest-file /nonexistent/dests
+cannot read destinations from /nonexistent/dests
+No such file
+
+the folder of the report log
+$ sink --dev lo --node-id 1 --report-log /nonexistent/log
+cannot open report log /nonexistent/log
+No such file
+
+a collector's name
+$ sink --dev lo --node-id 1 --collector nosuch.invalid
+cannot find collector nosuch.invalid
+";
+
+#[test]
+fn what_is_not_there_is_1_and_is_named() {
+    check_all(1, NOT_THERE, hostint);
+}
+
+#[test]
+fn a_wrong_config_file_is_2_with_its_line() {
+    let check_file = |name: &str, content: &str, says: &[&str]| {
+        let file = TempFile::new(&name.replace(' ', "-"), content);
+        check(name, &hostint(&["sink", "--config", file.path()]), 2, says);
+    };
+    check_file(
+        "unknown key",
+        "[sink]\nnodeid = 3\n",
+        &[
+            "cannot use config",
+            "line 2",
+            "unknown field `nodeid`",
+            "`node-id`",
+        ],
+    );
+    check_file(
+        "unknown table",
+        "[sinc]\n",
+        &["line 1", "unknown field `sinc`"],
+    );
+    check_file("no TOML", "[sink]\nnode-id 3\n", &["line 2"]);
+    check_file(
+        "bad duration",
+        "[sink]\nreport-period = \"2\"\n",
+        &[
+            "line 2",
+            "report-period = \"2\"",
+            "write for instance 200ms, 5us, 2s",
+        ],
+    );
+    check_file(
+        "no duration",
+        "[sink]\nreport-period = 2\n",
+        &["line 2", "expected a string"],
+    );
+    check_file(
+        "bad edge",
+        "[sink]\n\nlatency-buckets = [\"5us\", \"x\"]\n",
+        &["line 3", "write for instance"],
+    );
+    check_file(
+        "bad mode",
+        "[sink]\nxdp-mode = \"x\"\n",
+        &["line 2", "`auto`, `native`, `generic`"],
+    );
+    check_file(
+        "several mistakes",
+        "[sink]\nnode-id = 3\ndscp-mask = 0\nencap = [\"gre\"]\nlatency-buckets = [\"5us\", \"1us\"]\n",
+        &[
+            "no interface given",
+            "DSCP mask of 0",
+            "\"gre\"",
+            "must ascend",
+        ],
+    );
+    let missing = "/nonexistent/hostint.toml";
+    check(
+        "missing file",
+        &hostint(&["sink", "--config", missing]),
+        2,
+        &[
+            "cannot read config /nonexistent/hostint.toml",
+            "No such file",
+        ],
+    );
+}
+
+#[test]
+fn a_config_file_can_set_what_flags_can() {
+    let mut root = Cli::command();
+    root.build();
+    let sink = root.find_subcommand("sink").unwrap();
+    let not_settings = ["bpffs", "config", "detach", "help", "version"];
+    for arg in sink.get_arguments() {
+        let key = arg.get_long().unwrap();
+        if not_settings.contains(&key) {
+            continue;
+        }
+        let value = match key {
+            "dev" => "[\"eth0\"]",
+            "collector" => "[\"192.0.2.1\"]",
+            "encap" => "[\"extension-udp\"]",
+            "latency-buckets" => "[\"10us\"]",
+            "node-id" | "max-flows" | "extension-port" | "report-to-sender" => "7",
+            "dscp-value" | "dscp-mask" => "0x01",
+            "report-log" => "\"/var/log/hostint.log\"",
+            "log-format" => "\"json\"",
+            "xdp-mode" => "\"generic\"",
+            "no-node-id-word" | "drop-tagged" => "true",
+            _ => "\"10m\"",
+        };
+        // One mistake more, so that nothing starts whoever runs this.
+        let file = TempFile::new(key, &format!("[sink]\n{key} = {value}\n"));
+        let output = hostint(&["sink", "--config", file.path(), "--loss-timeout", "0s"]);
+        check(key, &output, 2, &["loss timeout of 0"]);
+        assert!(!text(&output.stderr).contains("cannot use config"), "{key}");
+    }
+}
+
+#[test]
+fn reports_go_to_stdout_and_the_rest_to_stderr() {
+    let (mut daemon, address) = collect(&["--json", "--count", "3"], Stdio::piped());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let latency = golden::udp_payload("hostint_report_l4_udp");
+    let loss = golden::udp_payload("hostint_drop_summary_udp");
+    for datagram in [&latency[..], b"hostile", &loss] {
+        socket.send_to(datagram, address).unwrap();
+    }
+    let mut out = String::new();
+    daemon
+        .child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2, "{out}");
+    for (line, kind) in lines.iter().zip(["latency", "drop-summary"]) {
+        assert_eq!(line["schema"], "hostint.report/1", "{line}");
+        assert_eq!(line["kind"], kind, "{line}");
+        assert_eq!(line["exporter"], "127.0.0.1", "{line}");
+    }
+    let (code, err) = daemon.end();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        err.contains("3 datagrams, 2 reports from 1 exporter"),
+        "{err}"
+    );
+    assert!(err.contains("1 undecodable"), "{err}");
+}
+
+#[test]
+fn text_lines_are_for_people() {
+    let (mut daemon, address) = collect(&["--count", "1"], Stdio::piped());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+        .unwrap();
+    let mut out = String::new();
+    daemon
+        .child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    assert_eq!(out.lines().count(), 1, "{out}");
+    assert!(out.contains(" latency "), "{out}");
+    assert_eq!(daemon.end().0, Some(0));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    let (daemon, address) = collect(&[], writer.into());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+        .unwrap();
+    let (code, err) = daemon.end();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("1 datagrams"), "{err}");
+
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    let output = Command::new(HOSTINT)
+        .args(["sink", "--help"])
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_used_address_is_1_and_is_named() {
+    let (_daemon, address) = collect(&[], Stdio::null());
+    let address = address.to_string();
+    let output = hostint(&["collect", "--listen", &address]);
+    check(
+        "a second collector",
+        &output,
+        1,
+        &[&address, "Address already in use"],
+    );
+}
+
+#[test]
+fn one_collector_listens_on_several_addresses() {
+    let mut daemon = Daemon::start(
+        Command::new(HOSTINT)
+            .args([
+                "collect",
+                "--listen",
+                "127.0.0.1:0",
+                "--listen",
+                "127.0.0.2:0",
+                "--count",
+                "2",
+            ])
+            .stdout(Stdio::null()),
+    );
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for ip in ["127.0.0.1", "127.0.0.2"] {
+        let line = daemon.wait_for(ip);
+        let address = line.trim().rsplit(' ').next().unwrap().to_owned();
+        socket
+            .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+            .unwrap();
+    }
+    let (code, err) = daemon.end();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("2 datagrams, 2 reports"), "{err}");
+}
+
+#[test]
+fn signals_ask_a_collector_for_counts_and_end_it() {
+    for end in [Signal::SIGINT, Signal::SIGTERM] {
+        let (mut daemon, _) = collect(&[], Stdio::null());
+        daemon.signal(Signal::SIGUSR1);
+        daemon.wait_for("0 datagrams, 0 reports");
+        daemon.signal(end);
+        let (code, err) = daemon.end();
+        assert_eq!(code, Some(0), "{end}: {err}");
+        assert!(err.contains("0 datagrams, 0 reports"), "{end}: {err}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Cases for the sink: a packet, and what becomes of it.
+
+use hostint::datapath::abi::sink_counter;
+
+use super::frame::Frame;
+use super::int_block::Block;
+use super::model::{self, sink::Seen};
+use super::programs::sink::{Sink, XDP_PASS, model_of, settings};
+
+pub fn int() -> Block {
+    Block::hostint().node(2).sequence(1)
+}
+
+pub fn extension() -> Block {
+    Block::hostint_extension().node(2).sequence(1)
+}
+
+/// The payload's first word makes the checksum zero; UDP writes 0xffff then.
+pub fn with_zero_checksum(frame: Frame) -> Frame {
+    let mut payload = vec![0; 64];
+    let bytes = frame.clone().payload_bytes(payload.clone()).bytes();
+    let at = if bytes[23] == 6 { 50 } else { 40 };
+    payload[..2].copy_from_slice(&bytes[at..at + 2]);
+    let frame = frame.payload_bytes(payload);
+    let check = u16::from_be_bytes(frame.bytes()[at..at + 2].try_into().unwrap());
+    assert!(matches!(check, 0 | 0xffff), "the checksum is zero");
+    frame
+}
+
+/// What becomes of a packet.
+pub enum Outcome {
+    Untouched,
+    Refused(sink_counter),
+    Stripped(Vec<u8>),
+    StrippedFromHostInt(Vec<u8>),
+}
+
+pub struct Case {
+    pub name: &'static str,
+    pub frame: Vec<u8>,
+    pub outcome: Outcome,
+}
+
+pub fn untouched(name: &'static str, frame: Frame) -> Case {
+    Case {
+        name,
+        frame: frame.bytes(),
+        outcome: Outcome::Untouched,
+    }
+}
+
+pub fn refused(name: &'static str, reason: sink_counter, frame: Frame) -> Case {
+    Case {
+        name,
+        frame: frame.bytes(),
+        outcome: Outcome::Refused(reason),
+    }
+}
+
+/// A packet whose INT is taken out; what remains is the packet as it was built before the INT.
+pub fn stripped(name: &'static str, frame: Frame) -> Case {
+    Case {
+        name,
+        frame: frame.bytes(),
+        outcome: Outcome::Stripped(frame.untagged().bytes()),
+    }
+}
+
+/// Runs the packet as the first of a flow and compares verdict, bytes, counters, flow table and events.
+pub fn check(sink: &Sink, model: &model::sink::Sink, case: &Case) {
+    let Case {
+        name,
+        frame,
+        outcome,
+    } = case;
+    sink.forget_flows();
+    sink.zero_counters();
+    sink.events();
+    let ran = sink.run(frame);
+
+    let (bytes, counted) = match outcome {
+        Outcome::Untouched => (frame, vec![]),
+        Outcome::Refused(reason) => (frame, vec![*reason]),
+        Outcome::Stripped(bytes) => (bytes, vec![sink_counter::COUNT_SINK_STRIPPED]),
+        Outcome::StrippedFromHostInt(bytes) => (
+            bytes,
+            vec![
+                sink_counter::COUNT_SINK_STRIPPED,
+                sink_counter::COUNT_SINK_HOST_INT,
+            ],
+        ),
+    };
+    assert_eq!(ran.verdict, XDP_PASS, "{name}: verdict");
+    assert_eq!(ran.bytes, *bytes, "{name}: bytes");
+
+    let is_tagged = matches!(
+        outcome,
+        Outcome::Stripped(_) | Outcome::StrippedFromHostInt(_)
+    );
+    let mut expected = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
+    for reason in counted {
+        expected[reason.0 as usize] = (1, frame.len() as u64);
+    }
+    if is_tagged {
+        expected[sink_counter::COUNT_SINK_FLOW_NEW.0 as usize] = (1, 0);
+        expected[sink_counter::COUNT_SINK_EVENT_SENT.0 as usize] = (1, 0);
+    }
+    assert_eq!(sink.counters(), expected, "{name}: counters");
+    assert_eq!(sink.flows(), usize::from(is_tagged), "{name}: flows");
+    assert_eq!(
+        sink.events().len(),
+        usize::from(is_tagged),
+        "{name}: events"
+    );
+
+    match (model.look(frame), outcome) {
+        (Seen::Untouched, Outcome::Untouched) => {}
+        (Seen::Refused(seen), Outcome::Refused(reason)) => {
+            assert_eq!(seen, *reason, "{name}: the model's reason");
+        }
+        (Seen::Tagged(tagged), Outcome::Stripped(bytes) | Outcome::StrippedFromHostInt(bytes)) => {
+            assert_eq!(tagged.restored, *bytes, "{name}: the model's bytes");
+        }
+        (seen, _) => panic!("{name}: the model says {seen:?}"),
+    }
+}
+
+pub fn check_all(cases: Vec<Case>) {
+    let settings = settings();
+    let sink = Sink::load(&settings);
+    let model = model_of(&settings);
+    for case in &cases {
+        check(&sink, &model, case);
+    }
+}

@@ -1,0 +1,187 @@
+//! One flow at a sink: numbers arrive, time passes, and the model follows.
+
+use hostint::datapath::abi::sink_flow;
+
+use super::frame::{Frame, UDP};
+use super::int_block::Block;
+use super::model::sequence::Flow;
+use super::packets::key;
+use super::programs::sink::{Event, Sink, losses, settings};
+
+pub const MS: u64 = 1_000_000;
+pub const SECOND: u64 = 1_000 * MS;
+pub const HOUR: u64 = 3_600 * SECOND;
+pub const TIMEOUT: u64 = 200 * MS;
+/// Numbers of the model are 64 bits wide; on the wire they are these modulo 2^32.
+pub const BASE: u64 = 1 << 32;
+
+/// Places in the frame of `packet`.
+pub const FLAGS_AT: usize = 43;
+pub const TIMESTAMP_AT: usize = 62;
+pub const SEQUENCE_AT: usize = 70;
+
+pub fn packet() -> Vec<u8> {
+    let frame = Frame::ethernet().ipv4().udp().without_udp_checksum();
+    frame.payload(18).tagged(Block::hostint()).bytes()
+}
+
+pub fn sink_with_timeout(timeout_ns: u64) -> Sink {
+    let mut settings = settings();
+    settings.loss_timeout_ns = timeout_ns;
+    Sink::load(&settings)
+}
+
+/// One flow at a sink and what the model thinks of it.
+pub struct Stream<'a> {
+    pub sink: &'a Sink,
+    pub frame: Vec<u8>,
+    pub timeout_ns: u64,
+    pub model: Flow,
+    pub events: Vec<Event>,
+}
+
+impl<'a> Stream<'a> {
+    pub fn new(sink: &'a Sink, timeout_ns: u64) -> Self {
+        sink.forget_flows();
+        sink.events();
+        Stream {
+            sink,
+            frame: packet(),
+            timeout_ns,
+            model: Flow::new(timeout_ns),
+            events: Vec::new(),
+        }
+    }
+
+    pub fn record(&self) -> sink_flow {
+        self.sink.flow(&key(UDP)).expect("the flow was seen")
+    }
+
+    /// What the next packets say when they were sent.
+    pub fn stamp(&mut self, sent_ns: u64) {
+        let wire = (sent_ns as u32).to_be_bytes();
+        self.frame[TIMESTAMP_AT..TIMESTAMP_AT + 4].copy_from_slice(&wire);
+    }
+
+    pub fn run(&mut self, number: u64, age: u8) {
+        self.frame[FLAGS_AT] = 0xc0 | age;
+        let wire = (number as u32).to_be_bytes();
+        self.frame[SEQUENCE_AT..SEQUENCE_AT + 4].copy_from_slice(&wire);
+        self.sink.run(&self.frame);
+    }
+
+    /// The flow's first packet.
+    pub fn begin(&mut self, number: u64) {
+        self.run(number, 0);
+        self.model.begin(number, number, self.record().last_ns);
+    }
+
+    pub fn arrive(&mut self, number: u64) {
+        self.arrive_with_age(number, 0);
+    }
+
+    pub fn arrive_with_age(&mut self, number: u64, age: u8) {
+        self.run(number, age);
+        self.model.arrive(number, self.record().last_ns);
+    }
+
+    /// Without asking the kernel for the time: what is lost in the end does not depend on it.
+    pub fn arrive_untimed(&mut self, number: u64) {
+        self.run(number, 0);
+        self.model.arrive(number, 0);
+    }
+
+    pub fn jump(&self, by_ns: u64) {
+        self.sink.jump(by_ns as i64);
+    }
+
+    /// Unless a period ends just now: the kernel's clock and ours can't be read at once.
+    pub fn sweep(&mut self) {
+        let now = self.sink.clock.now_ns();
+        let ends = self
+            .model
+            .period_began()
+            .map_or(0, |at| at + self.timeout_ns);
+        if (now.saturating_sub(SECOND / 100)..now + SECOND / 10).contains(&ends) {
+            return;
+        }
+        self.sink.sweep(&[key(UDP)]);
+        self.model.look_at_clock(now);
+        self.model.correct_period(self.record().gap_ns);
+    }
+
+    pub fn assert_as_modelled(&self, sentence: &str) {
+        let wrong = self.model.differences(&self.record());
+        assert!(wrong.is_empty(), "{sentence}: {}", wrong.join("; "));
+    }
+
+    pub fn read_events(&mut self) {
+        self.events.extend(self.sink.events());
+    }
+
+    /// The flow falls silent and the daemon sweeps it until nothing is awaited any more.
+    pub fn end(&mut self) -> sink_flow {
+        for _ in 0..2 {
+            self.jump(self.timeout_ns + SECOND / 10);
+            self.sink.sweep(&[key(UDP)]);
+        }
+        self.read_events();
+        self.record()
+    }
+
+    /// What a user reads when the flow has ended is what happened.
+    pub fn assert_truth(&mut self, sentence: &str) {
+        let flow = self.end();
+        let truth = self.model.true_loss();
+        assert_eq!(
+            flow.lost - flow.recovered,
+            truth,
+            "{sentence}: lost for good"
+        );
+        assert_eq!(
+            flow.reordered, self.model.reordered,
+            "{sentence}: reordered"
+        );
+        assert_eq!(
+            flow.duplicates, self.model.duplicates,
+            "{sentence}: duplicates"
+        );
+        assert_eq!(
+            flow.late, self.model.late,
+            "{sentence}: too late to be told apart"
+        );
+        assert_eq!(flow.packets, self.model.packets, "{sentence}: packets");
+        assert_eq!(
+            u64::from(flow.restarts),
+            self.model.restarts,
+            "{sentence}: restarts"
+        );
+        let told: u64 = losses(&self.events)
+            .iter()
+            .map(|l| u64::from(l.count))
+            .sum();
+        assert_eq!(told, flow.lost, "{sentence}: losses told of");
+        assert_eq!(
+            (flow.gap_ns, flow.lost_count),
+            (0, 0),
+            "{sentence}: nothing is left to tell"
+        );
+    }
+
+    /// Where packets keep their order, the number that a loss event begins with never came.
+    pub fn assert_losses_begin_at_holes(&self, sentence: &str) {
+        let came = self.model.came();
+        for loss in losses(&self.events) {
+            assert!(
+                !came.contains(&loss.first),
+                "{sentence}: {} came",
+                loss.first
+            );
+            assert!(
+                loss.count > 0,
+                "{sentence}: nothing is lost at {}",
+                loss.first
+            );
+        }
+    }
+}
