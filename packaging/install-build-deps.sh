@@ -73,11 +73,12 @@ install_rust() {
 		install_packages cargo rustc
 		return
 	fi
+	install_packages ca-certificates
 	if ! command -v rustup >/dev/null; then
 		if [ -n "$(candidate rustup)" ]; then
 			install_packages rustup
 		else
-			install_packages ca-certificates curl
+			install_packages curl
 			curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
 				sh -s -- -q -y --no-modify-path --profile minimal
 			return

@@ -1,8 +1,10 @@
 //! The clock that the kernel programs read, moved at will: time is an input of a test and nobody sleeps.
 
 use std::cell::Cell;
+use std::sync::LazyLock;
 
 use hostint::datapath::abi::{host_settings, hostint_limit};
+use hostint::datapath::probe::Features;
 use libbpf_rs::MapCore;
 use nix::time::{ClockId, clock_gettime};
 
@@ -12,13 +14,20 @@ use super::{get, set};
 pub const START_NS: u64 = 1_700_000_000_000_000_000;
 pub const NODE: u32 = 7;
 
-/// CLOCK_TAI plus an offset that programs take from the host settings.
+/// The programs' clock plus an offset that programs take from the host settings.
 pub struct Clock {
     offset_ns: Cell<i64>,
 }
 
 fn kernel_ns() -> i64 {
-    let time = clock_gettime(ClockId::CLOCK_TAI).expect("every kernel since 3.10 has it");
+    static CLOCK: LazyLock<ClockId> = LazyLock::new(|| {
+        if Features::probe().tai_clock {
+            ClockId::CLOCK_TAI
+        } else {
+            ClockId::CLOCK_MONOTONIC
+        }
+    });
+    let time = clock_gettime(*CLOCK).expect("every kernel has it");
     time.tv_sec() * 1_000_000_000 + time.tv_nsec()
 }
 

@@ -8,6 +8,7 @@ use hostint::datapath::abi::{
     bytes_of, event_kind, flow_key, gap_event, hostint_limit, latency_event, loss_event, read_from,
     sink_counter, sink_flag, sink_flow, sink_settings,
 };
+use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
 
@@ -89,9 +90,10 @@ impl Sink {
             .open(object)
             .expect("the object is well-formed");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
-        rodata.have_tai_clock = true;
-        rodata.have_check_mtu = true;
-        rodata.have_kernel_ctx = true;
+        let features = Features::probe();
+        rodata.have_tai_clock = features.tai_clock;
+        rodata.have_check_mtu = features.check_mtu;
+        rodata.have_kernel_ctx = features.kernel_ctx;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);

@@ -7,6 +7,7 @@ use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
     bytes_of, dest_key, dest_value, encapsulation, source_counter, source_flow,
 };
+use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 
@@ -71,9 +72,10 @@ impl Source {
             .open(object)
             .expect("the object is well-formed");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
-        rodata.have_tai_clock = true;
-        rodata.have_check_mtu = true;
-        rodata.have_kernel_ctx = options.kernel_ctx;
+        let features = Features::probe();
+        rodata.have_tai_clock = features.tai_clock;
+        rodata.have_check_mtu = features.check_mtu;
+        rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
         rodata.encapsulation = match options.encapsulation {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
@@ -81,7 +83,11 @@ impl Source {
         rodata.tos_value = options.tos_value;
         rodata.tos_mask = options.tos_mask;
         rodata.extension_port = EXTENSION_PORT.to_be();
-        rodata.fixed_mtu = options.fixed_mtu;
+        rodata.fixed_mtu = match options.fixed_mtu {
+            // Before 5.12 the loader asks the device instead of the program.
+            0 if !features.check_mtu => 0xffff,
+            fixed => fixed,
+        };
         let sized = open.maps.source_flows.set_max_entries(options.flows);
         sized.expect("not loaded yet");
         let skel = open.load().expect("loads as root");
