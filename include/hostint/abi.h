@@ -4,12 +4,12 @@
 #define HOSTINT_ABI_H
 
 enum hostint_limit {
-	MAX_EDGES = 16,        /* latency bucket edges */
-	HISTOGRAM_SLOTS = 32,  /* slot n > 0 holds latencies in [2^(n-1), 2^n) ns; slot 0 all <= 0 */
-	WINDOW_WORDS = 4,      /* 256 sequence numbers can be told apart behind the newest one */
-	MAX_REPORT_PORTS = 8,  /* UDP ports whose traffic is never tagged */
-	DEST_NAME_SIZE = 64,   /* name under which a destination was added, NUL-terminated */
-	SWEEP_KEYS = 64,       /* flow keys in one run of the sweep program */
+	MAX_EDGES = 16,       /* latency bucket edges */
+	HISTOGRAM_SLOTS = 32, /* slot n > 0 holds latencies in [2^(n-1), 2^n) ns; slot 0 all <= 0 */
+	WINDOW_WORDS = 4,     /* 256 sequence numbers can be told apart behind the newest one */
+	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
+	DEST_NAME_SIZE = 64,  /* name under which a destination was added, NUL-terminated */
+	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
 };
 
 /* Addresses and ports are in network byte order, everything else in host order. */
@@ -45,7 +45,7 @@ struct sink_settings {
 	__be16 extension_port;
 	__u8 tos_value; /* DSCP mark, already shifted to its place in the ToS byte */
 	__u8 tos_mask;
-	__u32 edge_count; /* thresholds beyond are never reached */
+	__u32 edge_count;           /* thresholds beyond are never reached */
 	__s32 edge_up[MAX_EDGES];   /* a latency at or above leaves the bucket upwards */
 	__s32 edge_down[MAX_EDGES]; /* a latency below leaves the bucket downwards */
 	__u32 zero;
@@ -99,9 +99,9 @@ struct source_flow {
 /* State of a flow at the sink. Changed only under its lock. */
 struct sink_flow {
 	struct bpf_spin_lock lock;
-	__u32 head;     /* newest sequence number seen */
-	__u32 first;    /* oldest sequence number expected */
-	__u32 awaited;  /* bits set in all three bitmaps */
+	__u32 head;    /* newest sequence number seen */
+	__u32 first;   /* oldest sequence number expected */
+	__u32 awaited; /* bits set in all three bitmaps */
 	/* Numbers not seen yet, by how long they are missing; bit = number % 256.
 	 * fresh: since gap_ns or later; aging: before gap_ns; declared: counted as lost. */
 	__u64 fresh[WINDOW_WORDS];
@@ -118,12 +118,12 @@ struct sink_flow {
 	__u64 report_ns;
 	__u64 bucket_ns;
 	__u64 packets;
-	__u64 bytes; /* IP total length as the application sent it */
-	__u64 lost;       /* numbers declared lost, */
-	__u64 recovered;  /* of which so many came after all */
-	__u64 reordered;  /* behind a newer number, recovered ones included */
+	__u64 bytes;     /* IP total length as the application sent it */
+	__u64 lost;      /* numbers declared lost, */
+	__u64 recovered; /* of which so many came after all */
+	__u64 reordered; /* behind a newer number, recovered ones included */
 	__u64 duplicates;
-	__u64 late;       /* recovered or duplicate: too far behind to be told apart, counted as recovered */
+	__u64 late; /* recovered or duplicate: too far behind to be told apart, counted as recovered */
 	__s64 latency_sum_ns;
 	__s32 latency_min_ns;
 	__s32 latency_max_ns;
@@ -193,50 +193,50 @@ struct counter {
 
 /* Index of a per-CPU counter. Bytes are those of the frame (source, sink: as it arrived). */
 enum sink_counter {
-	COUNT_SINK_STRIPPED,           /* INT removed, packet handed on as it was sent */
-	COUNT_SINK_DROPPED_TAGGED,     /* INT found, packet dropped on demand */
-	COUNT_SINK_FOREIGN_MARK,       /* DSCP mark or port without an INT header behind it */
-	COUNT_SINK_TRUNCATED,          /* too short for the INT header that its port announces */
-	COUNT_SINK_BAD_SHIM,           /* INT-like, but shim type, flags or length differ */
-	COUNT_SINK_BAD_VERSION,        /* INT version or hop counts differ */
-	COUNT_SINK_BAD_BITMAP,         /* instruction bitmap differs */
-	COUNT_SINK_BAD_LENGTH,         /* IP, UDP or TCP length disagrees with the INT header */
-	COUNT_SINK_BAD_PROTOCOL,       /* extension header around neither TCP nor UDP */
-	COUNT_SINK_FRAGMENT,           /* marked fragment */
-	COUNT_SINK_IP_OPTIONS,         /* marked, with IPv4 options */
-	COUNT_SINK_CANNOT_RESIZE,      /* kernel refused to shorten the packet */
-	COUNT_SINK_UNTRACKED,          /* stripped, but the flow table is full */
-	COUNT_SINK_HOST_INT,           /* stripped, tagged by an original Host-INT source */
-	COUNT_SINK_LOST,               /* sequence numbers declared lost */
-	COUNT_SINK_RECOVERED,          /* sequence numbers declared lost that came after all */
+	COUNT_SINK_STRIPPED,       /* INT removed, packet handed on as it was sent */
+	COUNT_SINK_DROPPED_TAGGED, /* INT found, packet dropped on demand */
+	COUNT_SINK_FOREIGN_MARK,   /* DSCP mark or port without an INT header behind it */
+	COUNT_SINK_TRUNCATED,      /* too short for the INT header that its port announces */
+	COUNT_SINK_BAD_SHIM,       /* INT-like, but shim type, flags or length differ */
+	COUNT_SINK_BAD_VERSION,    /* INT version or hop counts differ */
+	COUNT_SINK_BAD_BITMAP,     /* instruction bitmap differs */
+	COUNT_SINK_BAD_LENGTH,     /* IP, UDP or TCP length disagrees with the INT header */
+	COUNT_SINK_BAD_PROTOCOL,   /* extension header around neither TCP nor UDP */
+	COUNT_SINK_FRAGMENT,       /* marked fragment */
+	COUNT_SINK_IP_OPTIONS,     /* marked, with IPv4 options */
+	COUNT_SINK_CANNOT_RESIZE,  /* kernel refused to shorten the packet */
+	COUNT_SINK_UNTRACKED,      /* stripped, but the flow table is full */
+	COUNT_SINK_HOST_INT,       /* stripped, tagged by an original Host-INT source */
+	COUNT_SINK_LOST,           /* sequence numbers declared lost */
+	COUNT_SINK_RECOVERED,      /* sequence numbers declared lost that came after all */
 	COUNT_SINK_REORDERED,
 	COUNT_SINK_DUPLICATE,
 	COUNT_SINK_FLOW_NEW,
 	COUNT_SINK_FLOW_RESTARTED,
 	COUNT_SINK_EVENT_SENT,
-	COUNT_SINK_EVENT_LOST,         /* event ring full */
+	COUNT_SINK_EVENT_LOST, /* event ring full */
 	COUNT_SINK_MAX,
 };
 
 enum source_counter {
 	COUNT_SOURCE_TAGGED,
-	COUNT_SOURCE_UNWATCHED,        /* IPv4 TCP/UDP to a destination that is not on the list */
-	COUNT_SOURCE_OTHER_PROTOCOL,   /* not IPv4, or neither TCP nor UDP */
-	COUNT_SOURCE_MALFORMED,        /* headers shorter than they claim */
+	COUNT_SOURCE_UNWATCHED,      /* IPv4 TCP/UDP to a destination that is not on the list */
+	COUNT_SOURCE_OTHER_PROTOCOL, /* not IPv4, or neither TCP nor UDP */
+	COUNT_SOURCE_MALFORMED,      /* headers shorter than they claim */
 	COUNT_SOURCE_FRAGMENT,
-	COUNT_SOURCE_MAY_FRAGMENT,     /* DF not set and long enough to be fragmented on the way */
+	COUNT_SOURCE_MAY_FRAGMENT, /* DF not set and long enough to be fragmented on the way */
 	COUNT_SOURCE_IP_OPTIONS,
 	COUNT_SOURCE_VLAN,
-	COUNT_SOURCE_TOO_LONG,         /* would exceed the MTU */
-	COUNT_SOURCE_SUPERPACKET,      /* GSO packet; counted in segments */
-	COUNT_SOURCE_REPORT,           /* report traffic */
-	COUNT_SOURCE_HAS_INT,          /* carries INT already */
-	COUNT_SOURCE_GROUP_ADDRESS,    /* multicast or broadcast */
+	COUNT_SOURCE_TOO_LONG,      /* would exceed the MTU */
+	COUNT_SOURCE_SUPERPACKET,   /* GSO packet; counted in segments */
+	COUNT_SOURCE_REPORT,        /* report traffic */
+	COUNT_SOURCE_HAS_INT,       /* carries INT already */
+	COUNT_SOURCE_GROUP_ADDRESS, /* multicast or broadcast */
 	COUNT_SOURCE_TABLE_FULL,
-	COUNT_SOURCE_NO_CHECKSUM_STATE,/* cannot see whether the checksum is finished */
-	COUNT_SOURCE_CANNOT_RESIZE,    /* kernel refused to make room: went out unchanged */
-	COUNT_SOURCE_UNDONE,           /* header could not be written: room given back */
-	COUNT_SOURCE_DROPPED,          /* room could not be given back: dropped rather than sent corrupt */
+	COUNT_SOURCE_NO_CHECKSUM_STATE, /* cannot see whether the checksum is finished */
+	COUNT_SOURCE_CANNOT_RESIZE,     /* kernel refused to make room: went out unchanged */
+	COUNT_SOURCE_UNDONE,            /* header could not be written: room given back */
+	COUNT_SOURCE_DROPPED,           /* room could not be given back: dropped rather than sent corrupt */
 	COUNT_SOURCE_FLOW_NEW,
 	COUNT_SOURCE_MAX,
 };

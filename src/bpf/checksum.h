@@ -45,8 +45,7 @@ static __always_inline __u16 csum_tcp(__u16 check)
 static __always_inline void ip_change(struct iphdr *ip, __u8 tos, __u16 tot_len, __u8 protocol)
 {
 	__u16 *words = (__u16 *)ip;
-	__u64 sum = (__u64)csum_neg(ip->check) + csum_neg(words[0]) + csum_neg(words[1]) +
-		    csum_neg(words[4]);
+	__u64 sum = (__u64)csum_neg(ip->check) + csum_neg(words[0]) + csum_neg(words[1]) + csum_neg(words[4]);
 
 	ip->tos = tos;
 	ip->tot_len = bpf_htons(tot_len);

@@ -12,9 +12,8 @@ struct checksum_state {
 
 static __always_inline bool starts_at(const struct outgoing_packet *p, __u32 start, __u32 l4, __u16 offset)
 {
-	return start == l4 &&
-	       offset == (p->ip.protocol == IPPROTO_TCP ? __builtin_offsetof(struct tcphdr, check) :
-							  __builtin_offsetof(struct udphdr, check));
+	return start == l4 && offset == (p->ip.protocol == IPPROTO_TCP ? __builtin_offsetof(struct tcphdr, check) :
+									 __builtin_offsetof(struct udphdr, check));
 }
 
 /*
@@ -27,9 +26,9 @@ static __always_inline bool read_checksum_state(struct __sk_buff *ctx, const str
 	if (have_kernel_ctx) {
 		struct sk_buff *skb = bpf_cast_to_kern_ctx(ctx);
 
-		state->unfinished = BPF_CORE_READ_BITFIELD(skb, ip_summed) == CHECKSUM_PARTIAL &&
-				    starts_at(p, skb->csum_start - (__u32)(skb->data - skb->head), l4,
-					      skb->csum_offset);
+		state->unfinished =
+			BPF_CORE_READ_BITFIELD(skb, ip_summed) == CHECKSUM_PARTIAL &&
+			starts_at(p, skb->csum_start - (__u32)(skb->data - skb->head), l4, skb->csum_offset);
 		return true;
 	}
 	/* Below 6.2: the context pointer is the skb's own address; read through it. */

@@ -27,8 +27,8 @@ static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const 
 	}
 	/* The UDP length stands in the header and in the pseudo header. */
 	if (p->l4.udp.check)
-		p->l4.udp.check = csum_udp(csum_fold((__u64)checksum_without_int(p->l4.udp.check, block) +
-						     bpf_htons(INT_BLOCK_LEN)));
+		p->l4.udp.check = csum_udp(
+			csum_fold((__u64)checksum_without_int(p->l4.udp.check, block) + bpf_htons(INT_BLOCK_LEN)));
 	p->l4.udp.len = bpf_htons(bpf_ntohs(p->l4.udp.len) - INT_BLOCK_LEN);
 }
 

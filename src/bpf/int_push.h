@@ -99,10 +99,9 @@ static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *b
 		udp->check = 0;
 		old_header = csum_fold(csum_words(udp, UDP_LEN));
 		udp->len = bpf_htons(bpf_ntohs(udp->len) + INT_BLOCK_LEN);
-		udp->check = csum_udp(csum_neg(csum_fold((__u64)added + csum_words(udp, UDP_LEN) +
-							 csum_words(block, INT_BLOCK_LEN - 8))));
-		block->tail1 = csum_fold((__u64)old_header +
-					 csum_neg(csum_fold(csum_words((__u8 *)block + 28, 4))));
+		udp->check = csum_udp(csum_neg(
+			csum_fold((__u64)added + csum_words(udp, UDP_LEN) + csum_words(block, INT_BLOCK_LEN - 8))));
+		block->tail1 = csum_fold((__u64)old_header + csum_neg(csum_fold(csum_words((__u8 *)block + 28, 4))));
 		block->tail2 = seed;
 		return;
 	}
@@ -112,9 +111,8 @@ static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *b
 						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
 }
 
-static __always_inline void push_over_tcp_udp(const struct outgoing_packet *p, struct int_block *block,
-					      __u8 tos_value, __u8 tos_mask, bool unfinished,
-					      struct pushed_headers *out)
+static __always_inline void push_over_tcp_udp(const struct outgoing_packet *p, struct int_block *block, __u8 tos_value,
+					      __u8 tos_mask, bool unfinished, struct pushed_headers *out)
 {
 	block->flags |= INT_FLAG_DSCP;
 	block->dscp = p->ip.tos & ~3;

@@ -13,8 +13,8 @@ enum int_verdict {
 
 static __always_inline enum int_verdict check_int_block(const struct int_block *b)
 {
-	bool shim = b->type == INT_TYPE && b->length == INT_BLOCK_WORDS &&
-		    !(b->flags & INT_FLAG_UNKNOWN) && (b->flags & INT_FLAG_DSCP || !b->dscp);
+	bool shim = b->type == INT_TYPE && b->length == INT_BLOCK_WORDS && !(b->flags & INT_FLAG_UNKNOWN) &&
+		    (b->flags & INT_FLAG_DSCP || !b->dscp);
 	bool version = b->version == 0 && b->ins_count == INT_INS_COUNT && b->max_hops == INT_MAX_HOPS &&
 		       b->total_hops == 1;
 	bool bitmap = b->bitmap == bpf_htons(INT_BITMAP) && !b->reserved;

@@ -106,8 +106,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	first = !f->first_ns;
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
-	news->arrival = track_number(f, seq, a->now, a->latency_ns, set->loss_timeout_ns, age_bound,
-				     watching);
+	news->arrival = track_number(f, seq, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching);
 	collect_news(f, gap_before, lost_before, news);
 
 	if (a->now > f->last_ns)

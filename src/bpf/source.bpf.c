@@ -50,8 +50,7 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *data,
 
 	if (p->ip.protocol == IPPROTO_UDP && p->l4.udp.dest == extension_port)
 		return true; /* a sink would take it for INT */
-	return (p->ip.tos & tos_mask) == tos_value && (void *)(block + 1) <= end &&
-	       check_int_block(block) == INT_VALID;
+	return (p->ip.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }
 
 static __always_inline bool is_report(const struct host_settings *host, __be16 dport)
@@ -63,8 +62,8 @@ static __always_inline bool is_report(const struct host_settings *host, __be16 d
 }
 
 /* Looks at a packet from its Ethernet header on; changes nothing. */
-static __always_inline enum source_parse parse(void *data, void *end, __u64 frame_len,
-					       const struct host_settings *host, struct outgoing_packet *p)
+static __always_inline enum source_parse parse(void *data, void *end, __u64 frame_len, const struct host_settings *host,
+					       struct outgoing_packet *p)
 {
 	struct {
 		struct ethhdr eth;
@@ -95,8 +94,7 @@ static __always_inline enum source_parse parse(void *data, void *end, __u64 fram
 			return leave(COUNT_SOURCE_MALFORMED, frame_len);
 		p->l4.tcp = *(struct tcphdr *)l4;
 		p->l4_len = TCP_BASE_LEN;
-		if (p->l4.tcp.doff >> 4 < 5 ||
-		    ip_len < sizeof(struct iphdr) + (p->l4.tcp.doff >> 4) * 4)
+		if (p->l4.tcp.doff >> 4 < 5 || ip_len < sizeof(struct iphdr) + (p->l4.tcp.doff >> 4) * 4)
 			return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	} else {
 		if (l4 + UDP_LEN > end)
@@ -109,8 +107,8 @@ static __always_inline enum source_parse parse(void *data, void *end, __u64 fram
 
 /* What can be said of a single packet only: not of a superpacket. */
 static __always_inline enum source_parse check_size(void *data, void *end, __u64 frame_len,
-						    const struct host_settings *host,
-						    const struct outgoing_packet *p, __u32 mtu)
+						    const struct host_settings *host, const struct outgoing_packet *p,
+						    __u32 mtu)
 {
 	if (p->ip_len > frame_len - L3)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);

@@ -90,8 +90,7 @@ static __always_inline enum sink_parse parse_extension(void *data, void *end, __
 }
 
 /* INT between the L4 header (of TCP: its first 20 bytes) and what follows. */
-static __always_inline enum sink_parse parse_over_tcp_udp(void *data, void *end, __u32 ip_len,
-							   struct tagged_packet *p)
+static __always_inline enum sink_parse parse_over_tcp_udp(void *data, void *end, __u32 ip_len, struct tagged_packet *p)
 {
 	__u64 frame_len = end - data;
 	struct int_block *block;
