@@ -39,15 +39,14 @@ lint:
 man:
 	HOSTINT_BLESS=1 cargo test --locked --test manpages
 
-# The measurements that take long: tests marked #[ignore].
 bench: need-root
-	cargo test --locked --release -- --ignored --nocapture --test-threads=1; $(GIVE_BACK)
+	cargo bench --locked; $(GIVE_BACK)
 
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
 	cd fuzz && for target in decode_report exporter_track render_report; do \
-		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 install:
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/hostint

@@ -35,7 +35,8 @@ fn main() {
     }
     println!("cargo:rerun-if-env-changed=CLANG");
     println!("cargo:rerun-if-changed=build.rs");
-    link_zstd();
+    println!("cargo:rerun-if-changed=packaging/libelf-search.c");
+    complete_libelf(&out);
 }
 
 /// `$CLANG`, else plain clang, else the newest versioned one.
@@ -61,12 +62,32 @@ fn watch_headers(depfile: &Path) {
     }
 }
 
-/// elfutils 0.189 and newer need zstd beside zlib; a static libelf does not say so itself.
-fn link_zstd() {
+/// What the system's static libelf needs besides zlib, and does not say itself.
+fn complete_libelf(out: &Path) {
     let dir = env::var("LIBBPF_SYS_LIBRARY_PATH").unwrap_or_default();
-    let archive = Path::new(&dir).join("libzstd.a");
-    if env::var_os("CARGO_FEATURE_STATIC").is_some() && archive.exists() {
-        // By path: -lzstd would choose the shared library.
-        println!("cargo:rustc-link-arg={}", archive.display());
+    let dir = Path::new(&dir);
+    let archive = fs::read(dir.join("libelf.a")).unwrap_or_default();
+    if env::var_os("CARGO_FEATURE_STATIC").is_none() || archive.is_empty() {
+        return;
+    }
+    let contains = |name: &[u8]| archive.windows(name.len()).any(|bytes| bytes == name);
+    // elfutils 0.192 forgot its search trees (sourceware bug 32293).
+    if contains(b"eu_search_tree_init") && !contains(b"eu-search.o") {
+        let object = out.join("libelf-search.o");
+        let compiled = Command::new(env::var_os("CC").unwrap_or("cc".into()))
+            .args(["-c", "-O2", "-fPIC", "-Wall", "-o"])
+            .arg(&object)
+            .arg("packaging/libelf-search.c")
+            .status();
+        assert!(
+            compiled.is_ok_and(|status| status.success()),
+            "cannot compile libelf-search.c"
+        );
+        println!("cargo:rustc-link-arg={}", object.display());
+    }
+    // From 0.189 on it needs zstd. By path: -lzstd would choose the shared library.
+    let zstd = dir.join("libzstd.a");
+    if zstd.exists() {
+        println!("cargo:rustc-link-arg={}", zstd.display());
     }
 }

@@ -34,7 +34,7 @@ fn a_taken_address_is_named() {
     let first = bind(&["127.0.0.1:0"]).unwrap();
     let taken = first.local_addresses()[0];
     let error = Listener::bind(&[taken]).unwrap_err().to_string();
-    let expected = format!("cannot bind UDP address {taken}: EADDRINUSE");
+    let expected = format!("cannot bind UDP address {taken}");
     assert!(error.starts_with(&expected), "{error}");
     let error = Listener::bind(&[]).unwrap_err().to_string();
     assert_eq!(error, "no address to listen on");

@@ -39,7 +39,7 @@ pub fn default_addresses() -> [SocketAddr; 2] {
 /// Why an address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    #[error("cannot {action} UDP address {address}: {source}")]
+    #[error("cannot {action} UDP address {address}")]
     Socket {
         action: &'static str,
         address: SocketAddr,

@@ -50,6 +50,9 @@ fn advise(err: io::Error) -> anyhow::Error {
             Some(nix::libc::ERANGE) => {
                 "the MTU is too large for native XDP here (try --xdp-mode generic)"
             }
+            None if err.kind() == io::ErrorKind::NotADirectory => {
+                return Usage(err.to_string()).into();
+            }
             Some(nix::libc::ENODEV | nix::libc::ENXIO) => "no such interface (see ip link)",
             _ => return err.into(),
         },

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 
 use super::{advise, find_pins, make_pins};
 use crate::cli::{SinkArgs, exit};
-use crate::config::{LogFormatName, SinkConfig, SinkOptions, load_file};
-use crate::datapath::abi::{daemon_counter, flow_key, source_flow};
+use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
+use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter, flow_key, source_flow};
 use crate::datapath::links::XdpMode;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
@@ -61,7 +61,9 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     let sink = Sink::load(&pins, config.max_flows)
         .map_err(advise)
         .context("cannot load the sink's kernel programs")?;
-    prepare(&sink, &config, &collectors).context("cannot set up the sink")?;
+    prepare(&sink, &config, &collectors)
+        .context("cannot set up the sink")
+        .inspect_err(|_| leave_nothing(&pins))?;
     signals::install().context("cannot handle signals")?;
     for dev in &config.devs {
         let mode = attach(&sink, &pins, dev, &config)
@@ -143,14 +145,33 @@ fn check_device(dev: &str) -> Result<()> {
 }
 
 fn resolve_collectors(config: &SinkConfig) -> Result<Vec<SocketAddr>> {
-    config
-        .collectors
-        .iter()
-        .map(|name| {
-            resolve::socket_address(name, REPORT_PORT)
-                .with_context(|| format!("cannot find collector {name}"))
-        })
-        .collect()
+    let mut found = Vec::new();
+    let mut mistakes = Vec::new();
+    for name in &config.collectors {
+        match resolve::socket_address(name, REPORT_PORT) {
+            Ok(address) if address.port() == 0 => {
+                mistakes.push(format!(
+                    "cannot use collector {name}: reports cannot be sent to port 0"
+                ));
+            }
+            Ok(address) => found.push(address),
+            Err(err) if err.kind() == std::io::ErrorKind::InvalidInput => {
+                mistakes.push(format!("cannot use collector {name}: {err}"));
+            }
+            Err(err) => return Err(err).with_context(|| format!("cannot find collector {name}")),
+        }
+    }
+    let ports = config.report_ports(found.iter().map(SocketAddr::port));
+    if ports.len() > MAX_REPORT_PORTS {
+        mistakes.push(format!(
+            "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
+            ports.len()
+        ));
+    }
+    if !mistakes.is_empty() {
+        return Err(ConfigError(mistakes).into());
+    }
+    Ok(found)
 }
 
 fn prepare(sink: &Sink, config: &SinkConfig, collectors: &[SocketAddr]) -> Result<()> {
@@ -159,6 +180,9 @@ fn prepare(sink: &Sink, config: &SinkConfig, collectors: &[SocketAddr]) -> Resul
     sink.host.set_node_id(config.node_id)?;
     sink.host.set_report_ports(&ports)?;
     sink.apply(config)?;
+    sink.note(daemon_counter::DAEMON_PID, std::process::id().into())?;
+    sink.note(daemon_counter::DAEMON_STARTED_NS, clock::realtime_ns())?;
+    sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;
     Ok(())
 }
 
@@ -239,8 +263,6 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
     });
     let ring = sink.events(|bytes| pipeline.borrow_mut().take(bytes))?;
     let mut before = Before::of(sink)?;
-    sink.note(daemon_counter::DAEMON_PID, std::process::id().into())?;
-    sink.note(daemon_counter::DAEMON_STARTED_NS, clock::realtime_ns())?;
     let mut next_pass = Instant::now();
     loop {
         // Ended by a signal is no error; what waits is read by consume.

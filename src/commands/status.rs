@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::{find_pins, print};
+use super::{advise, find_pins, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::datapath::abi::{
     self, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
@@ -29,7 +29,9 @@ const ALIVE_NS: u64 = 5_000_000_000;
 
 pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     let status = match find_pins(bpffs)? {
-        Some(pins) => read(&pins, args).context("cannot read the state of this host")?,
+        Some(pins) => read(&pins, args)
+            .map_err(advise_any)
+            .context("cannot read the state of this host")?,
         None => HostStatus {
             schema: STATUS_SCHEMA,
             node_id: None,
@@ -37,7 +39,14 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
             source: None,
         },
     };
-    let runs = status.sink.is_some() || status.source.is_some();
+    let runs = status
+        .sink
+        .as_ref()
+        .is_some_and(|sink| sink.daemon_pid.is_some() || !sink.attachments.is_empty())
+        || status
+            .source
+            .as_ref()
+            .is_some_and(|source| !source.attachments.is_empty());
     if args.json {
         print(&format!("{}\n", serde_json::to_string(&status)?))?;
     } else if runs {
@@ -52,6 +61,13 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
         eprintln!("hostint: nothing of hostint runs on this host (network namespace)");
     }
     Ok(if runs { exit::OK } else { exit::NOTHING })
+}
+
+fn advise_any(err: anyhow::Error) -> anyhow::Error {
+    match err.downcast::<std::io::Error>() {
+        Ok(err) => advise(err),
+        Err(err) => err,
+    }
 }
 
 fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {

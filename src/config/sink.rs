@@ -36,7 +36,12 @@ pub enum LogFormatName {
 
 /// What can be set, by flag or by the same name in the config file.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    default,
+    expecting = "a table of settings"
+)]
 pub struct SinkOptions {
     /// Interface to strip INT on; repeat for several
     #[arg(long, value_name = "DEV")]
@@ -157,8 +162,14 @@ pub fn load_file(path: &Path) -> Result<SinkOptions, ConfigError> {
     let fail = |why: String| ConfigError(vec![why]);
     let text = std::fs::read_to_string(path)
         .map_err(|err| fail(format!("cannot read config {}: {err}", path.display())))?;
-    let file: File = toml::from_str(&text)
-        .map_err(|err| fail(format!("cannot use config {}: {err}", path.display())))?;
+    let file: File = toml::from_str(&text).map_err(|err| {
+        let err = err.to_string();
+        fail(format!(
+            "cannot use config {}: {}",
+            path.display(),
+            err.trim_end()
+        ))
+    })?;
     Ok(file.sink)
 }
 
@@ -195,8 +206,12 @@ impl SinkOptions {
     /// Checks everything and fills in defaults.
     pub fn check(self) -> Result<SinkConfig, ConfigError> {
         let mut mistakes = Vec::new();
-        let mut devs = self.dev;
-        devs.dedup();
+        let mut devs: Vec<String> = Vec::new();
+        for dev in self.dev {
+            if !devs.contains(&dev) {
+                devs.push(dev);
+            }
+        }
         if devs.is_empty() {
             mistakes.push("no interface given (try --dev eth0)".to_owned());
         }

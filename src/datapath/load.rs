@@ -27,14 +27,16 @@ pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Resu
         let warnings = warnings.unwrap_or_default();
         let last = warnings.len().saturating_sub(3);
         let mut text = err.to_string();
-        for warning in &warnings[last..] {
+        let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied;
+        for warning in warnings[last..].iter().filter(|_| !denied) {
             text.push_str("; ");
             text.push_str(warning.lines().last().unwrap_or_default());
         }
         io::Error::new(
-            match err.kind() {
-                libbpf_rs::ErrorKind::PermissionDenied => io::ErrorKind::PermissionDenied,
-                _ => io::ErrorKind::Other,
+            if denied {
+                io::ErrorKind::PermissionDenied
+            } else {
+                io::ErrorKind::Other
             },
             text,
         )

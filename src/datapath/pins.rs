@@ -20,7 +20,16 @@ impl Pins {
     /// created unless `create`; `None` then means that there are none.
     pub fn of_this_host(bpffs: Option<&Path>, create: bool) -> io::Result<Option<Self>> {
         let root = match bpffs {
-            Some(path) => path.to_owned(),
+            Some(path) if netns::is_bpffs(path) => path.to_owned(),
+            Some(path) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::NotADirectory,
+                    format!(
+                        "{0} is no BPF file system (try: mount -t bpf bpf {0})",
+                        path.display()
+                    ),
+                ));
+            }
             None => match netns::bpffs(create)? {
                 Some(path) => path,
                 None => return Ok(None),
@@ -30,7 +39,7 @@ impl Pins {
         if create {
             fs::create_dir_all(folder.join("maps"))?;
             fs::create_dir_all(folder.join("links"))?;
-        } else if !folder.exists() {
+        } else if !folder.try_exists()? {
             return Ok(None);
         }
         Ok(Some(Self { folder }))

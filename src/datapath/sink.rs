@@ -124,7 +124,21 @@ impl Sink {
             WantedMode::Generic => &[Hook::XdpGeneric],
         };
         let path = pins.link(ROLE, dev);
-        let fresh = Link::open(&path)?.is_none();
+        let before = Link::open(&path)?
+            .filter(|link| link.state().is_ok_and(|state| state.ifindex == ifindex));
+        let fresh = before.is_none();
+        drop(before);
+        if let (false, Some(mode)) = (fresh, xdp_mode(ifindex))
+            && matches!(
+                (wanted, mode),
+                (WantedMode::Native, XdpMode::Generic) | (WantedMode::Generic, XdpMode::Native)
+            )
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is attached in the other XDP mode (try hostint sink --detach first)",
+            ));
+        }
         Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
         if fresh {
             // Flows that are older than this were not seen from their first packet on.

@@ -42,7 +42,8 @@ pub fn id() -> io::Result<u64> {
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 
-fn is_bpffs(path: &Path) -> bool {
+/// True if a BPF file system is mounted there.
+pub fn is_bpffs(path: &Path) -> bool {
     statfs(path).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 

@@ -54,11 +54,18 @@ pub fn socket_address(text: &str, default_port: u16) -> io::Result<SocketAddr> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) => (
             host,
-            port.parse()
-                .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "no port number"))?,
+            port.parse().map_err(|_| {
+                io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "a port is a number up to 65535",
+                )
+            })?,
         ),
         None => (text, default_port),
     };
+    if host.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no host"));
+    }
     let addresses = addresses(host)?;
     let first = addresses
         .iter()

@@ -57,7 +57,7 @@ pub struct LogSettings {
 
 /// Why the log could not be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open report log {}: {source}", path.display())]
+#[error("cannot open report log {}", path.display())]
 pub struct LogError {
     pub path: PathBuf,
     pub source: io::Error,
