@@ -279,6 +279,8 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
         if now >= next_pass || ending {
             next_pass = now + PASS;
             if !ending && !sink::is_attached(pins)? {
+                write_counters(sink, &pipeline.borrow(), &before)?;
+                sink.note(daemon_counter::DAEMON_PID, 0)?;
                 return Ok(End::Detached);
             }
             sink.host.refresh_clock()?;

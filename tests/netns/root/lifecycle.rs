@@ -114,6 +114,41 @@ fn a_hook_that_is_taken_is_left_alone_and_nothing_stays_behind() {
 }
 
 #[test]
+fn the_xdp_mode_is_not_changed_under_running_traffic() {
+    let lab = Lab::new();
+    let mut sink = lab.b.sink("--dev b0 --node-id 2 --xdp-mode generic");
+    assert_eq!(sink.end(), Some(0));
+    let refused = lab
+        .b
+        .try_hostint("sink --dev b0 --node-id 2 --xdp-mode native");
+    assert_eq!(refused.status.code(), Some(1));
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("other XDP mode"), "{text}");
+    let _sink = lab.b.sink("--dev b0 --node-id 2");
+    assert_eq!(
+        lab.b.status()["sink"]["attachments"][0]["mode"],
+        "generic",
+        "auto takes over what is there"
+    );
+}
+
+#[test]
+fn nothing_runs_once_the_interface_is_gone() {
+    let lab = Lab::new();
+    let b = &lab.b.ns;
+    sh(&format!(
+        "ip -n {b} link add x0 type veth peer name x1; ip -n {b} link set x0 up"
+    ));
+    let mut sink = lab.b.sink("--dev x0 --node-id 2");
+    lab.b.hostint("source attach --dev x1");
+    sh(&format!("ip -n {b} link del x0"));
+    assert_eq!(sink.wait(), Some(0), "the daemon has nothing left to serve");
+    assert_eq!(lab.b.try_hostint("status").status.code(), Some(3));
+    lab.b.sink("--dev b0 --node-id 2");
+    assert_eq!(lab.b.try_hostint("status").status.code(), Some(0));
+}
+
+#[test]
 fn idle_flows_are_forgotten_at_source_and_sink_and_come_back_without_false_loss() {
     let lab = Lab::new();
     let _a = lab.a.sink("--dev a0 --node-id 1");
