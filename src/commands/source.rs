@@ -51,6 +51,9 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
         if !ethernet {
             bail!("cannot use interface {dev}: its packets have no Ethernet header");
         }
+        if netdev::is_vlan(dev) {
+            bail!("cannot use interface {dev}: a sink does not see INT behind a VLAN tag");
+        }
     }
     let pins = make_pins(bpffs)?;
     let node = choose_node(&pins, &config, options.force)?;

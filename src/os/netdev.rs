@@ -49,6 +49,12 @@ pub fn is_ethernet(name: &str) -> io::Result<bool> {
     Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
 }
 
+/// True if the interface puts a VLAN tag before what is sent through it.
+pub fn is_vlan(name: &str) -> bool {
+    std::fs::read_to_string(format!("/sys/class/net/{name}/uevent"))
+        .is_ok_and(|text| text.lines().any(|line| line == "DEVTYPE=vlan"))
+}
+
 /// The longest IP packet that the interface takes.
 pub fn mtu(name: &str) -> io::Result<u32> {
     let answer = ask(name, libc::SIOCGIFMTU)?;
