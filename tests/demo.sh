@@ -103,6 +103,7 @@ table ip demo {
 }
 NFT
 sleep 1
+in_ns $router nft flush chain ip demo lossy
 dropped=$(in_ns $router nft list counter ip demo dropped | sed -n 's/.*packets \([0-9]*\).*/\1/p')
 in_ns $router nft delete table ip demo
 wait $traffic

@@ -306,7 +306,7 @@ impl Lab {
     pub fn dropped(&self) -> u64 {
         let listed = self
             .m
-            .sh("nft -j list counters table ip lab; nft flush chain ip lab lossy");
+            .sh("nft flush chain ip lab lossy; nft -j list counters table ip lab");
         let parsed: Value = serde_json::from_str(&listed).unwrap();
         parsed["nftables"]
             .as_array()
