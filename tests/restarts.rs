@@ -256,6 +256,20 @@ mod root {
             ("nothing is missed", 1, 0, HOUR, 0),
             ("a window is missed", 257, MS, HOUR, 256),
             ("more than a window is missed", 3_000, SECOND, HOUR, 2_999),
+            (
+                "the last number that may state an age",
+                4_096,
+                SECOND,
+                HOUR,
+                4_095,
+            ),
+            (
+                "an age at a number that no source states one at",
+                4_097,
+                SECOND,
+                HOUR,
+                0,
+            ),
             ("older than the sink's watch", 5, 0, 0, 0),
             ("born while the sink was starting", 5, SECOND, SECOND, 0),
         ] {

@@ -94,8 +94,9 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news)
 {
-	__u64 age_bound = flow_age_bound(a->block.flags);
 	__u32 seq = bpf_ntohl(a->block.sequence);
+	/* Beyond these numbers no source states an age, whatever the bits say. */
+	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->block.flags) : 0;
 	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
 	__u64 gap_before, lost_before;
 	__u32 bucket;
