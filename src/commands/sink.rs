@@ -306,7 +306,7 @@ fn pass(
     let cpu = clock::thread_cpu_ns();
     let now_ns = clock::realtime_ns();
     before.expired += pipeline.borrow_mut().sweeper.pass(now_ns)?;
-    if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(source::MAPS[3]))? {
+    if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))? {
         let idle_ns = source::attachments(pins)?
             .iter()
             .map(|(_, _, info)| info.idle_timeout_ns)

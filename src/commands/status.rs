@@ -106,9 +106,9 @@ fn read_sink(
     args: &StatusArgs,
 ) -> Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
-        Map::<u32, sink_settings>::open(&pins.map(sink::MAPS[0]))?,
-        Map::<flow_key, sink_flow>::open(&pins.map(sink::MAPS[2]))?,
-        Map::<u32, u64>::open(&pins.map(sink::MAPS[4]))?,
+        Map::<u32, sink_settings>::open(&pins.map(sink::SETTINGS_MAP))?,
+        Map::<flow_key, sink_flow>::open(&pins.map(sink::FLOWS_MAP))?,
+        Map::<u32, u64>::open(&pins.map(sink::DAEMON_MAP))?,
     ) else {
         return Ok(None);
     };
@@ -134,7 +134,7 @@ fn read_sink(
         attachments: sink_attachments(pins)?,
         daemon_pid: (alive && pid != 0).then_some(pid),
         settings: sink_status_settings(&settings, &host),
-        counters: read_counters(pins, sink::MAPS[1], counters::SINK)?,
+        counters: read_counters(pins, sink::COUNTERS_MAP, counters::SINK)?,
         daemon: counters::DAEMON
             .iter()
             .map(|meaning| {
@@ -262,7 +262,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
     if !source::is_loaded(pins) {
         return Ok(None);
     }
-    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::MAPS[3]))?;
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
     let mut flows_total = 0;
     if let Some(flows) = &flows {
         flows.for_each(|_, _| flows_total += 1)?;
@@ -305,7 +305,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
                 name,
             })
             .collect(),
-        counters: read_counters(pins, source::MAPS[0], counters::SOURCE)?,
+        counters: read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?,
         flows_total,
         flows_max: flows.map_or(0, |flows| flows.capacity()),
     }))

@@ -22,7 +22,7 @@ fn key_of(prefix: Prefix) -> dest_key {
 impl Dests {
     /// The list pinned on this host, if a source was set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(super::source::MAPS[2]))?.map(Self))
+        Ok(Map::open(&pins.map(super::source::DESTS_MAP))?.map(Self))
     }
 
     /// Watches a prefix, under the name that the user gave.

@@ -24,13 +24,20 @@ use crate::os::{clock, netdev};
 /// The role in the names of pinned links.
 pub const ROLE: &str = "sink";
 
+// Names of pinned maps.
+pub const SETTINGS_MAP: &str = "sink_settings";
+pub const COUNTERS_MAP: &str = "sink_counters";
+pub const FLOWS_MAP: &str = "sink_flows";
+pub const EVENTS_MAP: &str = "sink_events";
+pub const DAEMON_MAP: &str = "daemon_counters";
+
 /// The sink's own pinned maps.
 pub const MAPS: [&str; 5] = [
-    "sink_settings",
-    "sink_counters",
-    "sink_flows",
-    "sink_events",
-    "daemon_counters",
+    SETTINGS_MAP,
+    COUNTERS_MAP,
+    FLOWS_MAP,
+    EVENTS_MAP,
+    DAEMON_MAP,
 ];
 
 /// The loaded sink.
@@ -64,11 +71,11 @@ impl Sink {
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
         pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
-        pin_map(&mut open.maps.sink_settings, pins, MAPS[0])?;
-        pin_map(&mut open.maps.sink_counters, pins, MAPS[1])?;
-        pin_map(&mut open.maps.sink_flows, pins, MAPS[2])?;
-        pin_map(&mut open.maps.sink_events, pins, MAPS[3])?;
-        pin_map(&mut open.maps.daemon_counters, pins, MAPS[4])?;
+        pin_map(&mut open.maps.sink_settings, pins, SETTINGS_MAP)?;
+        pin_map(&mut open.maps.sink_counters, pins, COUNTERS_MAP)?;
+        pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
+        pin_map(&mut open.maps.sink_events, pins, EVENTS_MAP)?;
+        pin_map(&mut open.maps.daemon_counters, pins, DAEMON_MAP)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
             program: program_fd(&skel.progs.sink)?,

@@ -22,13 +22,14 @@ use crate::config::{SourceConfig, SourceHook};
 use crate::model::Encapsulation;
 use crate::os::{clock, netdev};
 
+// Names of pinned maps.
+pub const COUNTERS_MAP: &str = "source_counters";
+pub const INFO_MAP: &str = "source_info";
+pub const DESTS_MAP: &str = "source_dests";
+pub const FLOWS_MAP: &str = "source_flows";
+
 /// The source's own pinned maps.
-pub const MAPS: [&str; 4] = [
-    "source_counters",
-    "source_info",
-    "source_dests",
-    "source_flows",
-];
+pub const MAPS: [&str; 4] = [COUNTERS_MAP, INFO_MAP, DESTS_MAP, FLOWS_MAP];
 
 /// Filter handle and priority on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
@@ -92,7 +93,7 @@ impl Source {
             constants.extension_port = config.extension_port.to_be();
             constants.fixed_mtu = mtu;
         }
-        let flows = Map::<flow_key, source_flow>::open(&pins.map(MAPS[3]))?;
+        let flows = Map::<flow_key, source_flow>::open(&pins.map(FLOWS_MAP))?;
         let max_flows = match (config.max_flows, flows) {
             (Some(wanted), _) => wanted,
             // Another interface's source uses the table already.
@@ -104,10 +105,10 @@ impl Source {
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
         pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
-        pin_map(&mut open.maps.source_counters, pins, MAPS[0])?;
-        pin_map(&mut open.maps.source_info, pins, MAPS[1])?;
-        pin_map(&mut open.maps.source_dests, pins, MAPS[2])?;
-        pin_map(&mut open.maps.source_flows, pins, MAPS[3])?;
+        pin_map(&mut open.maps.source_counters, pins, COUNTERS_MAP)?;
+        pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
+        pin_map(&mut open.maps.source_dests, pins, DESTS_MAP)?;
+        pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
             tc: program_fd(&skel.progs.source_tc)?,
@@ -209,12 +210,12 @@ fn detach_clsact(pins: &Pins, ifindex: u32, hook: SourceHook) -> io::Result<()> 
 
 /// True if a source is or was set up on this host.
 pub fn is_loaded(pins: &Pins) -> bool {
-    pins.map(MAPS[1]).exists()
+    pins.map(INFO_MAP).exists()
 }
 
 /// What is attached: interface index and name, hook, settings. Interfaces that are gone are left out.
 pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let Some(info) = Map::<source_key, source_info>::open(&pins.map(MAPS[1]))? else {
+    let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -242,7 +243,7 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_in
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
-    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(MAPS[1]))? {
+    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
         for (dev, hook, settings) in attachments(pins)? {
             if settings.clsact == 0 || !wanted(&dev) {
                 continue;
@@ -284,7 +285,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         || !attachments(pins)?.is_empty();
     if !left && (devs.is_empty() || !detached.is_empty()) {
         pins.remove_maps(&MAPS)?;
-        if !pins.map(super::sink::MAPS[0]).exists() {
+        if !pins.map(super::sink::SETTINGS_MAP).exists() {
             pins.remove_maps(&[host::MAP])?;
         }
     }

@@ -6,7 +6,7 @@ use std::mem::zeroed;
 use nix::libc;
 use nix::net::if_::{if_indextoname, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// An interface's index.
 pub fn index_of(name: &str) -> io::Result<u32> {
@@ -18,17 +18,22 @@ pub fn name_of(index: u32) -> Option<String> {
     if_indextoname(index).ok()?.into_string().ok()
 }
 
+/// A socket that is there to be asked about the network namespace it was made in.
+pub(super) fn control_socket() -> io::Result<OwnedFd> {
+    Ok(socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?)
+}
+
 /// Asks the kernel one thing about an interface.
 fn ask(name: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
     if name.len() >= libc::IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
     }
-    let socket = socket(
-        AddressFamily::Inet,
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )?;
+    let socket = control_socket()?;
     // SAFETY: ifreq is plain data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {

@@ -10,20 +10,16 @@ use std::thread;
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+
+use super::netdev::control_socket;
 
 const BPFFS: &str = "/sys/fs/bpf";
 
 /// A number that names this network namespace: its cookie, which is never given twice until reboot, or
 /// before 5.14 its inode number.
 pub fn id() -> io::Result<u64> {
-    let socket = socket(
-        AddressFamily::Inet,
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )?;
+    let socket = control_socket()?;
     let mut cookie = 0u64;
     let mut len = size_of_val(&cookie) as libc::socklen_t;
     // SAFETY: the option's value is a u64, for which there is room.
