@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 3] = ["abi", "sink", "source"];
+const PROGRAMS: [&str; 4] = ["abi", "peer", "sink", "source"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -33,6 +33,7 @@ fn main() {
             .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));
         watch_headers(&depfile);
     }
+    println!("cargo:rustc-env=HOSTINT_CLANG={}", clang.display());
     println!("cargo:rerun-if-env-changed=CLANG");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=packaging/libelf-search.c");

@@ -15,9 +15,9 @@ const FLOWS: u32 = 65_536;
 fn fill(sink: &Sink, gap: bool) {
     for i in 0..FLOWS {
         let key = flow_key {
-            saddr: i,
-            daddr: !i,
-            protocol: 17,
+            saddr: [0, 0, 0, i],
+            daddr: [0, 0, 0, !i],
+            layers: 17,
             ..Default::default()
         };
         let now = clock::realtime_ns();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
-# --test adds what the tests and the demo use, --lint what make lint uses.
+# --test adds what the tests and the demo use, --vm what make test-vm uses, --lint what make lint uses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,9 +9,10 @@ components=()
 for argument; do
 	case $argument in
 	--test) packages+=(ethtool iperf3 iproute2 nftables python3 tcpdump tshark util-linux) ;;
+	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--test] [--lint]" >&2
+		echo "usage: $0 [--test] [--vm] [--lint]" >&2
 		exit 2
 		;;
 	esac

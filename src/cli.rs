@@ -76,7 +76,7 @@ pub enum SourceCommand {
     },
     /// Watch destinations, at once
     AddDest {
-        /// Name, IPv4 address or prefix (10.0.0.0/8)
+        /// Name, address or prefix (10.0.0.0/8, 2001:db8::/32)
         #[arg(value_name = "HOST", required_unless_present = "dest_file")]
         host: Vec<String>,
 
@@ -86,7 +86,7 @@ pub enum SourceCommand {
     },
     /// Stop watching destinations, at once
     DelDest {
-        /// Name, IPv4 address or prefix, as it was added
+        /// Name, address or prefix, as it was added
         #[arg(value_name = "HOST", required = true)]
         host: Vec<String>,
     },

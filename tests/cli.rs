@@ -229,6 +229,8 @@ fn a_config_file_can_set_what_flags_can() {
             "report-log" => "\"/var/log/hostint.log\"",
             "log-format" => "\"json\"",
             "xdp-mode" => "\"generic\"",
+            "hook" => "\"xdp\"",
+            "compat" => "\"host-int\"",
             "no-node-id-word" | "drop-tagged" => "true",
             _ => "\"10m\"",
         };

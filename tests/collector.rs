@@ -222,6 +222,7 @@ fn report(sequence: u32, hw_id: u8) -> Report {
         observation: Observation {
             hw_id: HwId::new(hw_id).unwrap(),
             flags: Flags::default(),
+            clock: None,
             timestamp: 0,
             body: Body::Ethernet(TruncatedFrame::default()),
         },

@@ -55,8 +55,8 @@ done
 in_ns $router sysctl -qw net.ipv4.ip_forward=1
 # Room for INT below the MTU, and one packet for each TCP segment
 ip -n $left link set eth0 gso_max_segs 1
-ip -n $left route add default via 10.77.1.254 mtu 1440 advmss 1400
-ip -n $right route add default via 10.77.2.254 mtu 1440 advmss 1400
+ip -n $left route add default via 10.77.1.254
+ip -n $right route add default via 10.77.2.254
 
 say "a collector and a sink on the right, sink and source on the left"
 start $right collect "collecting on" collect --listen 10.77.2.1

@@ -201,6 +201,7 @@ mod root {
         let sizes = Sizes {
             flows: 8,
             ring_bytes: 4096,
+            ..Sizes::default()
         };
         let sink = Sink::load_sized(&talkative, sizes);
         let mut stream = Stream::new(&sink, TIMEOUT);

@@ -1,25 +1,30 @@
 //! Ring bytes become reports, datagrams, and the same reports again; nothing in between needs a kernel.
 
 use hostint::collector::decode;
-use hostint::datapath::abi::{bytes_of, flow_key, gap_event, int_block, latency_event, loss_event};
+use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_event};
 use hostint::datapath::events;
-use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent};
+use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent, Vlans};
 use hostint::report::Builder;
 use hostint::wire::report_v05;
 
 const BUILDER: Builder = Builder {
     sink_node: NodeId(2),
     node_id_word: true,
+    clock: None,
 };
+
+/// An IPv4 address as flow keys have it.
+fn mapped(address: [u8; 4]) -> [u32; 4] {
+    [0, 0, 0xffff_u32.to_be(), u32::from_ne_bytes(address)]
+}
 
 fn key() -> flow_key {
     flow_key {
-        saddr: u32::from_ne_bytes([192, 0, 2, 1]),
-        daddr: u32::from_ne_bytes([198, 51, 100, 2]),
+        saddr: mapped([192, 0, 2, 1]),
+        daddr: mapped([198, 51, 100, 2]),
         sport: 5000u16.to_be(),
         dport: 6000u16.to_be(),
-        protocol: 17,
-        zero: [0; 3],
+        layers: 17,
     }
 }
 
@@ -40,23 +45,10 @@ fn latency() -> latency_event {
     ];
     event.l4[..8].copy_from_slice(&[0x13, 0x88, 0x17, 0x70, 0, 108, 0xab, 0xcd]);
     let sent = (event.now_ns as u32).wrapping_add(1500);
-    let block = int_block {
-        r#type: 3,
-        flags: 0xc1,
-        length: 9,
-        ins_count: 4,
-        max_hops: 2,
-        total_hops: 1,
-        bitmap: 0xcc00u16.to_be(),
-        node_id: 1u32.to_be(),
-        ingress_port: 3u16.to_be(),
-        egress_port: 3u16.to_be(),
-        ingress_ts: sent.to_be(),
-        egress_ts: sent.to_be(),
-        sequence: 42u32.to_be(),
-        ..Default::default()
-    };
-    event.int_block.copy_from_slice(bytes_of(&block));
+    event.source_node = 1;
+    (event.ingress_port, event.egress_port) = (3, 3);
+    (event.ingress_ts, event.egress_ts) = (sent, sent);
+    event.sequence = 42;
     event
 }
 
@@ -105,7 +97,8 @@ fn a_latency_event_arrives_as_a_latency_report() {
             dst: [198, 51, 100, 2].into(),
             sport: 5000,
             dport: 6000,
-            protocol: 17
+            protocol: 17,
+            vlans: Vlans::NONE,
         }
     );
 }
@@ -156,7 +149,7 @@ fn bytes_that_are_no_event_are_refused() {
     }
     for (name, change) in [
         ("an unknown kind", (0, 9)),
-        ("an unknown encapsulation", (5, 3)),
+        ("an unknown encapsulation", (5, 4)),
         ("an L4 header longer than its place", (6, 21)),
         ("an L4 header that is neither UDP nor TCP", (6, 12)),
     ] {

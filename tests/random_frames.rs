@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{sink_counter, source_counter};
-use support::generate::{mutate, received, sent, taggable};
+use support::generate::{mutate, received, sent, taggable, with_vlans};
 use support::model::Encapsulation;
 use support::model::sink::Seen;
 use support::model::source::Stamp;
-use support::programs::sink::{Sink, XDP_PASS, model_of, settings};
+use support::programs::sink::{Sink, model_of, settings};
 use support::programs::source::{Hook, Options, Source};
 use support::random::{Random, env_number};
 use support::source_cases::{passes, run, stamp_of, verify_tagged};
@@ -48,12 +48,30 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// BPF_PROG_RUN makes skbs of whole IP headers only, and takes tags in the frame for what they are not.
+fn has_an_skb(frame: &[u8]) -> bool {
+    let least = match frame.get(12..14) {
+        Some([0x86, 0xdd]) => 54,
+        Some([0x81, 0x00] | [0x88, 0xa8]) => usize::MAX,
+        _ => 34,
+    };
+    frame.len() >= least
+}
+
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use super::*;
 
     #[test]
     fn the_sink_does_with_any_frame_what_its_model_does() {
+        let threads = [Hook::Xdp, Hook::Tc]
+            .map(|hook| std::thread::spawn(move || any_frame_at_the_sink(hook)));
+        for thread in threads {
+            thread.join().expect("agrees with the model");
+        }
+    }
+
+    fn any_frame_at_the_sink(hook: Hook) {
         let (_, seed) = Random::from_env();
         let settings = settings();
         let sizes = support::programs::sink::Sizes {
@@ -71,11 +89,17 @@ mod root {
         let expected = std::cell::RefCell::new(&mut expected);
         let each = |number| {
             let mut random = Random::seeded(frame_seed(seed, number));
-            let mut frame = received(&mut random).bytes();
+            let mut frame = received(&mut random, hook == Hook::Xdp);
             if random.one_in(2) {
                 mutate(&mut random, &mut frame);
             }
-            let ran = sink.run(&frame);
+            if hook == Hook::Tc && !has_an_skb(&frame) {
+                return;
+            }
+            let ran = match hook {
+                Hook::Xdp => sink.run(&frame),
+                Hook::Tc => sink.run_tc(&frame),
+            };
             let len = frame.len() as u64;
             let mut expected = expected.borrow_mut();
             let bytes = match model.look(&frame) {
@@ -86,23 +110,28 @@ mod root {
                 }
                 Seen::Tagged(tagged) => {
                     let known = flows.contains(&tagged.key);
-                    if known || flows.len() < FLOWS as usize {
+                    if tagged.count == 0 {
+                        count(&mut expected, sink_counter::COUNT_SINK_BAD_SEGMENT, len);
+                    } else if known || flows.len() < FLOWS as usize {
                         if flows.insert(tagged.key) {
                             count(&mut expected, sink_counter::COUNT_SINK_FLOW_NEW, 0);
                         }
                     } else {
-                        count(&mut expected, sink_counter::COUNT_SINK_UNTRACKED, len);
+                        let untracked =
+                            &mut expected[sink_counter::COUNT_SINK_UNTRACKED.0 as usize];
+                        *untracked = (untracked.0 + tagged.count, untracked.1 + len);
                     }
-                    if tagged.by_host_int() {
+                    if tagged.by_host_int {
                         count(&mut expected, sink_counter::COUNT_SINK_HOST_INT, len);
                     }
-                    count(&mut expected, sink_counter::COUNT_SINK_STRIPPED, len);
+                    let stripped = &mut expected[sink_counter::COUNT_SINK_STRIPPED.0 as usize];
+                    *stripped = (stripped.0 + tagged.count.max(1), stripped.1 + len);
                     tagged.restored
                 }
             };
             assert!(
-                (ran.verdict, &ran.bytes) == (XDP_PASS, &bytes),
-                "seed {seed}, frame {number}:\n{}\nverdict {}, came out as\n{}\ninstead of\n{}",
+                (ran.verdict, &ran.bytes) == (passes(hook), &bytes),
+                "{hook:?}, seed {seed}, frame {number}:\n{}\nverdict {}, came out as\n{}\ninstead of\n{}",
                 hex(&frame),
                 ran.verdict,
                 hex(&ran.bytes),
@@ -121,10 +150,10 @@ mod root {
             assert_eq!(
                 counters,
                 **expected.borrow(),
-                "seed {seed}: counters before frame {done}"
+                "{hook:?}, seed {seed}: counters before frame {done}"
             );
         };
-        repeat("sink", 10, each, check);
+        repeat(&format!("sink at {hook:?}"), 10, each, check);
     }
 
     #[test]
@@ -134,6 +163,7 @@ mod root {
             (Encapsulation::OverTcpUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Xdp),
+            (Encapsulation::VxlanGpe, Hook::Tc),
         ] {
             threads.push(std::thread::spawn(move || {
                 any_frame_at_the_source(encapsulation, hook)
@@ -163,12 +193,18 @@ mod root {
         let verdict = passes(hook);
         let each = |number| {
             let mut random = Random::seeded(frame_seed(seed, number));
-            let mut frame = sent(&mut random).bytes();
+            let frame = sent(&mut random);
+            // TC has tags from the kernel, which keeps them there.
+            let frame = match hook {
+                Hook::Xdp => with_vlans(&mut random, frame),
+                Hook::Tc => frame,
+            };
+            let mut frame = frame.bytes();
             if random.one_in(3) {
                 mutate(&mut random, &mut frame);
             }
-            if frame.len() < 34 {
-                return; // not even BPF_PROG_RUN has an skb for it
+            if !has_an_skb(&frame) {
+                return;
             }
             let before = source.clock.now_ns();
             let ran = run(&source, hook, &frame);
@@ -195,7 +231,7 @@ mod root {
                         sequence: *sequence,
                         ..stamp_of(&ran.bytes, encapsulation)
                     };
-                    let late = stamp.timestamp.wrapping_sub(before as u32);
+                    let late = (stamp.timestamp as u32).wrapping_sub(before as u32);
                     assert!(
                         u64::from(late) <= took,
                         "seed {seed}, frame {number}: timestamp"
@@ -235,6 +271,7 @@ mod root {
             (Encapsulation::OverTcpUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Xdp),
+            (Encapsulation::VxlanGpe, Hook::Tc),
         ] {
             threads.push(std::thread::spawn(move || round_trips(encapsulation, hook)));
         }
@@ -267,7 +304,7 @@ mod root {
             let wire = run(&source, hook, &frame).bytes;
             assert_eq!(
                 wire.len(),
-                frame.len() + encapsulation.added(),
+                frame.len() + encapsulation.added(if frame[12] == 0x86 { 40 } else { 20 }),
                 "tagged: {}",
                 sentence()
             );

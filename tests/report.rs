@@ -14,6 +14,7 @@ const NOW_NS: u64 = 1_700_000_000_987_654_321;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(3),
     node_id_word: true,
+    clock: None,
 };
 
 /// A packet from 127.0.0.1.
@@ -27,7 +28,7 @@ fn loopback_event(sequence: u32) -> SinkEvent {
         reasons: Reasons::default(),
         encapsulation: Encapsulation::OverTcpUdp,
         flow: headers.flow(),
-        headers,
+        headers: Some(headers),
         source: Hop {
             node: NodeId(2),
             ingress_port: 13,
@@ -39,6 +40,7 @@ fn loopback_event(sequence: u32) -> SinkEvent {
         sink_ns: NOW_NS,
         sequence,
         latency_ns: 1,
+        queue: None,
     })
 }
 
@@ -50,6 +52,7 @@ fn loss_event(protocol: u8) -> LossEvent {
             sport: 40000,
             dport: 5001,
             protocol,
+            vlans: Vlans::NONE,
         },
         source_node: NodeId(2),
         source_port: 13,
@@ -95,11 +98,13 @@ fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
     let observations: Vec<_> = (1..=20)
         .map(|n| BUILDER.build(&loopback_event(n), NOW_NS).unwrap())
         .chain(BUILDER.build(&SinkEvent::Loss(loss_event(6)), NOW_NS))
+        .chain(BUILDER.build(&SinkEvent::Loss(loss_event(132)), NOW_NS))
+        .chain(BUILDER.build(&loopback_event_over_ipv6(21), NOW_NS))
         .collect();
     for observation in &observations {
         emitter.emit(observation.clone());
     }
-    let reports = collect(&mut listener, 42);
+    let reports = collect(&mut listener, 46);
     for family in [false, true] {
         let expected = (1..)
             .zip(&observations)
@@ -110,16 +115,16 @@ fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
         assert_eq!(reports[&family], expected.collect::<Vec<_>>());
     }
     let counts = emitter.counts();
-    assert_eq!((counts.sent, counts.lost), (42, 0));
+    assert_eq!((counts.sent, counts.lost), (46, 0));
     assert_eq!(counts.collectors[1].destination, v6);
     assert_eq!(
         (counts.collectors[0].sent, counts.collectors[1].sent),
-        (21, 21)
+        (23, 23)
     );
     let received = listener.counts();
     assert_eq!(
         (received.datagrams, received.kernel_drops, received.errors),
-        (42, 0, 0)
+        (46, 0, 0)
     );
 }
 
@@ -164,45 +169,101 @@ fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
     assert_eq!(json.get("log"), None);
 }
 
+/// A packet from ::1.
+fn loopback_event_over_ipv6(sequence: u32) -> SinkEvent {
+    let SinkEvent::Latency(mut event) = loopback_event(sequence) else {
+        panic!("a latency event");
+    };
+    event.flow.src = "::1".parse().unwrap();
+    event.flow.dst = "::1".parse().unwrap();
+    event.headers = None;
+    SinkEvent::Latency(event)
+}
+
 #[test]
 fn reports_go_back_to_the_senders_of_packets() {
-    let (mut listener, v4, _) = listener();
+    let (mut listener, v4, v6) = listener();
+    for (sentence, port, event, is_ipv6) in [
+        (
+            "over IPv4",
+            v4.port(),
+            loopback_event as fn(u32) -> SinkEvent,
+            false,
+        ),
+        ("over IPv6", v6.port(), loopback_event_over_ipv6, true),
+    ] {
+        let mut emitter = Emitter::new(Destinations {
+            report_to_sender: Some(port),
+            ..Destinations::default()
+        })
+        .unwrap();
+        for sequence in 1..=3 {
+            emitter.emit(BUILDER.build(&event(sequence), NOW_NS).unwrap());
+        }
+        let reports = &collect(&mut listener, 3)[&is_ipv6];
+        let numbers: Vec<_> = reports.iter().map(|report| report.sequence).collect();
+        assert_eq!(numbers, [1, 2, 3], "{sentence}");
+        let counts = emitter.counts().packet_senders.unwrap();
+        assert_eq!(
+            (counts.senders, counts.sent, counts.lost),
+            (1, 3, 0),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_sent_to_what_is_no_address_of_a_sender() {
     let mut emitter = Emitter::new(Destinations {
-        report_to_sender: Some(v4.port()),
+        report_to_sender: Some(9),
         ..Destinations::default()
     })
     .unwrap();
-    for sequence in 1..=3 {
-        emitter.emit(BUILDER.build(&loopback_event(sequence), NOW_NS).unwrap());
-    }
-    for src in ["0.0.0.0", "255.255.255.255", "224.0.0.1"] {
+    let addresses = [
+        "0.0.0.0",
+        "255.255.255.255",
+        "224.0.0.1",
+        "::",
+        "ff02::1",
+        "fe80::1",
+        "::ffff:127.0.0.1",
+    ];
+    for src in addresses {
         let mut loss = loss_event(17);
         loss.flow.src = src.parse().unwrap();
         emitter.emit(BUILDER.build(&SinkEvent::Loss(loss), NOW_NS).unwrap());
     }
-    let reports = &collect(&mut listener, 3)[&false];
-    let numbers: Vec<_> = reports.iter().map(|report| report.sequence).collect();
-    assert_eq!(numbers, [1, 2, 3]);
     let counts = emitter.counts().packet_senders.unwrap();
-    assert_eq!((counts.senders, counts.sent, counts.lost), (1, 3, 3));
-    assert_eq!(counts.lost_by_cause.not_unicast, 3);
+    assert_eq!((counts.senders, counts.sent), (0, 0));
+    assert_eq!(counts.lost_by_cause.not_unicast, 7);
+    assert_eq!(counts.lost, 7);
 }
 
 #[test]
 fn a_sender_that_is_a_collector_gets_each_report_once() {
-    let (mut listener, v4, _) = listener();
+    let (mut listener, v4, v6) = listener();
     let in_ipv6_clothes = format!("[::ffff:127.0.0.1]:{}", v4.port()).parse().unwrap();
-    let mut emitter = Emitter::new(Destinations {
-        collectors: vec![v4, in_ipv6_clothes],
-        report_to_sender: Some(v4.port()),
-        ..Destinations::default()
-    })
-    .unwrap();
-    emitter.emit(BUILDER.build(&loopback_event(1), NOW_NS).unwrap());
-    emitter.emit(BUILDER.build(&loopback_event(2), NOW_NS).unwrap());
-    let reports = &collect(&mut listener, 2)[&false];
-    assert_eq!((reports[0].sequence, reports[1].sequence), (1, 2));
-    assert_eq!(emitter.counts().sent, 2);
+    for (collectors, port, event, is_ipv6) in [
+        (
+            vec![v4, in_ipv6_clothes],
+            v4.port(),
+            loopback_event as fn(u32) -> SinkEvent,
+            false,
+        ),
+        (vec![v6], v6.port(), loopback_event_over_ipv6, true),
+    ] {
+        let mut emitter = Emitter::new(Destinations {
+            collectors,
+            report_to_sender: Some(port),
+            ..Destinations::default()
+        })
+        .unwrap();
+        emitter.emit(BUILDER.build(&event(1), NOW_NS).unwrap());
+        emitter.emit(BUILDER.build(&event(2), NOW_NS).unwrap());
+        let reports = &collect(&mut listener, 2)[&is_ipv6];
+        assert_eq!((reports[0].sequence, reports[1].sequence), (1, 2));
+        assert_eq!(emitter.counts().sent, 2);
+    }
 }
 
 /// A directory that goes away with the test.

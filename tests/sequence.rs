@@ -5,7 +5,7 @@ mod support;
 use hostint::datapath::abi::sink_counter;
 use support::arrivals::Path;
 use support::random::{Random, env_number};
-use support::stream::{BASE, MS, SECOND, Stream, TIMEOUT, sink_with_timeout};
+use support::stream::{BASE, MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
@@ -19,7 +19,7 @@ mod root {
             let seed = seed.wrapping_mul(1_000_003).wrapping_add(round);
             let mut random = Random::seeded(seed);
             let timeout = random.pick(&[2 * SECOND, 20 * SECOND, 3_600 * SECOND]);
-            let sink = sink_with_timeout(timeout);
+            let sink = sink_with(timeout, round % 2 == 0);
             let path = Path {
                 loss: random.pick(&[0.0, 0.001, 0.01, 0.1, 0.5]),
                 burst: random.pick(&[1, 5, 100, 300, 1_000]),

@@ -16,7 +16,7 @@ use support::programs::Shared;
 use support::programs::sink::{Sink, Sizes, latencies, settings};
 use support::programs::source::{Hook, Options, Source};
 use support::source_cases::stamp_of;
-use support::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with_timeout};
+use support::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
@@ -24,9 +24,14 @@ mod root {
 
     #[test]
     fn several_cpus_on_one_flow_lose_no_count() {
+        several_cpus_on_one_flow(true);
+        several_cpus_on_one_flow(false);
+    }
+
+    fn several_cpus_on_one_flow(atomics: bool) {
         const THREADS: u32 = 4;
         const PACKETS: u32 = 80_000;
-        let sink = sink_with_timeout(3_600 * SECOND);
+        let sink = sink_with(3_600 * SECOND, atomics);
         let mut first = Stream::new(&sink, TIMEOUT);
         first.run(1, 0);
         let program = Shared(sink.program());

@@ -6,7 +6,7 @@ mod support;
 use hostint::datapath::abi::sink_counter;
 use support::frame::{Frame, MARK};
 use support::int_block::Block;
-use support::packets::{key, tcp, udp};
+use support::packets::{key, tcp, tcp6, udp, udp6};
 use support::programs::sink::{Sink, Sizes, XDP_DROP, XDP_PASS, latencies, model_of, settings};
 use support::sink_cases::{
     Case, Outcome, check, check_all, extension, int, stripped, with_zero_checksum,
@@ -80,6 +80,38 @@ mod root {
             stripped("a TTL that has come down", tcp().ttl(1).tagged(int())),
             stripped("DF not set", udp().dont_fragment(false).tagged(int())),
             stripped("the longest frame", udp().payload(3200).tagged(int())),
+            stripped("IPv4 options", udp().ip_options(4).tagged(int())),
+            stripped("40 bytes of options", tcp().ip_options(40).tagged(int())),
+            stripped(
+                "options and an extension",
+                tcp().ip_options(12).extended(extension()),
+            ),
+            stripped("UDP over IPv6", udp6().tagged(int())),
+            stripped("TCP over IPv6", tcp6().tcp_options(12).tagged(int())),
+            stripped(
+                "an IPv6 hop-by-hop header",
+                udp6().extension_header(0, 8).tagged(int()),
+            ),
+            stripped(
+                "four IPv6 extension headers",
+                tcp6()
+                    .extension_header(0, 16)
+                    .extension_header(43, 24)
+                    .extension_header(60, 8)
+                    .extension_header(60, 16)
+                    .tagged(int()),
+            ),
+            stripped("an extension over IPv6", tcp6().extended(extension())),
+            stripped(
+                "an extension behind an IPv6 extension header",
+                udp6().extension_header(60, 16).extended(extension()),
+            ),
+            stripped("a VLAN tag", udp().vlan(5).tagged(int())),
+            stripped("two VLAN tags", tcp().vlan(5).vlan(6).extended(extension())),
+            stripped(
+                "two VLAN tags and IPv6",
+                tcp6().vlan(4094).vlan(1).tagged(int()),
+            ),
         ]);
     }
 
@@ -152,6 +184,7 @@ mod root {
             let (dscp, ecn) = (tos >> 2, tos & 3);
             cases.push(stripped("UDP", udp().dscp(dscp).ecn(ecn).tagged(int())));
             cases.push(stripped("TCP", tcp().dscp(dscp).ecn(ecn).tagged(int())));
+            cases.push(stripped("IPv6", udp6().dscp(dscp).ecn(ecn).tagged(int())));
             cases.push(stripped(
                 "extension",
                 tcp().dscp(dscp).ecn(ecn).extended(extension()),

@@ -79,8 +79,9 @@ mod root {
                 event.l4[quoted..].iter().all(|b| *b == 0),
                 "nothing behind it"
             );
-            let block_at = if carried == 1 { l4_at + quoted } else { 42 };
-            assert_eq!(event.int_block, bytes[block_at..block_at + 36], "INT block");
+            assert_eq!((event.source_node, event.sequence), (99, 1), "from INT");
+            assert_eq!((event.ingress_port, event.egress_port), (13, 13));
+            assert_eq!((event.ingress_ts, event.has_queue), (0, 0));
             let flow = sink.flow(&key(protocol)).unwrap();
             assert_eq!((flow.source_node, flow.source_port), (99, 13));
             assert_eq!((flow.encapsulation, flow.ifindex), (carried, 1));

@@ -4,7 +4,7 @@ mod support;
 
 use hostint::datapath::abi::sink_counter;
 use support::frame::{EXTENSION_PORT, Frame, MARK};
-use support::packets::{tcp, udp};
+use support::packets::{tcp, tcp6, udp, udp6};
 use support::sink_cases::{check_all, extension, int, refused, untouched};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
@@ -21,15 +21,15 @@ mod root {
             untouched("ECN bits are no mark", udp().ecn(3)),
             untouched("ICMP with the mark", udp().protocol(1).wire_tos(MARK)),
             untouched("SCTP with the mark", udp().protocol(132).wire_tos(MARK)),
-            untouched("IPv6", Frame::ethernet().ethertype(0x86dd).payload(60)),
+            untouched(
+                "an IPv6 frame that is none",
+                Frame::ethernet().ethertype(0x86dd).payload(60),
+            ),
+            untouched("IPv6 without mark", tcp6()),
             untouched("ARP", Frame::ethernet().ethertype(0x0806).payload(46)),
             untouched(
-                "a tagged packet with a VLAN tag",
-                udp().vlan(5).tagged(int()),
-            ),
-            untouched(
-                "a tagged packet with two VLAN tags",
-                tcp().vlan(5).vlan(6).tagged(int()),
+                "a tagged packet with three VLAN tags",
+                tcp().vlan(5).vlan(6).vlan(7).tagged(int()),
             ),
             untouched("half an IP header with a mark", udp().tagged(int()).cut(33)),
             untouched("an Ethernet header and nothing else", udp().cut(14)),
@@ -209,7 +209,6 @@ mod root {
     #[test]
     fn fragments_and_options_are_counted_and_passed_unmodified() {
         let fragment = count::COUNT_SINK_FRAGMENT;
-        let options = count::COUNT_SINK_IP_OPTIONS;
         check_all(vec![
             refused(
                 "a marked first fragment",
@@ -227,28 +226,30 @@ mod root {
                 udp().extended(extension()).more_fragments(),
             ),
             refused(
-                "marked, with IPv4 options",
-                options,
-                udp().tagged(int()).ip_options(4),
-            ),
-            refused(
-                "marked, with 40 bytes of options",
-                options,
-                tcp().tagged(int()).ip_options(40),
-            ),
-            refused(
                 "marked, IP version 6 in an IPv4 frame",
-                options,
+                count::COUNT_SINK_BAD_LENGTH,
                 tcp().wire_tos(MARK).version_ihl(0x65),
             ),
             refused(
                 "marked, IP header length 4",
-                options,
+                count::COUNT_SINK_BAD_LENGTH,
                 udp().tagged(int()).version_ihl(0x44),
             ),
+            refused(
+                "a marked IPv6 fragment",
+                fragment,
+                udp6().extension_header(44, 8).tagged(int()),
+            ),
+            refused(
+                "marked, behind too many extension headers",
+                count::COUNT_SINK_IP_OPTIONS,
+                (0..5).fold(tcp6().tagged(int()), |frame, _| {
+                    frame.extension_header(60, 8)
+                }),
+            ),
             untouched(
-                "a packet with options to the extension port",
-                udp().extended(extension()).ip_options(4),
+                "an unknown extension header",
+                tcp6().extension_header(51, 16).tagged(int()),
             ),
         ]);
     }

@@ -5,7 +5,7 @@ mod support;
 use hostint::datapath::abi::source_counter;
 use support::frame::{EXTENSION_PORT, Frame, MARK};
 use support::model::Encapsulation;
-use support::packets::{tcp, udp};
+use support::packets::{tcp, tcp6, udp, udp6};
 use support::programs::source::{Hook, Options, Source};
 use support::source_cases::{assert_left, assert_tagged, every_way, stamp_of, with};
 
@@ -56,6 +56,11 @@ mod root {
             ),
             ("port 0", udp().ports(0, 0)),
             ("long, below the MTU", tcp().payload(2_800)),
+            ("UDP over IPv6", udp6()),
+            ("TCP over IPv6", tcp6().tcp_options(12)),
+            ("an odd payload over IPv6", tcp6().payload(33)),
+            ("an empty datagram over IPv6", udp6().payload(0)),
+            ("no UDP checksum over IPv6", udp6().without_udp_checksum()),
         ];
         for (source, hook) in every_way() {
             for (name, frame) in &cases {
@@ -65,10 +70,36 @@ mod root {
     }
 
     #[test]
+    fn options_are_looked_behind_and_never_hidden_from_routers() {
+        let cases = [
+            ("IPv4 options", udp().ip_options(4)),
+            ("40 bytes of IPv4 options", tcp().ip_options(40)),
+            ("a hop-by-hop header", udp6().extension_header(0, 8)),
+            (
+                "four extension headers",
+                tcp6()
+                    .extension_header(0, 16)
+                    .extension_header(60, 8)
+                    .extension_header(43, 24)
+                    .extension_header(60, 16),
+            ),
+        ];
+        for (source, hook) in every_way() {
+            for (name, frame) in &cases {
+                if source.model.encapsulation == Encapsulation::VxlanGpe {
+                    assert_left(&source, hook, frame, count::COUNT_SOURCE_IP_OPTIONS, name);
+                } else {
+                    assert_tagged(&source, hook, frame, name);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_dscp_and_ecn_is_kept_in_the_packet() {
         for (source, hook) in every_way() {
             for tos in 0..=255u8 {
-                for frame in [udp(), tcp()] {
+                for frame in [udp(), tcp(), udp6(), tcp6()] {
                     let frame = frame.dscp(tos >> 2).ecn(tos & 3);
                     assert_tagged(&source, hook, &frame, &format!("ToS {tos:#x}"));
                 }
@@ -119,7 +150,7 @@ mod root {
                 fixed_mtu: 1_500,
                 ..with(encapsulation)
             });
-            let room = 1_500 - encapsulation.added();
+            let room = 1_500 - encapsulation.added(20);
             assert_tagged(
                 &source,
                 hook,
@@ -148,7 +179,7 @@ mod root {
                 "TCP one byte longer",
             );
             let open = |frame: Frame| frame.dont_fragment(false);
-            let room = 576 - encapsulation.added();
+            let room = 576 - encapsulation.added(20);
             assert_tagged(
                 &source,
                 hook,

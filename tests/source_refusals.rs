@@ -2,13 +2,13 @@
 
 mod support;
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_counter;
 use support::frame::{EXTENSION_PORT, Frame};
 use support::int_block::Block;
 use support::model::Encapsulation;
-use support::packets::{tcp, udp};
+use support::packets::{tcp, tcp6, udp, udp6};
 use support::programs::source::{Hook, Options, Source, TCX_NEXT};
 use support::source_cases::{assert_counted, assert_left, assert_tagged, every_way, with};
 
@@ -16,6 +16,10 @@ use support::source_cases::{assert_counted, assert_left, assert_tagged, every_wa
 mod root {
     use super::*;
     use source_counter as count;
+
+    fn five_headers() -> Frame {
+        (0..5).fold(tcp6(), |frame, _| frame.extension_header(60, 8))
+    }
 
     #[test]
     fn what_is_not_tagged_leaves_unmodified_and_counted_by_reason() {
@@ -26,9 +30,62 @@ mod root {
                 Frame::ethernet().ethertype(0x0806).payload(46),
             ),
             (
-                "IPv6",
+                "ICMPv6",
                 count::COUNT_SOURCE_OTHER_PROTOCOL,
+                udp6().protocol(58),
+            ),
+            (
+                "an IPv6 frame that is none",
+                count::COUNT_SOURCE_MALFORMED,
                 Frame::ethernet().ethertype(0x86dd).payload(60),
+            ),
+            (
+                "an unknown extension header",
+                count::COUNT_SOURCE_OTHER_PROTOCOL,
+                tcp6().extension_header(51, 16),
+            ),
+            (
+                "more extension headers than are looked through",
+                count::COUNT_SOURCE_IP_OPTIONS,
+                five_headers(),
+            ),
+            (
+                "a longer extension header than is looked through",
+                count::COUNT_SOURCE_IP_OPTIONS,
+                tcp6().extension_header(60, 72),
+            ),
+            (
+                "to an IPv6 multicast group",
+                count::COUNT_SOURCE_GROUP_ADDRESS,
+                udp6().addresses6(
+                    Ipv6Addr::LOCALHOST,
+                    Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1),
+                ),
+            ),
+            (
+                "an IPv6 fragment",
+                count::COUNT_SOURCE_FRAGMENT,
+                udp6().extension_header(44, 8),
+            ),
+            (
+                "an IPv6 report",
+                count::COUNT_SOURCE_REPORT,
+                udp6().ports(5000, 32766),
+            ),
+            (
+                "VXLAN-GPE, whatever it is",
+                count::COUNT_SOURCE_HAS_INT,
+                udp6().ports(1, 4790),
+            ),
+            (
+                "tagged already, IPv6",
+                count::COUNT_SOURCE_HAS_INT,
+                tcp6().tagged(Block::hostint()),
+            ),
+            (
+                "longer than the MTU, IPv6",
+                count::COUNT_SOURCE_TOO_LONG,
+                udp6().payload(3_100),
             ),
             (
                 "ICMP",
@@ -39,11 +96,6 @@ mod root {
                 "SCTP",
                 count::COUNT_SOURCE_OTHER_PROTOCOL,
                 udp().protocol(132),
-            ),
-            (
-                "a VLAN tag within the frame",
-                count::COUNT_SOURCE_OTHER_PROTOCOL,
-                udp().vlan(5),
             ),
             (
                 "to a multicast group",
@@ -66,19 +118,14 @@ mod root {
                 udp().destination([1, 0, 0x5e, 0, 0, 1]),
             ),
             (
-                "IPv4 options",
-                count::COUNT_SOURCE_IP_OPTIONS,
-                tcp().ip_options(4),
-            ),
-            (
-                "40 bytes of IPv4 options",
-                count::COUNT_SOURCE_IP_OPTIONS,
-                udp().ip_options(40),
-            ),
-            (
                 "an IPv6 version in an IPv4 frame",
-                count::COUNT_SOURCE_IP_OPTIONS,
+                count::COUNT_SOURCE_MALFORMED,
                 udp().version_ihl(0x65),
+            ),
+            (
+                "an IPv4 header of 16 bytes",
+                count::COUNT_SOURCE_MALFORMED,
+                udp().version_ihl(0x44),
             ),
             (
                 "a first fragment",
@@ -209,8 +256,24 @@ mod root {
     }
 
     #[test]
+    fn a_flow_on_a_narrow_path_is_tagged_where_it_fits() {
+        let source = Source::load(&with(Encapsulation::OverTcpUdp));
+        let small = udp6().payload(1_000);
+        let key = source.model.look(&small.bytes()).expect("is tagged");
+        assert_tagged(&source, Hook::Tc, &small, "no limit");
+        source.set_path_mtu(&key, 48 + 1_000 + 36);
+        assert_tagged(&source, Hook::Tc, &small, "just fits");
+        let bytes = udp6().payload(1_001).bytes();
+        source.zero_counters();
+        assert_eq!(source.run(&bytes).bytes, bytes, "one byte more");
+        let counted = [(count::COUNT_SOURCE_TOO_LONG, 1, bytes.len() as u64)];
+        assert_counted(&source, &counted, "one byte more");
+        assert_tagged(&source, Hook::Tc, &tcp6().payload(1_400), "another flow");
+    }
+
+    #[test]
     fn superpackets_are_counted_in_segments_and_left_alone() {
-        for encapsulation in Encapsulation::BOTH {
+        for encapsulation in Encapsulation::ALL {
             let source = Source::load(&with(encapsulation));
             for frame in [tcp().payload(3_000), udp().payload(3_000)] {
                 let bytes = frame.bytes();

@@ -5,6 +5,7 @@ mod golden;
 use golden::udp_payload;
 use hostint::collector::decode;
 use hostint::model::*;
+use hostint::views::dests;
 use hostint::views::text::{Nanoseconds, TextLine};
 use serde_json::{Value, json};
 
@@ -20,18 +21,26 @@ fn arrival() -> Arrival {
 }
 
 #[test]
-fn frames_tell_their_flow_through_vlan_truncation_and_odd_headers() {
+fn frames_tell_their_flow_and_vlans_through_truncation_and_odd_headers() {
     let plain = udp_payload("ihr_flow_udp").split_off(28);
     let tagged = [&plain[..12], &[0x81, 0, 0, 5], &plain[12..]].concat();
     let twice = [&plain[..12], &[0x88, 0xa8, 0, 9], &tagged[12..]].concat();
+    let thrice = [&plain[..12], &[0x88, 0xa8, 0, 3], &twice[12..]].concat();
+    let with_priority = [&plain[..12], &[0x81, 0, 0xe0, 0], &plain[12..]].concat();
     let flow = TruncatedFrame(plain.clone()).flow();
+    let in_vlans = |outer, inner| {
+        let vlans = Vlans { outer, inner };
+        flow.map(|flow| FlowKey { vlans, ..flow })
+    };
     assert!(flow.is_some());
     let swapped = udp_payload("ihr_drop_proto17").split_off(24);
     let mut fragment = plain.clone();
     fragment[21] = 7;
     let cases = [
-        ("one VLAN tag is passed over", tagged, flow),
-        ("two VLAN tags are passed over", twice, flow),
+        ("a VLAN tag is part of the flow", tagged, in_vlans(0, 5)),
+        ("two VLAN tags are", twice, in_vlans(9, 5)),
+        ("of three the innermost two", thrice, in_vlans(9, 5)),
+        ("a tag without VLAN id is no VLAN", with_priority, flow),
         ("ports alone are enough of UDP", plain[..38].to_vec(), flow),
         ("three bytes of UDP are not", plain[..37].to_vec(), None),
         ("half an IP header is not", plain[..24].to_vec(), None),
@@ -110,6 +119,18 @@ fn log_lines_of_other_kinds_follow_that_style() {
              DstPort: 5001 GapTime: 1700000000 s GapSeq: 41 GapCount: 5",
         ),
         (
+            "hostint_drop_summary_extended_tcp",
+            "Seq: 2 Time: 1700000001 s Type: Drop Source NodeID: 2 Port: 13 Sink NodeID: 3 \
+             Port: 12 SrcIP: 192.0.2.1 DstIP: 198.51.100.2 Protocol: 6 SrcPort: 49152 \
+             DstPort: 80 GapTime: 1700000000 s GapSeq: 41 GapCount: 5",
+        ),
+        (
+            "hostint_report_extended_udp6",
+            "Seq: 1 Time: 1700000000 s Type: Latency Source NodeID: 2 IngressPort: 13 \
+             EgressPort: 13 IngressTS: 1032178965 ns EgressTS: 1032178965 ns Sink NodeID: 3 \
+             IngressPort: 12 EgressPort: 12 IngressTS: 1032433286 ns EgressTS: 1032433286 ns",
+        ),
+        (
             "tr05_drop",
             "Seq: 8 Time: 1032178965 ns Type: PacketDrop NodeID: 103 IngressPort: 31 \
              EgressPort: 32 QueueID: 3 Reason: 80",
@@ -139,6 +160,17 @@ fn text_lines_are_for_people() {
         (
             "hostint_drop_summary_udp",
             "22:13:20.123Z LOSS     udp 192.0.2.1:40000 > 198.51.100.2:5001  \
+             5 packets after seq 41  node 2 -> 3  report 2 from 203.0.113.3",
+        ),
+        (
+            "hostint_report_extended_udp6",
+            "22:13:20.123Z latency  udp [2001:db8::1]:40000 > [2001:db8:1::2]:5001 vlan 100.7  \
+             254.3 us  node 2 -> 3  seq 7  queue 12 packets 18000 bytes  \
+             report 1 from 203.0.113.3",
+        ),
+        (
+            "hostint_drop_summary_extended_tcp",
+            "22:13:20.123Z LOSS     tcp 192.0.2.1:49152 > 198.51.100.2:80 vlan 7  \
              5 packets after seq 41  node 2 -> 3  report 2 from 203.0.113.3",
         ),
         (
@@ -188,26 +220,32 @@ fn durations_show_in_the_unit_that_reads_best() {
 
 #[test]
 fn flows_read_like_sentences() {
-    for (src, dst, protocol, text) in [
+    let (four, six) = (("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2"));
+    for ((src, dst), protocol, (outer, inner), text) in [
+        (four, 17, (0, 0), "udp 10.0.0.1:5001 > 10.0.0.2:9000"),
+        (four, 17, (0, 7), "udp 10.0.0.1:5001 > 10.0.0.2:9000 vlan 7"),
         (
-            "10.0.0.1",
-            "10.0.0.2",
-            17,
-            "udp 10.0.0.1:5001 > 10.0.0.2:9000",
-        ),
-        (
-            "fe80::1",
-            "fe80::2",
+            four,
             6,
-            "tcp [fe80::1]:5001 > [fe80::2]:9000",
+            (100, 7),
+            "tcp 10.0.0.1:5001 > 10.0.0.2:9000 vlan 100.7",
         ),
-        ("10.0.0.1", "10.0.0.2", 1, "icmp 10.0.0.1 > 10.0.0.2"),
         (
-            "10.0.0.1",
-            "10.0.0.2",
-            47,
-            "protocol-47 10.0.0.1 > 10.0.0.2",
+            six,
+            6,
+            (0, 0),
+            "tcp [2001:db8::1]:5001 > [2001:db8::2]:9000",
         ),
+        (
+            six,
+            17,
+            (0, 4095),
+            "udp [2001:db8::1]:5001 > [2001:db8::2]:9000 vlan 4095",
+        ),
+        (four, 1, (0, 0), "icmp 10.0.0.1 > 10.0.0.2"),
+        (six, 58, (0, 7), "icmpv6 2001:db8::1 > 2001:db8::2 vlan 7"),
+        (four, 132, (0, 0), "sctp 10.0.0.1:5001 > 10.0.0.2:9000"),
+        (four, 47, (0, 0), "protocol-47 10.0.0.1 > 10.0.0.2"),
     ] {
         let flow = FlowKey {
             src: src.parse().unwrap(),
@@ -215,6 +253,7 @@ fn flows_read_like_sentences() {
             sport: 5001,
             dport: 9000,
             protocol,
+            vlans: Vlans { outer, inner },
         };
         assert_eq!(flow.to_string(), text);
     }
@@ -228,7 +267,7 @@ fn encapsulations_are_found_by_their_names() {
     let unknown = "vxlan".parse::<Encapsulation>().unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "unknown encapsulation \"vxlan\": expected over-tcp-udp or extension-udp"
+        "unknown encapsulation \"vxlan\": expected over-tcp-udp, extension-udp or vxlan-gpe"
     );
 }
 
@@ -303,4 +342,107 @@ fn json_of_the_standard_reports() {
         (&json!(97), &json!(5))
     );
     assert_eq!(ethernet.get("reporter_node"), None);
+}
+
+#[test]
+fn json_of_extended_reports_has_more_and_the_rest_stays() {
+    let latency = json_of(&report("hostint_report_extended_udp6"), None);
+    assert_eq!(latency["kind"], "latency");
+    assert_eq!(latency["reporter_node"], 3);
+    assert_eq!(
+        latency["flow"],
+        json!({
+            "src": "2001:db8::1", "dst": "2001:db8:1::2",
+            "sport": 40000, "dport": 5001, "protocol": 17,
+            "vlan": 7, "outer_vlan": 100,
+        })
+    );
+    assert_eq!(
+        latency["source"],
+        json!({
+            "node": 2, "ingress_port": 13, "egress_port": 13,
+            "ingress_ts_ns": 0x3d85_cd15, "egress_ts_ns": 0x3d85_cd15,
+            "queue": {"packets": 12, "bytes": 18_000},
+        })
+    );
+    assert_eq!(latency["sink"].get("queue"), None);
+    assert_eq!(
+        (&latency["latency_ns"], &latency["seq"]),
+        (&json!(254_321), &json!(7))
+    );
+
+    let loss = json_of(&report("hostint_drop_summary_extended_tcp"), None);
+    assert_eq!(loss["kind"], "drop-summary");
+    assert_eq!(
+        loss["flow"],
+        json!({
+            "src": "192.0.2.1", "dst": "198.51.100.2",
+            "sport": 49152, "dport": 80, "protocol": 6,
+            "vlan": 7,
+        })
+    );
+    assert_eq!(
+        loss["gap"],
+        json!({"first_seq": 42, "last_seq": 46, "count": 5, "time_s": 1_700_000_000})
+    );
+}
+
+#[test]
+fn json_tells_the_sinks_clock_as_far_as_it_is_known() {
+    use ClockSource::{Nic, Realtime, Tai, Unknown};
+    let mut report = report("hostint_report_l4_udp");
+    let cases = [
+        ("nothing is known", None, None, None),
+        ("tai", Some((Tai, true)), Some("tai"), Some(true)),
+        (
+            "realtime",
+            Some((Realtime, false)),
+            Some("realtime"),
+            Some(false),
+        ),
+        ("nic", Some((Nic, true)), Some("nic"), Some(true)),
+        (
+            "the source of time is unknown",
+            Some((Unknown, true)),
+            None,
+            Some(true),
+        ),
+    ];
+    for (sentence, clock, name, synchronised) in cases {
+        report.observation.clock = clock.map(|(source, synchronised)| ClockState {
+            source,
+            synchronised,
+        });
+        let json = json_of(&report, None);
+        let of = |key: &str| json.get(key).cloned();
+        assert_eq!(of("sink_clock"), name.map(Value::from), "{sentence}");
+        assert_eq!(
+            of("sink_clock_synchronised"),
+            synchronised.map(Value::from),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn destinations_stand_in_columns() {
+    let dest = |prefix: &str, name: &str| (prefix.parse::<Prefix>().unwrap(), name.to_owned());
+    let four = [dest("10.0.0.0/24", "lab"), dest("10.0.1.1", "10.0.1.1")];
+    assert_eq!(
+        dests::render(&four, false),
+        "10.0.0.0/24        lab\n10.0.1.1\n"
+    );
+    let both = [
+        dest("10.0.0.0/24", "lab"),
+        dest("2001:db8:1:2::/64", "v6"),
+        dest("2001:db8:1:2:3:4:5:6", "h"),
+    ];
+    assert_eq!(
+        dests::render(&both, false),
+        "10.0.0.0/24          lab\n2001:db8:1:2::/64    v6\n2001:db8:1:2:3:4:5:6 h\n"
+    );
+    assert_eq!(
+        dests::render(&both[1..2], true),
+        "{\"dests\":[{\"name\":\"v6\",\"prefix\":\"2001:db8:1:2::/64\"}],\"schema\":\"hostint.dests/1\"}\n"
+    );
 }

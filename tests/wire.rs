@@ -16,6 +16,11 @@ const HOST_INT_REPORTS: [&str; 4] = [
     "hostint_drop_summary_udp",
 ];
 
+const EXTENDED_REPORTS: [&str; 2] = [
+    "hostint_report_extended_udp6",
+    "hostint_drop_summary_extended_tcp",
+];
+
 const STANDARD_REPORTS: [&str; 7] = [
     "tr05_flow_int05",
     "tr05_drop",
@@ -36,11 +41,21 @@ fn emit(report: &Report) -> Vec<u8> {
     out
 }
 
+/// The NProto field.
+fn kind(datagram: &[u8]) -> u8 {
+    datagram[0] & 0x0f
+}
+
 /// What every decodable datagram has to satisfy, whoever made it.
 fn assert_stable(sentence: &str, bytes: &[u8]) {
     if let Ok(report) = decode(bytes) {
         let again = emit(&report);
-        assert_eq!(again.len(), bytes.len(), "{sentence}: emitted size");
+        // An extended drop-summary of a flow that Host-INT's can name is sent as Host-INT's.
+        if kind(&again) == kind(bytes) {
+            assert_eq!(again.len(), bytes.len(), "{sentence}: emitted size");
+        } else {
+            assert_eq!((kind(bytes), kind(&again)), (6, 3), "{sentence}: kind");
+        }
         assert_eq!(decode(&again), Ok(report), "{sentence}: decoded again");
     }
 }
@@ -63,6 +78,7 @@ fn tcp_drop_summary() -> Vec<u8> {
 fn all_reports() -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = HOST_INT_REPORTS
         .iter()
+        .chain(&EXTENDED_REPORTS)
         .chain(&STANDARD_REPORTS)
         .map(|name| (name.to_string(), udp_payload(name)))
         .collect();
@@ -88,7 +104,13 @@ fn key(src: &str, dst: &str, sport: u16, dport: u16, protocol: u8) -> Option<Flo
         sport,
         dport,
         protocol,
+        vlans: Vlans::NONE,
     })
+}
+
+fn in_vlans(flow: Option<FlowKey>, outer: u16, inner: u16) -> Option<FlowKey> {
+    let vlans = Vlans { outer, inner };
+    flow.map(|flow| FlowKey { vlans, ..flow })
 }
 
 #[test]
@@ -143,6 +165,24 @@ fn golden_reports_say_what_they_are_about() {
             flow: udp(),
         },
         Case {
+            name: "hostint_report_extended_udp6",
+            kind: "latency",
+            sequence: 1,
+            timestamp: 1_700_000_000,
+            reporter: Some(3),
+            latency_ns: latency,
+            flow: in_vlans(key("2001:db8::1", "2001:db8:1::2", 40000, 5001, 17), 100, 7),
+        },
+        Case {
+            name: "hostint_drop_summary_extended_tcp",
+            kind: "drop-summary",
+            sequence: 2,
+            timestamp: 1_700_000_001,
+            reporter: Some(3),
+            latency_ns: None,
+            flow: in_vlans(tcp(), 0, 7),
+        },
+        Case {
             name: "tr05_flow_int05",
             kind: "ethernet",
             sequence: 7,
@@ -184,9 +224,18 @@ fn golden_reports_say_what_they_are_about() {
 
 #[test]
 fn a_drop_summary_names_nodes_ports_and_gap() {
-    for (bytes, transport) in [
-        (udp_payload("hostint_drop_summary_udp"), Transport::Udp),
-        (tcp_drop_summary(), Transport::Tcp),
+    let (udp, tcp) = (
+        key("192.0.2.1", "198.51.100.2", 40000, 5001, 17),
+        key("192.0.2.1", "198.51.100.2", 40000, 5001, 6),
+    );
+    let extended = key("192.0.2.1", "198.51.100.2", 49152, 80, 6);
+    for (bytes, flow) in [
+        (udp_payload("hostint_drop_summary_udp"), udp),
+        (tcp_drop_summary(), tcp),
+        (
+            udp_payload("hostint_drop_summary_extended_tcp"),
+            in_vlans(extended, 0, 7),
+        ),
     ] {
         let report = decode(&bytes).unwrap();
         assert!(report.observation.flags.dropped && report.observation.flags.tracked_flow);
@@ -200,13 +249,7 @@ fn a_drop_summary_names_nodes_ports_and_gap() {
                 gap_time_s: 0x6553_f100,
                 before_seq: 41,
                 count: 5,
-                flow: Ipv4Flow {
-                    src: [192, 0, 2, 1].into(),
-                    dst: [198, 51, 100, 2].into(),
-                    sport: 40000,
-                    dport: 5001,
-                    transport,
-                },
+                flow: flow.unwrap(),
             })
         );
     }
@@ -278,7 +321,7 @@ fn refusals_name_what_is_wrong() {
             udp_payload("tr20_drop"),
             "telemetry report version 2, expected 0 (v0.5)",
         ),
-        (with(0, 5), "report kind (NProto) 5, expected 0 to 4"),
+        (with(0, 7), "report kind (NProto) 7, expected 0 to 6"),
         (
             report[..91].to_vec(),
             "latency report of 91 bytes, expected 88 or 100 without, 92 or 104 with the node ID \
@@ -310,6 +353,228 @@ fn refusals_name_what_is_wrong() {
     for (bytes, sentence) in cases {
         let error = decode(&bytes).expect_err(sentence);
         assert_eq!(error.to_string(), sentence);
+    }
+}
+
+#[test]
+fn refusals_of_extended_reports_name_what_is_wrong() {
+    let [latency, loss] = EXTENDED_REPORTS.map(udp_payload);
+    let with = |report: &[u8], at: usize, byte: u8| {
+        let mut bytes = report.to_vec();
+        bytes[at] = byte;
+        bytes
+    };
+    let cases = [
+        (
+            latency[..111].to_vec(),
+            "extended latency report of 111 bytes, expected 112 with two hops",
+        ),
+        (
+            latency[..12].to_vec(),
+            "extended latency report of 12 bytes, expected 112 with two hops",
+        ),
+        (
+            loss[..79].to_vec(),
+            "extended drop-summary report of 79 bytes, expected 80",
+        ),
+        (
+            with(&latency, 12, 2),
+            "flow layout at offset 12 is 0x2, expected 0x1",
+        ),
+        (
+            with(&latency, 13, 0xc1),
+            "unknown flow flags at offset 13 is 0x1, expected 0x0",
+        ),
+        (
+            with(&loss, 37, 0x40),
+            "unknown flow flags at offset 37 is 0x40, expected 0x0",
+        ),
+        (
+            with(&latency, 15, 1),
+            "reserved flow byte at offset 15 is 0x1, expected 0x0",
+        ),
+        (
+            with(&latency, 20, 0x10),
+            "bits above the outer VLAN id at offset 20 is 0x1000, expected 0x0",
+        ),
+        (
+            with(&latency, 22, 0xf0),
+            "bits above the inner VLAN id at offset 22 is 0xf000, expected 0x0",
+        ),
+        (
+            with(&loss, 48, 1),
+            "beginning of an IPv4-mapped address at offset 48 is 0x1000000, expected 0x0",
+        ),
+        (
+            with(&loss, 75, 0xfe),
+            "beginning of an IPv4-mapped address at offset 72 is 0xfffe, expected 0xffff",
+        ),
+        (
+            with(&latency, 13, 0x40),
+            "beginning of an IPv4-mapped address at offset 24 is 0x20010db8, expected 0x0",
+        ),
+        (
+            with(&latency, 56, 1),
+            "bits above the queue packets at offset 56 is 0x1000000, expected 0x0",
+        ),
+        (
+            with(&latency, 13, 0x80),
+            "queue packets without flag at offset 56 is 0xc, expected 0x0",
+        ),
+        (
+            with(&with(&latency, 13, 0x80), 59, 0),
+            "queue bytes without flag at offset 60 is 0x4650, expected 0x0",
+        ),
+        (
+            with(&latency, 64, 1),
+            "shim type at offset 64 is 0x1, expected 0x3",
+        ),
+        (
+            with(&latency, 71, 1),
+            "total hop count at offset 71 is 0x1, expected 0x2",
+        ),
+    ];
+    for (bytes, sentence) in cases {
+        let error = decode(&bytes).expect_err(sentence);
+        assert_eq!(error.to_string(), sentence);
+    }
+}
+
+#[test]
+fn an_extended_latency_report_tells_the_queue_of_the_source() {
+    let mut bytes = udp_payload("hostint_report_extended_udp6");
+    let queue_of = |bytes: &[u8]| match decode(bytes).unwrap().observation.body {
+        Body::Latency(report) => report.queue(),
+        other => panic!("{other:?}"),
+    };
+    let expected = QueueDepth {
+        packets: 12,
+        bytes: 18_000,
+    };
+    assert_eq!(queue_of(&bytes), Some(expected));
+    bytes[56..64].fill(0);
+    assert_eq!(
+        queue_of(&bytes),
+        Some(QueueDepth::default()),
+        "an empty queue is told as well"
+    );
+    bytes[13] &= !0x40;
+    assert_eq!(queue_of(&bytes), None, "an unknown one is not");
+}
+
+#[test]
+fn a_queue_too_long_for_its_field_is_reported_as_the_longest() {
+    let mut report = decode(&udp_payload("hostint_report_extended_udp6")).unwrap();
+    if let Body::Latency(latency) = &mut report.observation.body
+        && let ReportedPacket::Named { queue, .. } = &mut latency.packet
+    {
+        *queue = Some(QueueDepth {
+            packets: 1 << 24,
+            bytes: u32::MAX,
+        });
+    }
+    assert_eq!(
+        emit(&report)[56..64],
+        [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]
+    );
+}
+
+#[test]
+fn a_drop_summary_has_the_kind_that_can_name_its_flow() {
+    let plain = key("192.0.2.1", "198.51.100.2", 40000, 5001, 17).unwrap();
+    let six = key("2001:db8::1", "2001:db8::2", 40000, 5001, 17).unwrap();
+    let cases = [
+        ("UDP over IPv4", plain, (3, 64)),
+        (
+            "TCP over IPv4",
+            FlowKey {
+                protocol: 6,
+                ..plain
+            },
+            (3, 76),
+        ),
+        (
+            "another protocol over IPv4",
+            FlowKey {
+                protocol: 132,
+                ..plain
+            },
+            (6, 80),
+        ),
+        ("one VLAN", in_vlans(Some(plain), 0, 4095).unwrap(), (6, 80)),
+        (
+            "two VLANs",
+            in_vlans(Some(plain), 4095, 1).unwrap(),
+            (6, 80),
+        ),
+        (
+            "a VLAN around a tag without id",
+            in_vlans(Some(plain), 9, 0).unwrap(),
+            (6, 80),
+        ),
+        ("IPv6", six, (6, 80)),
+        (
+            "IPv4 in IPv6 clothes",
+            FlowKey {
+                src: "::ffff:192.0.2.1".parse().unwrap(),
+                ..six
+            },
+            (6, 80),
+        ),
+    ];
+    for (sentence, flow, expected) in cases {
+        let mut random = Random(11);
+        let mut report = random.report();
+        report.observation.body = Body::DropSummary(DropSummary {
+            flow,
+            ..random.drop_summary()
+        });
+        let bytes = emit(&report);
+        assert_eq!((kind(&bytes), bytes.len()), expected, "{sentence}");
+        assert_eq!(decode(&bytes), Ok(report), "{sentence}");
+    }
+}
+
+#[test]
+fn an_extended_drop_summary_of_any_flow_is_read() {
+    let mut bytes = udp_payload("hostint_drop_summary_extended_tcp");
+    bytes[46..48].fill(0);
+    let report = decode(&bytes).unwrap();
+    assert_eq!(
+        report.observation.flow(),
+        key("192.0.2.1", "198.51.100.2", 49152, 80, 6),
+        "though Host-INT's kind could tell it"
+    );
+    assert_stable("without VLAN", &bytes);
+}
+
+#[test]
+fn the_clock_is_told_in_one_byte_of_the_header() {
+    use ClockSource::{Nic, Realtime, Tai, Unknown};
+    let told = |source, synchronised| {
+        Some(ClockState {
+            source,
+            synchronised,
+        })
+    };
+    for (byte, canonical, clock) in [
+        (0x00, 0x00, None),
+        (0xe0, 0x00, None),
+        (0x0f, 0x00, None),
+        (0x10, 0x10, told(Unknown, false)),
+        (0x30, 0x30, told(Unknown, true)),
+        (0x50, 0x50, told(Tai, false)),
+        (0x70, 0x70, told(Tai, true)),
+        (0xb0, 0xb0, told(Realtime, true)),
+        (0xf0, 0xf0, told(Nic, true)),
+        (0xff, 0xf0, told(Nic, true)),
+    ] {
+        for (name, mut bytes) in all_reports() {
+            bytes[2] = byte;
+            let report = decode(&bytes).unwrap();
+            assert_eq!(report.observation.clock, clock, "{name} with {byte:#x}");
+            assert_eq!(emit(&report)[2], canonical, "{name} with {byte:#x}");
+        }
     }
 }
 
@@ -357,11 +622,15 @@ fn other_numbers_of_hops_are_read_where_the_length_agrees() {
     for hops in 1..=HopStack::MAX_HOPS {
         for _ in 0..8 {
             let stack: Vec<_> = (0..hops).map(|_| random.hop()).collect();
-            let mut latency = random.latency();
-            latency.hops = HopStack::newest_first(&stack).unwrap();
-            let mut report = random.report();
-            report.observation.body = Body::Latency(latency);
-            assert_eq!(decode(&emit(&report)), Ok(report), "{hops} hops");
+            for packet in [random.quoted(), random.named()] {
+                let mut report = random.report();
+                report.observation.body = Body::Latency(LatencyReport {
+                    packet,
+                    hops: HopStack::newest_first(&stack).unwrap(),
+                    sequence: random.u32(),
+                });
+                assert_eq!(decode(&emit(&report)), Ok(report), "{hops} hops");
+            }
         }
     }
     assert_eq!(HopStack::newest_first(&[]), None);

@@ -12,14 +12,17 @@ enum hostint_limit {
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
 };
 
-/* Addresses and ports are in network byte order, everything else in host order. */
+/*
+ * Addresses and ports are in network byte order, everything else in host order. IPv4 addresses are mapped
+ * ones (::ffff:a.b.c.d). layers: protocol | inner VLAN id << 8 | outer VLAN id << 20; a single tag is the
+ * inner one.
+ */
 struct flow_key {
-	__be32 saddr;
-	__be32 daddr;
+	__be32 saddr[4];
+	__be32 daddr[4];
 	__be16 sport;
 	__be16 dport;
-	__u8 protocol;
-	__u8 zero[3];
+	__u32 layers;
 };
 
 /* One per host: what its source and its sink share. */
@@ -28,12 +31,21 @@ struct host_settings {
 	__u32 node_id;
 	__u32 report_port_count;
 	__be16 report_port[MAX_REPORT_PORTS];
+	__u32 clock_source;       /* enum clock_source */
+	__u32 clock_synchronised; /* 1: the kernel believes it; both written and read by the user half only */
+};
+
+enum clock_source {
+	CLOCK_UNKNOWN = 0,
+	CLOCK_TAI = 1,
+	CLOCK_REALTIME_OFFSET = 2, /* the monotonic clock, and the offset to the time since the Unix epoch */
 };
 
 enum sink_flag {
 	SINK_OVER_TCP_UDP = 1,  /* recognise INT over TCP/UDP, marked by DSCP */
 	SINK_EXTENSION_UDP = 2, /* recognise INT behind an extra UDP header */
 	SINK_DROP_TAGGED = 4,   /* test option: drop what would have been stripped */
+	SINK_VXLAN_GPE = 8,     /* recognise INT in VXLAN-GPE */
 };
 
 struct sink_settings {
@@ -66,6 +78,15 @@ enum source_hook {
 enum encapsulation {
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
+	ENCAP_VXLAN_GPE = 3,
+};
+
+/* What becomes of superpackets (GSO), which a device or the kernel splits behind the hook. */
+enum superpackets {
+	SUPER_SKIP = 0,      /* untagged, counted in segments */
+	SUPER_ENCAP = 1,     /* TCP in vxlan-gpe, whose header is repeated in each segment */
+	SUPER_ENCAP_ALL = 2, /* UDP too */
+	SUPER_STAGE = 3,     /* segmented by another interface first, then tagged one by one */
 };
 
 struct source_info {
@@ -77,12 +98,17 @@ struct source_info {
 	__u8 tos_mask;
 	__u32 clsact; /* 0: own link (tcx, XDP); else the filter's handle << 16 | priority */
 	__u64 idle_timeout_ns;
+	__u32 superpackets;
+	__u32 stage_ifindex; /* the staging interface, 0: none */
+	__u32 compat;        /* 1: full checksums as Host-INT expects them */
+	__u32 gso_max_segs;  /* no-gso: of the interface before; else 0 */
 };
 
-/* IPv4 destination prefixes of the watchlist. */
+/* Destination prefixes of the watchlist. prefix_len counts the family word too: 32 + bits. */
 struct dest_key {
 	__u32 prefix_len;
-	__be32 addr;
+	__be32 family;  /* 4 or 6 */
+	__be32 addr[4]; /* IPv4: the first word, the rest is 0 */
 };
 
 struct dest_value {
@@ -94,50 +120,53 @@ struct source_flow {
 	__u32 sequence;
 	__u64 created_ns; /* epoch */
 	__u64 last_ns;
+	__u32 encapsulated; /* 1: a superpacket was sent, so that all packets go in vxlan-gpe now, on one path */
+	__u32 path_mtu;     /* longest packet, INT included, on a path too narrow to tell the stack of; 0: no limit */
 };
 
-/* State of a flow at the sink. Changed only under its lock. */
+/* State of a flow at the sink. A packet in order is accounted for by atomics, everything else under the lock. */
 struct sink_flow {
 	struct bpf_spin_lock lock;
-	__u32 head;    /* newest sequence number seen */
 	__u32 first;   /* oldest sequence number expected */
-	__u32 awaited; /* bits set in all three bitmaps */
-	/* Numbers not seen yet, by how long they are missing; bit = number % 256.
-	 * fresh: since gap_ns or later; aging: before gap_ns; declared: counted as lost. */
-	__u64 fresh[WINDOW_WORDS];
-	__u64 aging[WINDOW_WORDS];
-	__u64 declared[WINDOW_WORDS];
-	__u64 gap_ns;        /* begin of the present loss period, 0: nothing is awaited */
-	__u64 fresh_hole_ns; /* arrival before the first hole of the period */
-	__u64 aging_hole_ns;
-	__u64 lost_hole_ns; /* losses not yet reported: arrival before the first, */
-	__u32 lost_first;   /* its number, */
-	__u32 lost_count;   /* how many */
-	__u64 first_ns;     /* 0: not in use yet */
+	__u32 head;    /* newest sequence number seen; with awaited it changes at once */
+	__u32 awaited; /* bits set in all three bitmaps; top bit: a packet is being accounted for under the lock */
+	/* What every packet reads or writes comes first: it shares few cache lines. */
+	__u64 first_ns; /* 0: not in use yet */
 	__u64 last_ns;
+	__u64 gap_ns; /* begin of the present loss period, 0: nothing is awaited */
 	__u64 report_ns;
 	__u64 bucket_ns;
 	__u64 packets;
-	__u64 bytes;     /* IP total length as the application sent it */
-	__u64 lost;      /* numbers declared lost, */
-	__u64 recovered; /* of which so many came after all */
-	__u64 reordered; /* behind a newer number, recovered ones included */
-	__u64 duplicates;
-	__u64 late; /* recovered or duplicate: too far behind to be told apart, counted as recovered */
+	__u64 bytes; /* IP total length as the application sent it */
+	__u64 lost;  /* numbers declared lost, */
 	__s64 latency_sum_ns;
 	__s32 latency_min_ns;
 	__s32 latency_max_ns;
 	__s32 latency_last_ns;
-	__u32 restarts; /* numbering began anew */
+	__s32 latency_smooth_ns; /* moving average, weight 1/8: what buckets are judged by */
 	__u32 source_node;
 	__u16 source_port;
 	__u8 bucket;
 	__u8 encapsulation;
 	__u32 ifindex;
-	__s32 latency_smooth_ns; /* moving average, weight 1/8: what buckets are judged by */
-	__s32 first_latency_ns;  /* of the packet that arrived at first_ns */
-	__u32 zero;
+	__s32 first_latency_ns; /* of the packet that arrived at first_ns */
 	__u32 histogram[HISTOGRAM_SLOTS];
+	/* Numbers not seen yet, by how long they are missing; bit = number % 256.
+	 * fresh: since gap_ns or later; aging: before gap_ns; declared: counted as lost. */
+	__u64 fresh[WINDOW_WORDS];
+	__u64 aging[WINDOW_WORDS];
+	__u64 declared[WINDOW_WORDS];
+	__u64 fresh_hole_ns; /* arrival before the first hole of the period */
+	__u64 aging_hole_ns;
+	__u64 lost_hole_ns; /* losses not yet reported: arrival before the first, */
+	__u32 lost_first;   /* its number, */
+	__u32 lost_count;   /* how many */
+	__u64 recovered;    /* of those lost so many came after all */
+	__u64 reordered;    /* behind a newer number, recovered ones included */
+	__u64 duplicates;
+	__u64 late;     /* recovered or duplicate: too far behind to be told apart, counted as recovered */
+	__u32 restarts; /* numbering began anew */
+	__u32 zero;
 };
 
 enum event_kind {
@@ -156,16 +185,23 @@ struct latency_event {
 	__u32 kind;
 	__u8 reasons;
 	__u8 encapsulation;
-	__u8 l4_len; /* bytes of l4 that are filled: 8 or 20 */
+	__u8 l4_len; /* bytes of l4 that are filled: 8 or 20; IPv6: 0, nothing is quoted */
 	__u8 bucket;
 	struct flow_key key;
 	__u64 now_ns;
 	__s32 latency_ns;
 	__u32 ifindex;
-	__u8 ip[20]; /* as received */
-	__u8 l4[20]; /* as received; extension-udp: the inner header */
-	__u8 int_block[36];
-	__u32 zero;
+	__u32 source_node;
+	__u32 sequence;
+	__u32 ingress_ts; /* low 32 bits of ns since the Unix epoch */
+	__u32 egress_ts;
+	__u16 ingress_port;
+	__u16 egress_port;
+	__u32 queue_packets; /* root queue of the source's interface */
+	__u32 queue_bytes;
+	__u8 ip[20]; /* as received; vxlan-gpe: the inner header */
+	__u8 l4[20]; /* as received; extension-udp, vxlan-gpe: the inner header */
+	__u32 has_queue;
 };
 
 struct loss_event {
@@ -184,79 +220,6 @@ struct gap_event {
 	__u32 kind;
 	__u32 zero;
 	struct flow_key key;
-};
-
-struct counter {
-	__u64 packets;
-	__u64 bytes;
-};
-
-/* Index of a per-CPU counter. Bytes are those of the frame (source, sink: as it arrived). */
-enum sink_counter {
-	COUNT_SINK_STRIPPED,       /* INT removed, packet handed on as it was sent */
-	COUNT_SINK_DROPPED_TAGGED, /* INT found, packet dropped on demand */
-	COUNT_SINK_FOREIGN_MARK,   /* DSCP mark or port without an INT header behind it */
-	COUNT_SINK_TRUNCATED,      /* too short for the INT header that its port announces */
-	COUNT_SINK_BAD_SHIM,       /* INT-like, but shim type, flags or length differ */
-	COUNT_SINK_BAD_VERSION,    /* INT version or hop counts differ */
-	COUNT_SINK_BAD_BITMAP,     /* instruction bitmap differs */
-	COUNT_SINK_BAD_LENGTH,     /* IP, UDP or TCP length disagrees with the INT header */
-	COUNT_SINK_BAD_PROTOCOL,   /* extension header around neither TCP nor UDP */
-	COUNT_SINK_FRAGMENT,       /* marked fragment */
-	COUNT_SINK_IP_OPTIONS,     /* marked, with IPv4 options */
-	COUNT_SINK_CANNOT_RESIZE,  /* kernel refused to shorten the packet */
-	COUNT_SINK_UNTRACKED,      /* stripped, but the flow table is full */
-	COUNT_SINK_HOST_INT,       /* stripped, tagged by an original Host-INT source */
-	COUNT_SINK_LOST,           /* sequence numbers declared lost */
-	COUNT_SINK_RECOVERED,      /* sequence numbers declared lost that came after all */
-	COUNT_SINK_REORDERED,
-	COUNT_SINK_DUPLICATE,
-	COUNT_SINK_FLOW_NEW,
-	COUNT_SINK_FLOW_RESTARTED,
-	COUNT_SINK_EVENT_SENT,
-	COUNT_SINK_EVENT_LOST, /* event ring full */
-	COUNT_SINK_MAX,
-};
-
-enum source_counter {
-	COUNT_SOURCE_TAGGED,
-	COUNT_SOURCE_UNWATCHED,      /* IPv4 TCP/UDP to a destination that is not on the list */
-	COUNT_SOURCE_OTHER_PROTOCOL, /* not IPv4, or neither TCP nor UDP */
-	COUNT_SOURCE_MALFORMED,      /* headers shorter than they claim */
-	COUNT_SOURCE_FRAGMENT,
-	COUNT_SOURCE_MAY_FRAGMENT, /* DF not set and long enough to be fragmented on the way */
-	COUNT_SOURCE_IP_OPTIONS,
-	COUNT_SOURCE_VLAN,
-	COUNT_SOURCE_TOO_LONG,      /* would exceed the MTU */
-	COUNT_SOURCE_SUPERPACKET,   /* GSO packet; counted in segments */
-	COUNT_SOURCE_REPORT,        /* report traffic */
-	COUNT_SOURCE_HAS_INT,       /* carries INT already */
-	COUNT_SOURCE_GROUP_ADDRESS, /* multicast or broadcast */
-	COUNT_SOURCE_TABLE_FULL,
-	COUNT_SOURCE_NO_CHECKSUM_STATE, /* cannot see whether the checksum is finished */
-	COUNT_SOURCE_CANNOT_RESIZE,     /* kernel refused to make room: went out unchanged */
-	COUNT_SOURCE_UNDONE,            /* header could not be written: room given back */
-	COUNT_SOURCE_DROPPED,           /* room could not be given back: dropped rather than sent corrupt */
-	COUNT_SOURCE_FLOW_NEW,
-	COUNT_SOURCE_MAX,
-};
-
-/* Counters of the user half, kept where the daemon's end does not lose them. */
-enum daemon_counter {
-	DAEMON_EVENTS_READ,
-	DAEMON_EVENTS_MALFORMED,
-	DAEMON_REPORTS_SENT,
-	DAEMON_REPORTS_LOST,
-	DAEMON_LOG_WRITTEN,
-	DAEMON_LOG_LOST,
-	DAEMON_FLOWS_EXPIRED,
-	DAEMON_SOURCE_FLOWS_EXPIRED,
-	DAEMON_SWEEPS,
-	DAEMON_SWEEP_CPU_NS,
-	DAEMON_PID,
-	DAEMON_STARTED_NS,
-	DAEMON_ALIVE_NS, /* last sign of life */
-	DAEMON_MAX,
 };
 
 #endif

@@ -28,6 +28,63 @@ struct int_block {
 	__be16 tail2;
 };
 
+/*
+ * INT v2.1 (MD) over VXLAN-GPE: what stands between the outer UDP header (port 4790) and the original IP
+ * packet. The metadata stack has one entry, the source's; its domain-specific words are source-only.
+ */
+struct gpe_block {
+	__u8 vx_flags; /* VXLAN-GPE: I and P */
+	__u8 vx_reserved[2];
+	__u8 vx_next; /* INT v2.1 */
+	__be32 vni;
+	__u8 type;   /* shim: type 1 (INT-MD) << 4 */
+	__u8 length; /* words of header and stack */
+	__u8 shim_flags;
+	__u8 next;    /* what follows: 1 = IPv4, 2 = IPv6 */
+	__u8 version; /* metadata header: version 2, D, E, M */
+	__u8 md_reserved;
+	__u8 hop_words;
+	__u8 remaining_hops;
+	__be16 bitmap;
+	__be16 domain;
+	__be16 ds_bitmap;
+	__be16 ds_flags; /* enum gpe_flag */
+	__be32 node_id;
+	__be16 ingress_port;
+	__be16 egress_port;
+	__be32 queue;   /* id 8, packets 24 */
+	__be32 ts_high; /* ingress timestamp: ns since the Unix epoch */
+	__be32 ts_low;
+	__be32 sequence; /* of the first segment */
+	__be32 backlog;  /* bytes in the queue */
+	__be32 base;     /* first segment: TCP sequence number; UDP: IPv4 id of the outer header */
+	__be16 size;     /* payload of each segment but the last */
+	__be16 count;    /* segments */
+};
+
+enum gpe_constant {
+	GPE_PORT = 4790,
+	GPE_BLOCK_LEN = 60,
+	GPE_ROOM = 68, /* outer UDP header + block */
+	GPE_VX_FLAGS = 0x0c,
+	GPE_VX_INT = 0x82,
+	GPE_TYPE = 0x10,
+	GPE_WORDS = 12,
+	GPE_NEXT_IPV4 = 1,
+	GPE_NEXT_IPV6 = 2,
+	GPE_VERSION = 0x20,
+	GPE_HOP_WORDS = 5,
+	GPE_BITMAP = 0xd800, /* node id, ports, queue, ingress timestamp */
+	GPE_DOMAIN = 0x4849,
+	GPE_DS_BITMAP = 0xe000, /* sequence number, backlog, segments */
+	GPE_MAX_SEGMENTS = 128,
+};
+
+enum gpe_flag {
+	GPE_FLOW_AGE = 0x000f,     /* as INT_FLOW_AGE */
+	GPE_FLAG_UNKNOWN = 0xfff0, /* must be 0 */
+};
+
 enum int_constant {
 	INT_TYPE = 3,
 	INT_BLOCK_LEN = 36,

@@ -302,7 +302,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-h -V --config --detach --dev --node-id --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --drop-tagged --max-flows --bpffs --help --version"
+            opts="-h -V --config --detach --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -318,6 +318,10 @@ _hostint() {
                     ;;
                 --node-id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -W "xdp tc" -- "${cur}"))
                     return 0
                     ;;
                 --xdp-mode)
@@ -380,6 +384,10 @@ _hostint() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --compat)
+                    COMPREPLY=($(compgen -W "host-int" -- "${cur}"))
+                    return 0
+                    ;;
                 --drop-tagged)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -440,7 +448,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-h -V --dev --node-id --hook --encap --dscp-value --dscp-mask --extension-port --mtu --dest-file --idle-flow-timeout --max-flows --force --foreground --no-tcx --bpffs --help --version"
+            opts="-h -V --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --dest-file --idle-flow-timeout --max-flows --force --foreground --no-mss-clamp --no-tcx --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -460,6 +468,14 @@ _hostint() {
                     ;;
                 --encap)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --superpackets)
+                    COMPREPLY=($(compgen -W "encap encap-all stage no-gso skip" -- "${cur}"))
+                    return 0
+                    ;;
+                --compat)
+                    COMPREPLY=($(compgen -W "host-int" -- "${cur}"))
                     return 0
                     ;;
                 --dscp-value)

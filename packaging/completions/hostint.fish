@@ -35,10 +35,12 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print thi
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from the [sink] table of this TOML file; flags win' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l hook -d 'Where to look at packets [default: xdp]' -r -f -a "xdp\t'XDP: before anything else, for network cards'
+tc\t'TC ingress (tcx, kernel 6.6): for veth and containers, where superpackets arrive whole'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l xdp-mode -d 'How to attach the XDP program [default: auto]' -r -f -a "auto\t'native, else generic'
 native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
@@ -54,6 +56,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l log-format -d '
 json\t'one JSON object a line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l compat -d 'Write reports that collectors of this implementation understand: without queue depth' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Drop tagged packets instead of stripping them (a test of reports without traffic)' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-flows -d 'Size of the flow table [default: 65536]' -r
@@ -75,17 +78,24 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is a container or guest'
 xdp\t'XDP on a veth whose peer is a container or guest: extension-udp only'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How INT is carried: over-tcp-udp or extension-udp [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How INT is carried: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l superpackets -d 'What becomes of superpackets (GSO) [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP is encapsulated whole as vxlan-gpe, whose header each segment repeats; UDP goes untagged'
+encap-all\t'UDP too: only where the receiving side strips at XDP'
+stage\t'segmented by a veth pair first, then tagged one by one: costs throughput'
+no-gso\t'the interface is told to send none (gso_max_segs 1): costs more; UDP and running flows may still send some'
+skip\t'untagged, counted in segments'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l compat -d 'Write what sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that the mark consists of' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Longest IPv4 packet with INT [default: the interface\'s MTU, followed live]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, IPv4 addresses or prefixes, one a line, # comments' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, addresses or prefixes, one a line, # comments' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Size of the flow table [default: 65536, or as it is]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach although no sink runs on this host'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock and flow table, where no sink of this host does'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even where the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'

@@ -2,6 +2,7 @@
 /* Never loaded: one instance of each shared type, so that its BTF gives the user half their definition. */
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
 #include "../../include/hostint/wire.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -20,14 +21,20 @@ struct loss_event loss_event;
 struct gap_event gap_event;
 struct counter counter;
 struct int_block int_block;
+struct gpe_block gpe_block;
 enum hostint_limit limit;
 enum sink_flag sink_flag;
+enum clock_source clock_source;
 enum source_hook source_hook;
 enum encapsulation encapsulation;
+enum superpackets superpackets;
 enum event_kind event_kind;
 enum event_reason event_reason;
 enum sink_counter sink_counter;
 enum source_counter source_counter;
+enum peer_counter peer_counter;
 enum daemon_counter daemon_counter;
 enum int_constant int_constant;
 enum int_flag int_flag;
+enum gpe_constant gpe_constant;
+enum gpe_flag gpe_flag;

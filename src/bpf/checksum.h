@@ -53,4 +53,19 @@ static __always_inline void ip_change(struct iphdr *ip, __u8 tos, __u16 tot_len,
 	ip->check = csum_neg(csum_fold(sum + words[0] + words[1] + words[4]));
 }
 
+static __always_inline void ip_change_ttl(struct iphdr *ip, __u8 ttl)
+{
+	__u16 *word = (__u16 *)&ip->ttl;
+	__u64 sum = (__u64)csum_neg(ip->check) + csum_neg(*word);
+
+	ip->ttl = ttl;
+	ip->check = csum_neg(csum_fold(sum + *word));
+}
+
+static __always_inline void ipv6_change(struct ipv6hdr *ip, __u8 class, __u16 payload_len)
+{
+	ip->version_class_flow = (ip->version_class_flow & bpf_htonl(0xf00fffff)) | bpf_htonl((__u32) class << 20);
+	ip->payload_len = bpf_htons(payload_len);
+}
+
 #endif

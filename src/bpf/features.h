@@ -6,5 +6,6 @@
 const volatile bool have_tai_clock = false;  /* bpf_ktime_get_tai_ns, 6.1 */
 const volatile bool have_check_mtu = false;  /* bpf_check_mtu, 5.12 */
 const volatile bool have_kernel_ctx = false; /* bpf_cast_to_kern_ctx, 6.2 */
+const volatile bool have_xdp_frags = false;  /* packets in several buffers, 5.18 */
 
 #endif

@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds the headers of a tagged packet from those of the original. */
+/* Builds the headers of a tagged packet from those of the original: over-tcp-udp and extension-udp. */
 #ifndef HOSTINT_INT_PUSH_H
 #define HOSTINT_INT_PUSH_H
-
-/* What is taken from the packet before it is changed. */
-struct outgoing_packet {
-	struct iphdr ip;
-	union {
-		struct udphdr udp;
-		struct tcphdr tcp;
-	} l4;
-	__u32 l4_len;
-	__u32 ip_len;
-};
-
-/* From the IPv4 header to the end of the INT block, in one piece: it is stored at once. */
-struct pushed_headers {
-	struct iphdr ip;
-	union {
-		struct {
-			struct udphdr udp;
-			struct int_block block;
-		} udp;
-		struct {
-			struct tcphdr tcp;
-			struct int_block block;
-		} tcp;
-	};
-};
 
 static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32 ifindex, __u64 now,
 				       const struct flow_number *number)
 {
 	b->type = INT_TYPE;
-	b->flags = INT_FLAG_CHECKSUM | number->age_code;
+	b->flags = full_checksum ? 0 : INT_FLAG_CHECKSUM | number->age_code;
 	b->length = INT_BLOCK_WORDS;
 	b->dscp = 0;
 	b->version = 0;
@@ -52,18 +26,48 @@ static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32
 	b->tail2 = 0;
 }
 
-/* The original packet's L4 header stays where it is, its checksum, finished or not, too. */
-static __always_inline void push_extension(const struct outgoing_packet *p, struct int_block *block, __be16 port,
-					   struct pushed_headers *out)
+/* The fixed IP header as it will be; the received one is in its place already. */
+static __always_inline void change_base(struct outgoing_packet *p, __u8 tos, __u32 ip_len, __u8 protocol)
 {
-	out->ip = p->ip;
-	ip_change(&out->ip, p->ip.tos, p->ip_len + EXTENSION_LEN, IPPROTO_UDP);
-	out->udp.udp.source = p->l4.udp.source;
-	out->udp.udp.dest = port;
-	out->udp.udp.len = bpf_htons(p->ip_len - sizeof(struct iphdr) + EXTENSION_LEN);
-	out->udp.udp.check = 0;
-	*(__u8 *)&block->tail1 = p->ip.protocol;
-	out->udp.block = *block;
+	if (p->at.family == 4) {
+		ip_change(out_ipv4(p), tos, ip_len, protocol);
+		return;
+	}
+	ipv6_change(out_ipv6(p), tos, ip_len - IP6_LEN);
+	if (!p->at.options_len)
+		out_ipv6(p)->nexthdr = protocol;
+}
+
+/*
+ * The checksum of the extra UDP header over IPv6, which knows no absent one. Finished or not, the original
+ * segment will sum up to minus its pseudo header, of which the addresses are the new one's too.
+ */
+static __always_inline __u16 extension_checksum(const struct outgoing_packet *p, const struct udphdr *udp,
+						const struct int_block *block)
+{
+	__u32 old_len = p->at.ip_len - (p->at.l4 - p->at.l3);
+	__u64 sum = (__u64)csum_neg(bpf_htons(p->at.protocol)) + csum_neg(bpf_htons(old_len));
+
+	if (p->at.protocol == IPPROTO_UDP && !p->l4.udp.check)
+		return 0;
+	sum += bpf_htons(IPPROTO_UDP) + udp->len + csum_words(udp, UDP_LEN) + csum_words(block, INT_BLOCK_LEN);
+	return csum_udp(csum_neg(csum_fold(sum)));
+}
+
+/* The original packet's L4 header stays where it is, its checksum, finished or not, too. */
+static __always_inline void push_extension(struct outgoing_packet *p)
+{
+	struct udphdr *udp = &p->out.udp.udp;
+	struct int_block *block = &p->out.udp.block;
+
+	change_base(p, p->at.tos, p->at.ip_len + EXTENSION_LEN, IPPROTO_UDP);
+	udp->source = p->l4.udp.source;
+	udp->dest = extension_port;
+	udp->len = bpf_htons(p->at.ip_len - (p->at.l4 - p->at.l3) + EXTENSION_LEN);
+	udp->check = 0;
+	*(__u8 *)&block->tail1 = p->at.protocol;
+	if (p->at.family == 6)
+		udp->check = extension_checksum(p, udp, block);
 }
 
 /*
@@ -111,21 +115,28 @@ static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *b
 						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
 }
 
-static __always_inline void push_over_tcp_udp(const struct outgoing_packet *p, struct int_block *block, __u8 tos_value,
-					      __u8 tos_mask, bool unfinished, struct pushed_headers *out)
+/* A Host-INT sink takes the tail for 0, so an unfinished checksum is finished here, with the payload's sum. */
+static __always_inline void push_over_tcp_udp(struct outgoing_packet *p)
 {
-	block->flags |= INT_FLAG_DSCP;
-	block->dscp = p->ip.tos & ~3;
-	out->ip = p->ip;
-	ip_change(&out->ip, (p->ip.tos & ~tos_mask) | tos_value, p->ip_len + INT_BLOCK_LEN, p->ip.protocol);
-	if (p->l4_len == TCP_BASE_LEN) {
-		out->tcp.tcp = p->l4.tcp;
-		tcp_checksum(&out->tcp.tcp, block, unfinished);
-		out->tcp.block = *block;
+	bool unfinished = p->unfinished && !full_checksum;
+	__u8 dscp = full_checksum ? 0 : p->at.tos & ~3;
+	__u8 flag = full_checksum ? 0 : INT_FLAG_DSCP;
+
+	change_base(p, (p->at.tos & ~tos_mask) | tos_value, p->at.ip_len + INT_BLOCK_LEN, p->at.protocol);
+	if (p->at.protocol == IPPROTO_TCP) {
+		p->out.tcp.block.flags |= flag;
+		p->out.tcp.block.dscp = dscp;
+		p->out.tcp.tcp = p->l4.tcp;
+		if (full_checksum && p->unfinished)
+			p->out.tcp.tcp.check = csum_tcp(csum_neg(p->sum));
+		tcp_checksum(&p->out.tcp.tcp, &p->out.tcp.block, unfinished);
 	} else {
-		out->udp.udp = p->l4.udp;
-		udp_checksum(&out->udp.udp, block, unfinished);
-		out->udp.block = *block;
+		p->out.udp.block.flags |= flag;
+		p->out.udp.block.dscp = dscp;
+		p->out.udp.udp = p->l4.udp;
+		if (full_checksum && p->unfinished)
+			p->out.udp.udp.check = csum_udp(csum_neg(p->sum));
+		udp_checksum(&p->out.udp.udp, &p->out.udp.block, unfinished);
 	}
 }
 

@@ -39,6 +39,14 @@ enum {
 	BPF_RB_AVAIL_DATA = 0,
 };
 
+enum adj_room {
+	BPF_ADJ_ROOM_MAC = 1,
+	BPF_F_ADJ_ROOM_FIXED_GSO = 1,
+	BPF_F_ADJ_ROOM_ENCAP_L3_IPV4 = 2,
+	BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 = 4,
+	BPF_F_ADJ_ROOM_ENCAP_L4_UDP = 16,
+};
+
 enum tc_verdict {
 	TCX_NEXT = -1, /* tcx: next program; clsact in direct-action mode: go on as unclassified */
 	TCX_DROP = 2,
@@ -55,6 +63,16 @@ enum xdp_action {
 enum {
 	ETH_HLEN = 14,
 	ETH_P_IP = 0x0800,
+	ETH_P_IPV6 = 0x86dd,
+	ETH_P_8021Q = 0x8100,
+	ETH_P_8021AD = 0x88a8,
+	VLAN_HLEN = 4,
+	IPPROTO_HOPOPTS = 0,
+	IPPROTO_ICMP = 1,
+	IPPROTO_ROUTING = 43,
+	IPPROTO_FRAGMENT = 44,
+	IPPROTO_ICMPV6 = 58,
+	IPPROTO_DSTOPTS = 60,
 	IPPROTO_TCP = 6,
 	IPPROTO_UDP = 17,
 	IP_DF = 0x4000,
@@ -131,6 +149,20 @@ struct iphdr {
 	__be32 daddr;
 };
 
+struct vlan_tag {
+	__be16 tci;
+	__be16 proto;
+};
+
+struct ipv6hdr {
+	__be32 version_class_flow; /* version 4, traffic class 8, flow label 20 */
+	__be16 payload_len;
+	__u8 nexthdr;
+	__u8 hop_limit;
+	__be32 saddr[4];
+	__be32 daddr[4];
+};
+
 struct udphdr {
 	__be16 source;
 	__be16 dest;
@@ -153,8 +185,22 @@ struct tcphdr {
 /* Kernel structures, read through CO-RE. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct qdisc_skb_head {
+	__u32 qlen;
+};
+
+struct gnet_stats_queue {
+	__u32 backlog;
+};
+
+struct Qdisc {
+	struct qdisc_skb_head q;
+	struct gnet_stats_queue qstats;
+};
+
 struct net_device {
 	unsigned int mtu;
+	struct Qdisc *qdisc;
 };
 
 struct sk_buff {
@@ -164,6 +210,7 @@ struct sk_buff {
 	__u8 ip_summed : 2;
 	__u16 csum_start;
 	__u16 csum_offset;
+	__u16 network_header;
 };
 
 #pragma clang attribute pop

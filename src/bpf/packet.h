@@ -36,4 +36,9 @@ static __always_inline bool is_fragment(__be16 frag_off)
 	return frag_off & bpf_htons(IP_MF | IP_OFFSET);
 }
 
+static __always_inline bool is_vlan(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
+}
+
 #endif

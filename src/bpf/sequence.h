@@ -3,162 +3,56 @@
 #ifndef HOSTINT_SEQUENCE_H
 #define HOSTINT_SEQUENCE_H
 
-enum {
-	WINDOW = WINDOW_WORDS * 64,
-	WORD_MASK = WINDOW_WORDS - 1,
-	QUIET_NS = 1000000000, /* after so long a silence low numbers are a restart: */
-	LOW_NUMBERS = 64,
-};
-
-enum arrival {
-	ARRIVED_IN_ORDER,
-	ARRIVED_REORDERED,
-	ARRIVED_RECOVERED, /* had been declared lost */
-	ARRIVED_DUPLICATE,
-	ARRIVED_RESTARTED,
+/* What one arrival's numbers were, beside being in order. */
+struct arrival {
+	__u32 reordered;
+	__u32 recovered; /* had been declared lost */
+	__u32 duplicates;
+	__u32 restarted;
+	/* Kept here and not on the stack, so that the verifier forgets how they came about: */
+	__u32 seq;     /* numbers that can be told apart: the first, */
+	__u32 count;   /* how many, */
+	__u32 fresh;   /* the last so many of which are newer than all before, */
+	__u32 skipped; /* and so many missing before these */
 };
 
 /* Upper bound of the age that the source states, doubled for path delay and rounding; 0: not stated. */
-static __always_inline __u64 flow_age_bound(__u8 flags)
+static __always_inline __u64 flow_age_bound(__u32 code)
 {
-	__u32 code = flags & INT_FLOW_AGE;
-
 	return code ? 1ULL << (FLOW_AGE_SHIFT + code) : 0;
 }
 
-static __always_inline __u32 lowest_bit(__u64 bits)
+/* What a range of numbers had been until it arrived. */
+struct taken {
+	__u32 awaited;
+	__u32 declared; /* counted as lost */
+	__u32 known;    /* came before */
+};
+
+/* Takes count numbers from a on out of all bitmaps. count <= WINDOW, none of them older than the window. */
+static __always_inline void take_numbers(struct sink_flow *f, __u32 a, __u32 count, struct taken *t)
 {
-	return __builtin_popcountll((bits & -bits) - 1);
-}
+	__u32 declared = 0, awaited = 0, known = 0;
 
-/* The oldest number whose bit is set, seen from the window's oldest number, head - 255, on. */
-static __always_inline __u32 oldest_number(const __u64 *bitmap, __u32 head)
-{
-	__u32 start = head + 1; /* its slot is that of head + 1 - WINDOW */
-	__u64 oldest = head;
-
-#pragma unroll
-	for (int i = WINDOW_WORDS; i >= 0; i--) {
-		__u64 bits = bitmap[((start >> 6) + i) & WORD_MASK];
-
-		if (i == 0)
-			bits &= ~0ULL << (start & 63);
-		oldest = choose(any(bits), (start & ~63U) + i * 64 + lowest_bit(bits) - WINDOW, oldest);
-	}
-	return oldest;
-}
-
-/* Adds losses to those that wait to be reported. */
-static __always_inline void add_lost(struct sink_flow *f, __u32 count, __u32 first, __u64 hole_ns)
-{
-	f->lost += count;
-	if (!f->lost_count) {
-		f->lost_first = first;
-		f->lost_hole_ns = hole_ns;
-	}
-	f->lost_count += count;
-}
-
-/*
- * Ends a loss period: what was missing throughout is lost, what began to miss during it goes into the next
- * one. So a number is declared lost between one and two timeouts after its gap was seen. give_up: nothing
- * that is awaited can come, or be told apart, any more.
- */
-static __always_inline void end_loss_period(struct sink_flow *f, __u64 now, bool give_up)
-{
-	__u32 lost = 0;
-	__u64 fresh = 0;
-
-	if (give_up) {
-		for (int i = 0; i < WINDOW_WORDS; i++) {
-			f->aging[i] |= f->fresh[i];
-			f->fresh[i] = 0;
-		}
-		f->aging_hole_ns = f->aging_hole_ns ?: f->fresh_hole_ns;
-		f->awaited = 0;
-	}
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		lost += __builtin_popcountll(f->aging[i]);
-	if (lost)
-		add_lost(f, lost, oldest_number(f->aging, f->head), f->aging_hole_ns);
-	for (int i = 0; i < WINDOW_WORDS; i++) {
-		f->declared[i] |= f->aging[i];
-		f->aging[i] = f->fresh[i];
-		fresh |= f->fresh[i];
-		f->fresh[i] = 0;
-		if (give_up)
-			f->declared[i] = 0;
-	}
-	f->aging_hole_ns = f->fresh_hole_ns;
-	f->fresh_hole_ns = 0;
-	f->gap_ns = fresh ? now : 0;
-}
-
-/* Another CPU may have stamped `since` a little later than our `now`; far later: the clock was set back. */
-static __always_inline bool is_over(__u64 now, __u64 since, __u64 wait)
-{
-	__s64 passed = now - since;
-
-	return passed >= (__s64)wait || passed < -(__s64)QUIET_NS;
-}
-
-static __always_inline bool loss_period_over(const struct sink_flow *f, __u64 now, __u64 timeout)
-{
-	return f->gap_ns && is_over(now, f->gap_ns, timeout);
-}
-
-/*
- * Awaits count numbers from a on; forgets what their slots held WINDOW numbers ago. What was still awaited
- * there never came. count <= WINDOW.
- */
-static __always_inline void await_numbers(struct sink_flow *f, __u32 a, __u32 count)
-{
-	__u32 fell = 0;
-	__u64 first = 0;
-
-	/* count bits from a on touch at most one word more than the window has */
 	for (int i = 0; i <= WINDOW_WORDS; i++) {
 		__u32 bit = a & 63, w = (a >> 6) & WORD_MASK, room = 64 - bit;
 		__u32 take = choose(-(__u64)less(count, room), count, room);
 		__u64 mask = (((1ULL << (take & 63)) - 1) | -(__u64)(take >> 6)) << bit;
-		__u64 old = (f->fresh[w] | f->aging[w]) & mask;
+		__u64 waited = (f->fresh[w] | f->aging[w]) & mask, lost = f->declared[w] & mask;
 
-		if (!count)
-			break;
-		f->awaited += take - __builtin_popcountll(old | (f->declared[w] & mask));
-		first = choose(any(old) & ~any(fell), (a & ~63U) - WINDOW + lowest_bit(old), first);
-		fell += __builtin_popcountll(old);
+		awaited += __builtin_popcountll(waited);
+		declared += __builtin_popcountll(lost);
+		known += take - __builtin_popcountll(waited | lost);
+		f->fresh[w] &= ~mask;
 		f->aging[w] &= ~mask;
 		f->declared[w] &= ~mask;
-		f->fresh[w] |= mask;
 		a += take;
 		count -= take;
 	}
-	if (fell)
-		add_lost(f, fell, first, f->aging_hole_ns ?: f->fresh_hole_ns);
-}
-
-enum number_state {
-	NUMBER_KNOWN, /* not awaited: came before */
-	NUMBER_AWAITED,
-	NUMBER_DECLARED, /* had been counted as lost */
-};
-
-static __always_inline enum number_state take_number(struct sink_flow *f, __u32 seq)
-{
-	__u64 bit = 1ULL << (seq & 63);
-	__u32 w = (seq >> 6) & WORD_MASK;
-	enum number_state state = NUMBER_AWAITED;
-
-	if (f->declared[w] & bit)
-		state = NUMBER_DECLARED;
-	else if (!((f->fresh[w] | f->aging[w]) & bit))
-		return NUMBER_KNOWN;
-	f->fresh[w] &= ~bit;
-	f->aging[w] &= ~bit;
-	f->declared[w] &= ~bit;
-	f->awaited--;
-	return state;
+	f->awaited -= awaited + declared;
+	t->awaited = awaited;
+	t->declared = declared;
+	t->known = known;
 }
 
 static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
@@ -178,50 +72,73 @@ static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32
 	return silence > QUIET_NS && (seq <= LOW_NUMBERS || ahead <= -WINDOW);
 }
 
-/* A number behind the newest one. */
-static __always_inline enum arrival track_old_number(struct sink_flow *f, __u32 seq, __s32 ahead)
+/* How many of count numbers from seq on come before limit. */
+static __always_inline __u32 before(__u32 seq, __u32 count, __u32 limit)
 {
-	enum number_state state;
+	__s32 ahead = limit - seq;
 
-	/* Numbers before the first one that we saw are not awaited; far on, first has no meaning. */
-	if (f->head - f->first < WINDOW && f->packets < 1U << 31 && (__s32)(seq - f->first) < 0) {
-		f->reordered++;
-		return ARRIVED_REORDERED;
+	ahead &= -less(0, ahead);
+	return choose(-(__u64)less(ahead, count), ahead, count);
+}
+
+/* Numbers too old to be told apart: those that were lost, as long as there are any. */
+static __always_inline void take_late(struct sink_flow *f, __u32 count, struct arrival *arrival)
+{
+	/* More may have been recovered than lost: late ones take the place of others that come after all. */
+	__u64 open = f->recovered < f->lost ? f->lost - f->recovered : 0;
+	__u32 recovered = open < count ? open : count;
+
+	f->late += count;
+	f->recovered += recovered;
+	f->reordered += count;
+	arrival->recovered += recovered;
+	arrival->reordered += count;
+}
+
+/* last: the packet's last number. */
+static __always_inline void take_arrival(struct sink_flow *f, __u32 last, __u64 now, struct arrival *a)
+{
+	struct taken taken;
+
+	if (a->skipped + a->fresh > WINDOW) {
+		add_lost(f, a->skipped + a->fresh - WINDOW, last + 1 - a->fresh - a->skipped, f->last_ns ?: now);
+		a->skipped = WINDOW - a->fresh;
 	}
-	if (ahead <= -WINDOW) {
-		f->late++;
-		f->reordered++;
-		if (f->recovered >= f->lost)
-			return ARRIVED_REORDERED;
-		f->recovered++;
-		return ARRIVED_RECOVERED;
+	if (a->skipped) {
+		if (!f->gap_ns)
+			f->gap_ns = now;
+		if (!f->fresh_hole_ns)
+			f->fresh_hole_ns = f->last_ns ?: now;
 	}
-	state = take_number(f, seq);
-	if (state == NUMBER_KNOWN) {
-		f->duplicates++;
-		return ARRIVED_DUPLICATE;
-	}
-	f->reordered++;
-	if (state == NUMBER_AWAITED)
-		return ARRIVED_REORDERED;
-	f->recovered++;
-	return ARRIVED_RECOVERED;
+	barrier();
+	if (a->fresh)
+		f->head = last;
+	await_numbers(f, last + 1 - a->fresh - a->skipped, a->skipped + a->fresh);
+	barrier();
+	take_numbers(f, a->seq, a->count, &taken);
+	f->duplicates += taken.known;
+	f->recovered += taken.declared;
+	f->reordered += taken.awaited + taken.declared - a->fresh;
+	a->duplicates += taken.known;
+	a->recovered += taken.declared;
+	a->reordered += taken.awaited + taken.declared - a->fresh;
 }
 
 /*
- * Accounts for one arrival. timeout: --loss-timeout. watching: this sink has seen everything since the
- * flow's numbering began at 1, should it begin with this packet.
+ * Accounts for the arrival of a packet that stands for count numbers from seq on, at most half a window.
+ * timeout: --loss-timeout. watching: this sink has seen everything since the flow's numbering began at 1,
+ * should it begin with this packet.
  */
-static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq, __u64 now, __s32 latency_ns,
-						 __u64 timeout, __u64 age_bound, bool watching)
+static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 count, __u64 now, __s32 latency_ns,
+					  __u64 timeout, __u64 age_bound, bool watching, struct arrival *arrival)
 {
 	__s32 ahead = seq - f->head;
 	bool begin = !f->first_ns, restart = false, leap = false;
-	__u32 skipped;
+	__u32 skipped = 0, last = seq + count - 1, fresh = 0, old;
 
-	if (ahead == 1 && !f->awaited && !begin) {
-		f->head = seq;
-		return ARRIVED_IN_ORDER;
+	if (ahead == 1 && !(f->awaited & ~AWAITED_BUSY) && !begin) {
+		f->head = last;
+		return;
 	}
 	if (!begin) {
 		restart = numbering_restarted(f, seq, ahead, now, latency_ns, age_bound);
@@ -234,27 +151,36 @@ static __always_inline enum arrival track_number(struct sink_flow *f, __u32 seq,
 		f->first_ns = now;
 		f->first_latency_ns = latency_ns;
 		f->restarts += restart;
+		arrival->restarted = restart;
 		skipped = watching && seq ? seq - 1 : 0;
 		f->first = seq - skipped;
-	} else if (ahead <= 0) {
-		return track_old_number(f, seq, ahead);
-	} else {
+		fresh = count;
+	} else if (ahead > 0) {
 		skipped = ahead - 1;
+		fresh = count;
+	} else {
+		/* Numbers before the first one that we saw are not awaited; far on, first has no meaning. */
+		if (f->head - f->first < WINDOW && f->packets < 1U << 31) {
+			old = before(seq, count, f->first);
+			f->reordered += old;
+			arrival->reordered += old;
+			seq += old;
+			count -= old;
+		}
+		old = before(seq, count, f->head - (WINDOW - 1));
+		if (old)
+			take_late(f, old, arrival);
+		seq += old;
+		count -= old;
+		if ((__s32)(last - f->head) > 0)
+			fresh = last - f->head;
 	}
-	if (skipped >= WINDOW) {
-		add_lost(f, skipped - (WINDOW - 1), seq - skipped, f->last_ns ?: now);
-		skipped = WINDOW - 1;
-	}
-	if (skipped) {
-		if (!f->gap_ns)
-			f->gap_ns = now;
-		if (!f->fresh_hole_ns)
-			f->fresh_hole_ns = f->last_ns ?: now;
-	}
-	await_numbers(f, seq - skipped, skipped + 1);
-	take_number(f, seq);
-	f->head = seq;
-	return restart ? ARRIVED_RESTARTED : ARRIVED_IN_ORDER;
+	arrival->seq = seq;
+	arrival->count = count;
+	arrival->fresh = fresh;
+	arrival->skipped = skipped;
+	barrier();
+	take_arrival(f, last, now, arrival);
 }
 
 #endif

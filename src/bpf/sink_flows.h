@@ -3,7 +3,7 @@
 #ifndef HOSTINT_SINK_FLOWS_H
 #define HOSTINT_SINK_FLOWS_H
 
-/* Shared by all CPUs; a record changes only under its own lock. */
+/* Shared by all CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -22,13 +22,17 @@ struct {
 /* What the sink learned from one tagged packet. */
 struct arrival_facts {
 	struct flow_key key;
-	struct int_block block;
-	__u8 encapsulation;
-	__u8 l4_len;
-	__u16 orig_len; /* IP total length as sent */
-	__u32 ifindex;
 	__u64 now;
+	__u32 sequence; /* of the first segment, */
+	__u32 count;    /* of so many */
+	__u32 source_node;
+	__u32 ingress_ts;
+	__u32 ifindex;
 	__s32 latency_ns;
+	__u32 bytes; /* of IP packets as sent */
+	__u16 source_port;
+	__u8 encapsulation;
+	__u8 age_code;
 };
 
 /* Losses taken out of a record to be reported. */
@@ -45,7 +49,7 @@ struct loss_news {
 struct flow_news {
 	struct loss_news loss;
 	__u64 lost; /* numbers declared lost just now */
-	enum arrival arrival;
+	struct arrival arrival;
 	__u8 reasons;
 	__u8 bucket;
 	bool gap; /* a loss period began */
@@ -91,50 +95,121 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 		take_loss(f, &news->loss);
 }
 
-static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
-					const struct arrival_facts *a, struct flow_news *news)
+/* What every packet adds, whatever its number. */
+static __always_inline void add_packet(struct sink_flow *f, const struct arrival_facts *a, bool first, bool locked)
 {
-	__u32 seq = bpf_ntohl(a->block.sequence);
-	/* Beyond these numbers no source states an age, whatever the bits say. */
-	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->block.flags) : 0;
-	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
-	__u64 gap_before, lost_before;
-	__u32 bucket;
-	__u8 reasons = 0;
-	bool first;
-
-	bpf_spin_lock(&f->lock);
-	first = !f->first_ns;
-	lost_before = f->lost;
-	gap_before = f->gap_ns;
-	news->arrival = track_number(f, seq, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching);
-	collect_news(f, gap_before, lost_before, news);
-
 	if (a->now > f->last_ns)
 		f->last_ns = a->now;
-	f->source_node = bpf_ntohl(a->block.node_id);
-	f->source_port = bpf_ntohs(a->block.egress_port);
+	f->source_node = a->source_node;
+	f->source_port = a->source_port;
 	f->ifindex = a->ifindex;
 	f->encapsulation = a->encapsulation;
-	add_latency(f, a->latency_ns);
-	f->packets++;
-	f->bytes += a->orig_len;
+	add_latency(f, a->latency_ns, a->count, first, locked);
+	__sync_fetch_and_add(&f->packets, a->count);
+	__sync_fetch_and_add(&f->bytes, a->bytes);
+}
 
-	bucket = latency_bucket(set, f->latency_smooth_ns, f->bucket);
+static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct sink_settings *set)
+{
+	__u32 bucket = f->bucket;
+
+	return in_bucket(set, f->latency_smooth_ns, bucket) ? bucket :
+							      latency_bucket(set, f->latency_smooth_ns, bucket);
+}
+
+/* Might this packet's latency be news? Under the lock it is looked at again. */
+static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now)
+{
+	return is_over(now, f->report_ns, set->report_period_ns) ||
+	       (!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns));
+}
+
+/* Under the lock: only one CPU tells of it. */
+static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now, bool first,
+				      struct flow_news *news)
+{
+	__u32 bucket = bucket_now(f, set);
+	__u8 reasons = 0;
+
 	if (first)
 		reasons = REASON_NEW_FLOW;
-	else if (bucket != f->bucket && is_over(a->now, f->bucket_ns, set->bucket_hold_ns))
+	else if (bucket != f->bucket && is_over(now, f->bucket_ns, set->bucket_hold_ns))
 		reasons = REASON_BUCKET;
 	if (reasons) {
 		f->bucket = bucket;
-		f->bucket_ns = a->now;
+		f->bucket_ns = now;
 	}
-	if (!first && is_over(a->now, f->report_ns, set->report_period_ns))
+	if (!first && is_over(now, f->report_ns, set->report_period_ns))
 		reasons |= REASON_PERIOD;
 	if (reasons)
-		f->report_ns = a->now;
+		f->report_ns = now;
 	news->reasons = reasons;
 	news->bucket = f->bucket;
+}
+
+/* Newest number and how many are awaited, which change at once. */
+union flow_numbers {
+	struct {
+		__u32 head;
+		__u32 awaited;
+	};
+	__u64 both;
+};
+
+/* The next numbers while none is missing, as nearly always: taken without the lock. */
+static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 count)
+{
+	__u64 *numbers = (__u64 *)&f->head;
+	union flow_numbers old, new;
+
+	old.both = *(volatile __u64 *)numbers;
+	if (old.awaited || old.head + 1 != seq || !f->first_ns)
+		return false;
+	new.head = seq + count - 1;
+	new.awaited = 0;
+	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
+}
+
+/* Any numbers. While the record is busy, nobody takes numbers without the lock. */
+static __always_inline void take_locked(struct sink_flow *f, const struct sink_settings *set,
+					const struct arrival_facts *a, struct flow_news *news, bool locked)
+{
+	__u32 seq = a->sequence;
+	/* Beyond these numbers no source states an age, whatever the bits say. */
+	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->age_code) : 0;
+	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
+	__u64 gap_before, lost_before;
+	bool first;
+
+	bpf_spin_lock(&f->lock);
+	if (!locked)
+		__sync_fetch_and_or(&f->awaited, AWAITED_BUSY);
+	first = !f->first_ns;
+	lost_before = f->lost;
+	gap_before = f->gap_ns;
+	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
+		      &news->arrival);
+	collect_news(f, gap_before, lost_before, news);
+	add_packet(f, a, first, locked);
+	find_news(f, set, a->now, first, news);
+	if (!locked)
+		__sync_fetch_and_and(&f->awaited, ~AWAITED_BUSY);
+	bpf_spin_unlock(&f->lock);
+}
+
+/* locked: always under the lock, for kernels whose atomics do not fetch (before 5.12). */
+static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
+					const struct arrival_facts *a, struct flow_news *news, bool locked)
+{
+	if (locked || !take_in_order(f, a->sequence, a->count)) {
+		take_locked(f, set, a, news, locked);
+		return;
+	}
+	add_packet(f, a, false, false);
+	if (!is_news(f, set, a->now))
+		return;
+	bpf_spin_lock(&f->lock);
+	find_news(f, set, a->now, false, news);
 	bpf_spin_unlock(&f->lock);
 }
 
@@ -197,23 +272,14 @@ static __always_inline void tell_loss(struct sink_flow *f, const struct flow_key
 
 static __always_inline void count_arrival(const struct flow_news *news)
 {
-	switch (news->arrival) {
-	case ARRIVED_IN_ORDER:
-		break;
-	case ARRIVED_RECOVERED:
-		count_sink(COUNT_SINK_RECOVERED, 1, 0);
-		count_sink(COUNT_SINK_REORDERED, 1, 0);
-		break;
-	case ARRIVED_REORDERED:
-		count_sink(COUNT_SINK_REORDERED, 1, 0);
-		break;
-	case ARRIVED_DUPLICATE:
-		count_sink(COUNT_SINK_DUPLICATE, 1, 0);
-		break;
-	case ARRIVED_RESTARTED:
+	if (news->arrival.recovered)
+		count_sink(COUNT_SINK_RECOVERED, news->arrival.recovered, 0);
+	if (news->arrival.reordered)
+		count_sink(COUNT_SINK_REORDERED, news->arrival.reordered, 0);
+	if (news->arrival.duplicates)
+		count_sink(COUNT_SINK_DUPLICATE, news->arrival.duplicates, 0);
+	if (news->arrival.restarted)
 		count_sink(COUNT_SINK_FLOW_RESTARTED, 1, 0);
-		break;
-	}
 	if (news->reasons & REASON_NEW_FLOW)
 		count_sink(COUNT_SINK_FLOW_NEW, 1, 0);
 }

@@ -1,294 +1,216 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* INT source: adds an INT block to packets of watched flows. */
+/* INT source: adds INT to packets of watched flows. */
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
 #include "../../include/hostint/wire.h"
 #include "features.h"
+#include "device_mtu.h"
 #include "settings.h"
+#include "attachment.h"
 #include "checksum.h"
 #include "packet.h"
+#include "layout.h"
 #include "counters.h"
 #include "source_maps.h"
 #include "watchlist.h"
+#include "source_flow_table.h"
 #include "source_flows.h"
-#include "int_push.h"
+#include "outgoing.h"
+#include "queue.h"
 #include "checksum_state.h"
+#include "full_sum.h"
+#include "int_push.h"
+#include "gpe_push.h"
+#include "vlan_aside.h"
+#include "tag_skb.h"
+#include "tag_xdp.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Fixed at attach: each attachment has a program of its own. */
-const volatile __u32 encapsulation = ENCAP_OVER_TCP_UDP;
-const volatile __u8 tos_value = 0x04;
-const volatile __u8 tos_mask = 0x04;
-const volatile __be16 extension_port = 0; /* network order */
-const volatile __u32 fixed_mtu = 0;       /* 0: ask the device */
+/* As in the sink, steps that are functions of their own are verified once each. */
 
-enum {
-	L3 = ETH_HLEN,
-	L4 = ETH_HLEN + sizeof(struct iphdr),
-};
-
-enum source_parse {
-	SOURCE_LEAVE, /* counted */
-	SOURCE_WATCHED,
-};
-
-static __always_inline enum source_parse leave(enum source_counter reason, __u64 bytes)
+__noinline int look_skb(struct __sk_buff *ctx)
 {
-	count_source(reason, 1, bytes);
-	return SOURCE_LEAVE;
+	const struct host_settings *host = get_host_settings();
+	struct outgoing_packet *p = get_scratch();
+
+	if (!host || !p)
+		return SOURCE_LEAVE;
+	p->frame_len = ctx->len;
+	p->segments = ctx->gso_segs;
+	/* That by which the packet leaves the host. */
+	p->ifindex = redirect_ifindex ? redirect_ifindex : ctx->ifindex;
+	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0,
+		    ctx->vlan_present, host, p);
 }
 
-static __always_inline __u32 added_len(void)
+__noinline int look_xdp(struct xdp_md *ctx)
 {
-	return encapsulation == ENCAP_EXTENSION_UDP ? EXTENSION_LEN : INT_BLOCK_LEN;
+	const struct host_settings *host = get_host_settings();
+	struct outgoing_packet *p = get_scratch();
+
+	if (!host || !p)
+		return SOURCE_LEAVE;
+	p->frame_len = ctx->data_end - ctx->data;
+	p->watched = false;
+	p->segments = 1;
+	p->ifindex = ctx->ingress_ifindex;
+	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
 }
 
-static __always_inline bool has_int(const struct outgoing_packet *p, void *data, void *end)
+static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 {
-	struct int_block *block = data + L4 + p->l4_len;
+	const struct host_settings *host = get_host_settings();
+	struct outgoing_packet *p = get_scratch();
+	enum tag_plan planned;
+	struct source_flow *f;
 
-	if (p->ip.protocol == IPPROTO_UDP && p->l4.udp.dest == extension_port)
-		return true; /* a sink would take it for INT */
-	return (p->ip.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
-}
-
-static __always_inline bool is_report(const struct host_settings *host, __be16 dport)
-{
-	for (__u32 i = 0; i < MAX_REPORT_PORTS; i++)
-		if (i < host->report_port_count && host->report_port[i] == dport)
-			return true;
-	return false;
-}
-
-/* Looks at a packet from its Ethernet header on; changes nothing. */
-static __always_inline enum source_parse parse(void *data, void *end, __u64 frame_len, const struct host_settings *host,
-					       struct outgoing_packet *p)
-{
-	struct {
-		struct ethhdr eth;
-		struct iphdr ip;
-	} __attribute__((packed)) *head = data;
-	void *l4 = data + L4;
-	__u32 ip_len;
-
-	if ((void *)(head + 1) > end || head->eth.h_proto != bpf_htons(ETH_P_IP))
-		return leave(COUNT_SOURCE_OTHER_PROTOCOL, frame_len);
-	if (head->ip.protocol != IPPROTO_TCP && head->ip.protocol != IPPROTO_UDP)
-		return leave(COUNT_SOURCE_OTHER_PROTOCOL, frame_len);
-	if (!is_watched(head->ip.daddr))
-		return leave(COUNT_SOURCE_UNWATCHED, frame_len);
-	/* Broadcast and multicast frames, limited broadcast and 224.0.0.0/4 */
-	if (head->eth.h_dest[0] & 1 || (head->ip.daddr & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000) ||
-	    head->ip.daddr == 0xffffffff)
-		return leave(COUNT_SOURCE_GROUP_ADDRESS, frame_len);
-	if (head->ip.version_ihl != 0x45)
-		return leave(COUNT_SOURCE_IP_OPTIONS, frame_len);
-	if (is_fragment(head->ip.frag_off))
-		return leave(COUNT_SOURCE_FRAGMENT, frame_len);
-	ip_len = bpf_ntohs(head->ip.tot_len);
-	__builtin_memcpy(&p->ip, &head->ip, sizeof(p->ip));
-	p->ip_len = ip_len;
-	if (p->ip.protocol == IPPROTO_TCP) {
-		if (l4 + TCP_BASE_LEN > end)
-			return leave(COUNT_SOURCE_MALFORMED, frame_len);
-		p->l4.tcp = *(struct tcphdr *)l4;
-		p->l4_len = TCP_BASE_LEN;
-		if (p->l4.tcp.doff >> 4 < 5 || ip_len < sizeof(struct iphdr) + (p->l4.tcp.doff >> 4) * 4)
-			return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	} else {
-		if (l4 + UDP_LEN > end)
-			return leave(COUNT_SOURCE_MALFORMED, frame_len);
-		p->l4.udp = *(struct udphdr *)l4;
-		p->l4_len = UDP_LEN;
-	}
-	return SOURCE_WATCHED;
-}
-
-/* What can be said of a single packet only: not of a superpacket. */
-static __always_inline enum source_parse check_size(void *data, void *end, __u64 frame_len,
-						    const struct host_settings *host, const struct outgoing_packet *p,
-						    __u32 mtu)
-{
-	if (p->ip_len > frame_len - L3)
-		return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	if (p->ip.protocol == IPPROTO_UDP) {
-		if (bpf_ntohs(p->l4.udp.len) != p->ip_len - sizeof(struct iphdr) ||
-		    p->ip_len < sizeof(struct iphdr) + UDP_LEN)
-			return leave(COUNT_SOURCE_MALFORMED, frame_len);
-		if (is_report(host, p->l4.udp.dest))
-			return leave(COUNT_SOURCE_REPORT, frame_len);
-	}
-	if (has_int(p, data, end))
-		return leave(COUNT_SOURCE_HAS_INT, frame_len);
-	if (p->ip_len + added_len() > mtu)
-		return leave(COUNT_SOURCE_TOO_LONG, frame_len);
-	/* A router that fragments a tagged packet would separate INT from the rest. No link that carries
-	 * IPv4 hosts has a smaller MTU than 576. */
-	if (!(p->ip.frag_off & bpf_htons(IP_DF)) && p->ip_len + added_len() > 576)
-		return leave(COUNT_SOURCE_MAY_FRAGMENT, frame_len);
-	return SOURCE_WATCHED;
-}
-
-static __always_inline struct source_flow *flow_of(const struct outgoing_packet *p)
-{
-	struct flow_key key = {
-		.saddr = p->ip.saddr,
-		.daddr = p->ip.daddr,
-		.sport = p->l4.udp.source,
-		.dport = p->l4.udp.dest,
-		.protocol = p->ip.protocol,
-	};
-
-	return find_or_add_flow(&key);
-}
-
-/* Once there is room for it: a number that is not sent would be missed. */
-static __always_inline void number_packet(const struct host_settings *host, __u32 ifindex, struct source_flow *f,
-					  struct int_block *block)
-{
-	struct flow_number number;
-	__u64 now = now_ns(host);
-
-	next_number(f, now, &number);
-	fill_block(block, host->node_id, ifindex, now, &number);
-}
-
-static __always_inline __u32 device_mtu(void *ctx)
-{
-	__u32 mtu = 0;
-
-	if (fixed_mtu)
-		return fixed_mtu;
-	if (have_check_mtu)
-		bpf_check_mtu(ctx, 0, &mtu, 0, 0);
-	/* The loopback device claims one byte more than an IPv4 packet can have. */
-	return mtu < 0xffff ? mtu : 0xffff;
-}
-
-/* Room was made but the header could not be written: give the room back, or the packet is lost. */
-static __always_inline int undo(struct __sk_buff *ctx, __u64 frame_len)
-{
-	if (!bpf_skb_adjust_room(ctx, -(__s32)added_len(), BPF_ADJ_ROOM_NET, 0)) {
-		count_source(COUNT_SOURCE_UNDONE, 1, frame_len);
+	if (!host || !p)
+		return TCX_NEXT;
+	if ((encapsulation == ENCAP_OVER_TCP_UDP || superpackets == SUPER_ENCAP_ALL) && !read_checksum_state(ctx, p)) {
+		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	count_source(COUNT_SOURCE_DROPPED, 1, frame_len);
-	return TCX_DROP;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	planned = plan(ctx, p, f);
+	if (planned == PLAN_LEAVE)
+		return TCX_NEXT;
+	if (!f)
+		f = add_flow(&p->key);
+	if (!f) {
+		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
+		return TCX_NEXT;
+	}
+	if (ctx->gso_size && !f->encapsulated)
+		f->encapsulated = 1;
+	if (planned == PLAN_TAG)
+		return tag_skb(ctx, host, p, f, locked);
+	count_source(COUNT_SOURCE_STAGED, 1, p->frame_len);
+	return bpf_redirect(stage_ifindex, 0);
 }
 
-static __always_inline int tag_skb(struct __sk_buff *ctx, __u32 ifindex)
+__noinline int tag_watched(struct __sk_buff *ctx)
+{
+	return tag_packet(ctx, false);
+}
+
+__noinline int tag_watched_locked(struct __sk_buff *ctx)
+{
+	return tag_packet(ctx, true);
+}
+
+/* Did the packet come back from the staging interface? */
+static __always_inline bool is_staged(struct __sk_buff *ctx)
+{
+	return stage_peer && ctx->ingress_ifindex == stage_peer;
+}
+
+/*
+ * Nearly all packets are not watched: of those without VLAN tags and extension headers that is found out, and
+ * counted, at once.
+ */
+static __always_inline bool is_unwatched(struct __sk_buff *ctx, bool *watched)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	const struct host_settings *host = get_host_settings();
-	__u64 frame_len = ctx->len;
-	struct outgoing_packet p;
-	struct pushed_headers out;
-	struct int_block block;
-	struct checksum_state state = {};
-	struct source_flow *flow;
+	struct ethhdr *eth = data;
 
-	if (!host)
-		return TCX_NEXT;
-	/* The headers may lie in fragments of the skb: bring them to where they can be read. */
-	if (data + L4 + TCP_BASE_LEN + INT_BLOCK_LEN > end && frame_len > (__u64)(end - data) &&
-	    ctx->protocol == bpf_htons(ETH_P_IP)) {
-		__u32 want = L4 + TCP_BASE_LEN + INT_BLOCK_LEN;
+	if ((void *)(eth + 1) > end)
+		return false;
+	if (eth->h_proto == bpf_htons(ETH_P_IP)) {
+		struct iphdr *ip = (void *)(eth + 1);
 
-		bpf_skb_pull_data(ctx, frame_len < want ? frame_len : want);
-		data = (void *)(long)ctx->data;
-		end = (void *)(long)ctx->data_end;
-	}
-	__builtin_memset(&p, 0, sizeof(p));
-	if (parse(data, end, frame_len, host, &p) != SOURCE_WATCHED)
-		return TCX_NEXT;
-	if (ctx->vlan_present) {
-		count_source(COUNT_SOURCE_VLAN, 1, frame_len);
-		return TCX_NEXT;
-	}
-	if (ctx->gso_size) {
-		count_source(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, frame_len);
-		return TCX_NEXT;
-	}
-	if (check_size(data, end, frame_len, host, &p, device_mtu(ctx)) != SOURCE_WATCHED)
-		return TCX_NEXT;
-	if (encapsulation == ENCAP_OVER_TCP_UDP && !read_checksum_state(ctx, &p, L4, &state)) {
-		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, frame_len);
-		return TCX_NEXT;
-	}
-	flow = flow_of(&p);
-	if (!flow) {
-		count_source(COUNT_SOURCE_TABLE_FULL, 1, frame_len);
-		return TCX_NEXT;
-	}
-	if (bpf_skb_adjust_room(ctx, added_len(), BPF_ADJ_ROOM_NET, 0)) {
-		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
-		return TCX_NEXT;
-	}
-	number_packet(host, ifindex, flow, &block);
-	if (encapsulation == ENCAP_EXTENSION_UDP) {
-		push_extension(&p, &block, extension_port, &out);
-		if (bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + EXTENSION_LEN, 0))
-			return undo(ctx, frame_len);
+		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
+			return false;
+		*watched = is_watched4(ip->daddr);
+	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr *ip = (void *)(eth + 1);
+
+		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
+			return false;
+		*watched = is_watched6(ip->daddr);
 	} else {
-		push_over_tcp_udp(&p, &block, tos_value, tos_mask, state.unfinished, &out);
-		if (p.l4_len == TCP_BASE_LEN ?
-			    bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + TCP_BASE_LEN + INT_BLOCK_LEN, 0) :
-			    bpf_skb_store_bytes(ctx, L3, &out, sizeof(struct iphdr) + UDP_LEN + INT_BLOCK_LEN, 0))
-			return undo(ctx, frame_len);
+		return false;
 	}
-	count_source(COUNT_SOURCE_TAGGED, 1, frame_len);
-	return TCX_NEXT;
+	if (!*watched)
+		count_source(COUNT_SOURCE_UNWATCHED, 1, ctx->len);
+	return !*watched;
 }
 
-/* TC egress (tcx or clsact), or TC ingress of a veth whose peer is a guest. */
+static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
+{
+	struct outgoing_packet *p;
+	bool watched = false;
+	int found;
+
+	if (is_unwatched(ctx, &watched))
+		return false;
+	p = get_scratch();
+	if (!p)
+		return false;
+	p->watched = watched;
+	found = look_skb(ctx);
+
+	/* The headers may lie in fragments of the skb: bring them to where they can be read. */
+	if (found == SOURCE_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
+		found = look_skb(ctx);
+	if (found == SOURCE_SHORT)
+		count_source(COUNT_SOURCE_MALFORMED, 1, ctx->len);
+	return found == SOURCE_WATCHED;
+}
+
+static __always_inline int go_on(int verdict)
+{
+	return redirect_ifindex && verdict == TCX_NEXT ? bpf_redirect(redirect_ifindex, 0) : verdict;
+}
+
+/* TC egress (tcx or clsact), or TC ingress of a veth whose peer is a guest, or of the staging interface. */
 SEC("tc")
 int source_tc(struct __sk_buff *ctx)
 {
-	return tag_skb(ctx, ctx->ifindex);
+	if (is_staged(ctx))
+		return TCX_NEXT;
+	return go_on(is_to_be_tagged(ctx) ? tag_watched(ctx) : TCX_NEXT);
 }
 
-/* XDP on a veth whose peer is a guest. XDP can't see whether a checksum is still to be finished, so only
- * extension-udp, which leaves it alone, is possible here. */
+/* The same before 5.12. */
+SEC("?tc")
+int source_tc_locked(struct __sk_buff *ctx)
+{
+	if (is_staged(ctx))
+		return TCX_NEXT;
+	return go_on(is_to_be_tagged(ctx) ? tag_watched_locked(ctx) : TCX_NEXT);
+}
+
+static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
+{
+	const struct host_settings *host = get_host_settings();
+	struct outgoing_packet *p = get_scratch();
+	struct source_flow *f;
+
+	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED ||
+	    check_size(p, EXTENSION_LEN, device_mtu(ctx, 0)) != SOURCE_WATCHED)
+		return XDP_PASS;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!f)
+		f = add_flow(&p->key);
+	if (!f) {
+		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
+		return XDP_PASS;
+	}
+	return tag_xdp(ctx, host, p, f, locked);
+}
+
+/* XDP on a veth whose peer is a guest. */
 SEC("xdp")
 int source_xdp(struct xdp_md *ctx)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	const struct host_settings *host = get_host_settings();
-	__u64 frame_len = end - data;
-	struct outgoing_packet p;
-	struct pushed_headers out;
-	struct int_block block;
-	struct source_flow *flow;
-	struct ethhdr eth;
+	return tag_frame(ctx, false);
+}
 
-	if (!host)
-		return XDP_PASS;
-	__builtin_memset(&p, 0, sizeof(p));
-	if (parse(data, end, frame_len, host, &p) != SOURCE_WATCHED ||
-	    check_size(data, end, frame_len, host, &p, device_mtu(ctx)) != SOURCE_WATCHED)
-		return XDP_PASS;
-	__builtin_memcpy(&eth, data, sizeof(eth));
-	flow = flow_of(&p);
-	if (!flow) {
-		count_source(COUNT_SOURCE_TABLE_FULL, 1, frame_len);
-		return XDP_PASS;
-	}
-	if (bpf_xdp_adjust_head(ctx, -EXTENSION_LEN)) {
-		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
-		return XDP_PASS;
-	}
-	data = (void *)(long)ctx->data;
-	end = (void *)(long)ctx->data_end;
-	if (data + L4 + EXTENSION_LEN > end) {
-		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, frame_len);
-		bpf_xdp_adjust_head(ctx, EXTENSION_LEN);
-		return XDP_PASS;
-	}
-	number_packet(host, ctx->ingress_ifindex, flow, &block);
-	push_extension(&p, &block, extension_port, &out);
-	__builtin_memcpy(data, &eth, sizeof(eth));
-	__builtin_memcpy(data + L3, &out, sizeof(struct iphdr) + EXTENSION_LEN);
-	count_source(COUNT_SOURCE_TAGGED, 1, frame_len);
-	return XDP_PASS;
+/* The same before 5.12. */
+SEC("?xdp")
+int source_xdp_locked(struct xdp_md *ctx)
+{
+	return tag_frame(ctx, true);
 }

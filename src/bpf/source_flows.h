@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The source's flow table: sequence numbers, 1 for a flow's first packet. */
+/* Sequence numbers of flows, 1 for the first packet. */
 #ifndef HOSTINT_SOURCE_FLOWS_H
 #define HOSTINT_SOURCE_FLOWS_H
-
-/* Shared by all CPUs; a record changes only under its own lock (fetching atomics need 5.12). */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, struct flow_key);
-	__type(value, struct source_flow);
-} source_flows SEC(".maps");
 
 struct flow_number {
 	__u32 sequence;
@@ -31,30 +23,37 @@ static __always_inline __u8 flow_age_code(__u64 age_ns)
 }
 
 /* NULL if the table is full. */
-static __always_inline struct source_flow *find_or_add_flow(const struct flow_key *key)
+static __always_inline struct source_flow *add_flow(const struct flow_key *key)
 {
-	struct source_flow *f = bpf_map_lookup_elem(&source_flows, key);
 	struct source_flow empty = {};
 
-	if (f)
-		return f;
 	/* Another CPU may have been faster: then its record serves. */
 	if (!bpf_map_update_elem(&source_flows, key, &empty, BPF_NOEXIST))
 		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
 	return bpf_map_lookup_elem(&source_flows, key);
 }
 
-static __always_inline void next_number(struct source_flow *f, __u64 now, struct flow_number *number)
+/* The first of count numbers. locked: for kernels whose atomics do not fetch (before 5.12). */
+static __always_inline void next_numbers(struct source_flow *f, __u32 count, __u64 now, bool locked,
+					 struct flow_number *number)
 {
 	__u64 created;
 
-	bpf_spin_lock(&f->lock);
-	number->sequence = ++f->sequence;
+	if (locked) {
+		bpf_spin_lock(&f->lock);
+		number->sequence = f->sequence + 1;
+		f->sequence += count;
+		if (!f->created_ns) /* not at number 1: numbers wrap, and a flow is born once */
+			f->created_ns = now;
+		created = f->created_ns;
+		bpf_spin_unlock(&f->lock);
+	} else {
+		number->sequence = __sync_fetch_and_add(&f->sequence, count) + 1;
+		created = f->created_ns;
+		if (!created)
+			created = __sync_val_compare_and_swap(&f->created_ns, 0, now) ?: now;
+	}
 	f->last_ns = now;
-	if (!f->created_ns) /* not at number 1: numbers wrap, and a flow is born once */
-		f->created_ns = now;
-	created = f->created_ns;
-	bpf_spin_unlock(&f->lock);
 
 	number->age_code = 0;
 	if (number->sequence - 1 < FLOW_AGE_PACKETS && now >= created)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The watchlist: IPv4 destination prefixes whose flows are tagged. */
+/* The watchlist: destination prefixes whose flows are tagged. */
 #ifndef HOSTINT_WATCHLIST_H
 #define HOSTINT_WATCHLIST_H
 
@@ -11,10 +11,18 @@ struct {
 	__type(value, struct dest_value);
 } source_dests SEC(".maps");
 
-static __always_inline bool is_watched(__be32 addr)
+static __always_inline bool is_watched4(__be32 addr)
 {
-	struct dest_key key = { .prefix_len = 32, .addr = addr };
+	struct dest_key key = { .prefix_len = 32 + 32, .family = bpf_htonl(4), .addr = { addr } };
 
+	return bpf_map_lookup_elem(&source_dests, &key);
+}
+
+static __always_inline bool is_watched6(const __be32 *addr)
+{
+	struct dest_key key = { .prefix_len = 32 + 128, .family = bpf_htonl(6) };
+
+	__builtin_memcpy(key.addr, addr, sizeof(key.addr));
 	return bpf_map_lookup_elem(&source_dests, &key);
 }
 

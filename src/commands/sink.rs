@@ -9,12 +9,11 @@ use anyhow::{Context, Result};
 
 use super::{advise, find_pins, make_pins};
 use crate::cli::{SinkArgs, exit};
-use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
+use crate::config::{Compat, ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
 use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter, flow_key, source_flow};
-use crate::datapath::links::XdpMode;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
-use crate::datapath::sink::{self, Sink};
+use crate::datapath::sink::{self, Attached, Sink};
 use crate::datapath::sweeper::{Sweeper, expire_source_flows};
 use crate::datapath::{events, source};
 use crate::model::{REPORT_PORT, SinkEvent};
@@ -70,9 +69,16 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .with_context(|| format!("cannot attach the sink to {dev}"))
             .inspect_err(|_| leave_nothing(&pins))?;
         eprintln!(
-            "hostint: sink attached to {dev} ({mode} XDP), node id {}",
+            "hostint: sink attached to {dev} ({mode}), node id {}",
             config.node_id
         );
+        let gro = sink::veth_gro(config.hook, netdev::index_of(dev)?);
+        if gro == Some(false) {
+            eprintln!(
+                "hostint: {dev} is a veth with GRO off: received segments are not merged after the strip \
+                 (try: ethtool -K {dev} gro on)"
+            );
+        }
     }
     adopt(&sink, &pins, &config)?;
     match serve(&pins, &sink, &config, emitter).context("cannot go on as a sink")? {
@@ -92,20 +98,24 @@ fn leave_nothing(pins: &Pins) {
 }
 
 fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {
-    let mode = sink.attach(pins, dev, config.xdp_mode).map_err(advise)?;
-    Ok(match mode {
-        XdpMode::Native => "native",
-        XdpMode::Generic => "generic",
+    Ok(match sink.attach(pins, dev, config).map_err(advise)? {
+        Attached::XdpNative => "native XDP",
+        Attached::XdpGeneric => "generic XDP",
+        Attached::Tcx => "tc, tcx",
     })
 }
 
 /// Interfaces from an earlier run keep being stripped, by the new program.
 fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
-    for dev in sink::attached_devs(pins).context("cannot look for attached sinks")? {
+    for (dev, hook) in sink::attached_devs(pins).context("cannot look for attached sinks")? {
         if config.devs.contains(&dev) {
             continue;
         }
-        match attach(sink, pins, &dev, config) {
+        let as_it_was = SinkConfig {
+            hook,
+            ..config.clone()
+        };
+        match attach(sink, pins, &dev, &as_it_was) {
             Ok(_) => eprintln!(
                 "hostint: sink still attached to {dev} (hostint sink --detach --dev {dev} ends that)"
             ),
@@ -189,6 +199,7 @@ fn prepare(sink: &Sink, config: &SinkConfig, collectors: &[SocketAddr]) -> Resul
 /// What events lead to.
 struct Pipeline {
     builder: Builder,
+    compat: Option<Compat>,
     emitter: Emitter,
     sweeper: Sweeper,
     events_read: u64,
@@ -198,7 +209,14 @@ struct Pipeline {
 impl Pipeline {
     fn take(&mut self, bytes: &[u8]) {
         self.events_read += 1;
-        match events::decode(bytes) {
+        let mut event = events::decode(bytes);
+        // Host-INT's latency report has no room for it.
+        if let (Some(Compat::HostInt), Some(SinkEvent::Latency(latency))) =
+            (self.compat, &mut event)
+        {
+            latency.queue = None;
+        }
+        match event {
             Some(SinkEvent::Gap(flow)) => self.sweeper.expect_loss(&flow, Instant::now()),
             Some(event) => match self.builder.build(&event, clock::realtime_ns()) {
                 Some(observation) => self.emitter.emit(observation),
@@ -255,7 +273,9 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
         builder: Builder {
             sink_node: config.node_id,
             node_id_word: config.node_id_word,
+            clock: Some(sink.host.refresh_clock()?),
         },
+        compat: config.compat,
         emitter,
         sweeper: Sweeper::new(sink, config.loss_timeout.0, config.idle_flow_timeout.0)?,
         events_read: 0,
@@ -283,7 +303,7 @@ fn serve(pins: &Pins, sink: &Sink, config: &SinkConfig, emitter: Emitter) -> Res
                 sink.note(daemon_counter::DAEMON_PID, 0)?;
                 return Ok(End::Detached);
             }
-            sink.host.refresh_clock()?;
+            pipeline.borrow_mut().builder.clock = Some(sink.host.refresh_clock()?);
             pass(pins, sink, config, &pipeline, &mut before)?;
             write_counters(sink, &pipeline.borrow(), &before)?;
         }

@@ -1,5 +1,6 @@
 //! `hostint source`: what is tagged, and where.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -7,12 +8,14 @@ use anyhow::{Context, Result, bail};
 
 use super::{Usage, advise, find_pins, make_pins, print};
 use crate::cli::{SourceCommand, exit};
-use crate::config::{SourceConfig, SourceHook, SourceOptions};
+use crate::config::{SourceConfig, SourceHook, SourceOptions, Superpackets};
 use crate::datapath::dests::Dests;
 use crate::datapath::host::Host;
+use crate::datapath::peer::{self, Peer, PeerSettings};
 use crate::datapath::pins::Pins;
 use crate::datapath::sink;
 use crate::datapath::source::{self, Attached, Source};
+use crate::datapath::source_settings;
 use crate::datapath::sweeper::expire_source_flows;
 use crate::model::{NodeId, Prefix, REPORT_PORT};
 use crate::os::{clock, netdev, resolve, signals};
@@ -50,9 +53,6 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
             .with_context(|| format!("cannot use interface {dev}"))?;
         if !ethernet {
             bail!("cannot use interface {dev}: its packets have no Ethernet header");
-        }
-        if netdev::is_vlan(dev) {
-            bail!("cannot use interface {dev}: a sink does not see INT behind a VLAN tag");
         }
     }
     let pins = make_pins(bpffs)?;
@@ -100,10 +100,20 @@ fn attach_dev(
     if let Some(dests) = Dests::open(pins)? {
         add_dests(&dests, prefixes)?;
     }
+    let peer = load_peer(pins, dev, config)
+        .map_err(advise)
+        .context("cannot load the program for answers")?;
     let attached = source
         .attach(pins, dev, config)
         .map_err(advise)
         .with_context(|| format!("cannot attach the source to {dev}"))?;
+    match peer {
+        Some(peer) => peer.attach(pins, dev, config.no_tcx).map(drop),
+        None if config.hook == SourceHook::Tc => peer::detach(pins, &[dev.to_owned()]),
+        None => Ok(()),
+    }
+    .map_err(advise)
+    .with_context(|| format!("cannot look at answers on {dev}"))?;
     let how = match (config.hook, attached) {
         (SourceHook::Xdp, _) => "XDP",
         (_, Attached::Link) => "tcx",
@@ -114,7 +124,29 @@ fn attach_dev(
         config.hook.name(),
         config.encapsulation
     );
+    if config.superpackets == Superpackets::NoGso {
+        eprintln!(
+            "hostint: {dev} is sent no superpackets any more; connections that exist follow when their route changes"
+        );
+    }
     Ok(source)
+}
+
+/// What makes answers suit a stack that does not know of INT, where they come in by the same interface.
+fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<Peer>> {
+    if config.hook != SourceHook::Tc || !config.mss_clamp {
+        return Ok(None);
+    }
+    let (room_ipv4, room_ipv6) = source_settings::room(config);
+    let settings = PeerSettings {
+        room_ipv4,
+        room_ipv6,
+        fixed_mtu: config.mtu,
+        tos_value: config.mark.tos_value(),
+        tos_mask: config.mark.tos_mask(),
+        extension_port: config.extension_port,
+    };
+    Peer::load(pins, dev, &settings).map(Some)
 }
 
 /// The node id given, or that of the sink that runs on this host.
@@ -160,7 +192,8 @@ fn look_after(source: &Source, config: &SourceConfig) -> Result<()> {
 
 fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<u8> {
     let detached = match find_pins(bpffs)? {
-        Some(pins) => source::detach(&pins, devs)
+        Some(pins) => peer::detach(&pins, devs)
+            .and_then(|()| source::detach(&pins, devs))
             .map_err(advise)
             .context("cannot detach the source")?,
         None => Vec::new(),
@@ -208,12 +241,13 @@ fn find_prefixes(names: &[String]) -> Result<Vec<(Prefix, String)>> {
 }
 
 fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
-    let looks_numeric = name.contains('/') || name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let looks_numeric =
+        name.contains(['/', ':']) || name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match name.parse::<Prefix>() {
         Ok(prefix) => return Ok(vec![prefix]),
         Err(err) if looks_numeric => {
             return Err(Usage(format!(
-                "cannot use destination {name}: {err} (try 10.0.0.1 or 10.0.0.0/24)"
+                "cannot use destination {name}: {err} (try 10.0.0.1, 10.0.0.0/24 or 2001:db8::/64)"
             ))
             .into());
         }
@@ -221,17 +255,7 @@ fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
     }
     let addresses =
         resolve::addresses(name).with_context(|| format!("cannot find destination {name}"))?;
-    let prefixes: Vec<Prefix> = addresses
-        .iter()
-        .filter_map(|addr| match addr {
-            std::net::IpAddr::V4(v4) => Some(Prefix::host(*v4)),
-            std::net::IpAddr::V6(_) => None,
-        })
-        .collect();
-    if prefixes.is_empty() {
-        bail!("cannot use destination {name}: it has no IPv4 address");
-    }
-    Ok(prefixes)
+    Ok(addresses.into_iter().map(Prefix::host).collect())
 }
 
 fn add_dests(dests: &Dests, found: &[(Prefix, String)]) -> Result<()> {

@@ -7,19 +7,22 @@ use anyhow::{Context, Result};
 
 use super::{advise, find_pins, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
+use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
     self, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
 };
 use crate::datapath::counters::{self, Meaning};
 use crate::datapath::dests::Dests;
-use crate::datapath::host::Host;
+use crate::datapath::events::encapsulation_of;
+use crate::datapath::host::{Host, clock_state};
 use crate::datapath::links::{Link, XdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
-use crate::datapath::{sink, source};
+use crate::datapath::source_settings::superpackets_of;
+use crate::datapath::{peer, sink, source};
 use crate::model::{
-    Attachment, BucketEdge, CounterStatus, DaemonCounter, DestStatus, Encapsulation, FlowStatus,
-    HostStatus, NodeId, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, Encapsulation,
+    FlowStatus, HostStatus, NodeId, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 use crate::os::{clock, netdev};
 use crate::views;
@@ -35,6 +38,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
         None => HostStatus {
             schema: STATUS_SCHEMA,
             node_id: None,
+            clock: None,
             sink: None,
             source: None,
         },
@@ -75,8 +79,18 @@ fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {
     Ok(HostStatus {
         schema: STATUS_SCHEMA,
         node_id: host.map(|host| NodeId(host.node_id)),
+        clock: host.as_ref().and_then(clock_status),
         sink: read_sink(pins, host.unwrap_or_default(), args)?,
         source: read_source(pins)?,
+    })
+}
+
+fn clock_status(host: &abi::host_settings) -> Option<ClockStatus> {
+    let state = clock_state(host);
+    Some(ClockStatus {
+        source: state.source.name()?,
+        offset_ns: host.clock_offset_ns,
+        synchronised: state.synchronised,
     })
 }
 
@@ -154,9 +168,9 @@ fn read_sink(
 fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
     let mut found = Vec::new();
     for (role, dev) in pins.links()? {
-        if role != sink::ROLE {
+        let Some(hook) = sink::hook_of(&role) else {
             continue;
-        }
+        };
         let Some(link) = Link::open(&pins.link(&role, &dev))? else {
             continue;
         };
@@ -166,9 +180,17 @@ fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
         }
         found.push(Attachment {
             dev: netdev::name_of(ifindex).unwrap_or(dev),
-            hook: "xdp",
-            mode: mode_name(ifindex),
+            hook: match hook {
+                SinkHook::Xdp => "xdp",
+                SinkHook::Tc => "tc",
+            },
+            mode: match hook {
+                SinkHook::Xdp => mode_name(ifindex),
+                SinkHook::Tc => "tcx",
+            },
+            superpackets: None,
             encapsulation: None,
+            gro: sink::veth_gro(hook, ifindex),
         });
     }
     Ok(found)
@@ -190,6 +212,9 @@ fn sink_status_settings(settings: &sink_settings, host: &abi::host_settings) -> 
     }
     if has(sink_flag::SINK_EXTENSION_UDP) {
         encapsulations.push(Encapsulation::ExtensionUdp.name());
+    }
+    if has(sink_flag::SINK_VXLAN_GPE) {
+        encapsulations.push(Encapsulation::VxlanGpe.name());
     }
     SinkSettings {
         encapsulations,
@@ -232,12 +257,9 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         source_node: NodeId(flow.source_node),
         source_port: flow.source_port,
         sink_port: flow.ifindex,
-        encapsulation: if u32::from(flow.encapsulation) == abi::encapsulation::ENCAP_EXTENSION_UDP.0
-        {
-            Encapsulation::ExtensionUdp.name()
-        } else {
-            Encapsulation::OverTcpUdp.name()
-        },
+        encapsulation: encapsulation_of(flow.encapsulation.into())
+            .unwrap_or_default()
+            .name(),
         packets: flow.packets,
         bytes: flow.bytes,
         lost: flow.lost.saturating_sub(flow.recovered),
@@ -276,26 +298,28 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
         .map(|(dev, hook, info)| Attachment {
             hook: hook.name(),
             mode: match (hook, info.clsact) {
-                (crate::config::SourceHook::Xdp, _) => {
-                    mode_name(netdev::index_of(&dev).unwrap_or_default())
-                }
+                (SourceHook::Xdp, _) => mode_name(netdev::index_of(&dev).unwrap_or_default()),
                 (_, 0) => "tcx",
                 _ => "clsact",
             },
-            encapsulation: Some(
-                if info.encapsulation == abi::encapsulation::ENCAP_EXTENSION_UDP.0 {
+            gro: None,
+            superpackets: Some(superpackets_of(&info).name()),
+            encapsulation: Some(match encapsulation_of(info.encapsulation) {
+                Some(Encapsulation::ExtensionUdp) => {
                     format!("extension-udp port {}", u16::from_be(info.extension_port))
-                } else {
-                    format!(
-                        "over-tcp-udp dscp {:#04x}/{:#04x}",
-                        info.tos_value >> 2,
-                        info.tos_mask >> 2
-                    )
-                },
-            ),
+                }
+                Some(Encapsulation::VxlanGpe) => "vxlan-gpe".to_owned(),
+                _ => format!(
+                    "over-tcp-udp dscp {:#04x}/{:#04x}",
+                    info.tos_value >> 2,
+                    info.tos_mask >> 2
+                ),
+            }),
             dev,
         })
         .collect();
+    let mut counters = read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?;
+    counters.extend(read_counters(pins, peer::COUNTERS_MAP, counters::PEER)?);
     Ok(Some(SourceStatus {
         attachments,
         dests: dests
@@ -305,7 +329,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
                 name,
             })
             .collect(),
-        counters: read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?,
+        counters,
         flows_total,
         flows_max: flows.map_or(0, |flows| flows.capacity()),
     }))

@@ -1,10 +1,12 @@
 //! Flags and config file as typed, validated values.
 
+mod choice;
 mod duration;
 mod mark;
 mod sink;
 mod source;
 
+pub use choice::{Compat, SinkHook, Superpackets};
 pub use duration::Span;
 pub use mark::{BadMark, DscpMark};
 pub use sink::{ConfigError, LogFormatName, SinkConfig, SinkOptions, XdpMode, load_file};

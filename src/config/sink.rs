@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use super::mark::parse_dscp;
-use super::{DscpMark, EXTENSION_PORT, Span};
+use super::{Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
 use crate::model::{Encapsulation, NodeId, REPORT_PORT};
 
 /// How XDP is attached.
@@ -51,11 +51,16 @@ pub struct SinkOptions {
     #[arg(long, value_name = "N")]
     pub node_id: Option<u32>,
 
+    /// Where to look at packets [default: xdp]
+    #[arg(long, value_name = "HOOK")]
+    pub hook: Option<SinkHook>,
+
     /// How to attach the XDP program [default: auto]
     #[arg(long, value_name = "MODE", hide_possible_values = false)]
     pub xdp_mode: Option<XdpMode>,
 
-    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp]
+    /// Encapsulations to recognise, separated by commas [default: all:
+    /// over-tcp-udp,extension-udp,vxlan-gpe]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
 
@@ -112,6 +117,10 @@ pub struct SinkOptions {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_node_id_word: Option<bool>,
 
+    /// Write reports that collectors of this implementation understand: without queue depth
+    #[arg(long, value_name = "WHOM")]
+    pub compat: Option<Compat>,
+
     /// Drop tagged packets instead of stripping them (a test of reports without traffic)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub drop_tagged: Option<bool>,
@@ -126,9 +135,11 @@ pub struct SinkOptions {
 pub struct SinkConfig {
     pub devs: Vec<String>,
     pub node_id: NodeId,
+    pub hook: SinkHook,
     pub xdp_mode: XdpMode,
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
+    pub vxlan_gpe: bool,
     pub mark: DscpMark,
     pub extension_port: u16,
     pub report_period: Span,
@@ -142,6 +153,7 @@ pub struct SinkConfig {
     pub report_log: Option<PathBuf>,
     pub log_format: LogFormatName,
     pub node_id_word: bool,
+    pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
 }
@@ -183,6 +195,7 @@ impl SinkOptions {
         Self {
             dev: first_set(self.dev, file.dev),
             node_id: self.node_id.or(file.node_id),
+            hook: self.hook.or(file.hook),
             xdp_mode: self.xdp_mode.or(file.xdp_mode),
             encap: first_set(self.encap, file.encap),
             dscp_value: self.dscp_value.or(file.dscp_value),
@@ -198,6 +211,7 @@ impl SinkOptions {
             report_log: self.report_log.or(file.report_log),
             log_format: self.log_format.or(file.log_format),
             no_node_id_word: self.no_node_id_word.or(file.no_node_id_word),
+            compat: self.compat.or(file.compat),
             drop_tagged: self.drop_tagged.or(file.drop_tagged),
             max_flows: self.max_flows.or(file.max_flows),
         }
@@ -211,6 +225,9 @@ impl SinkOptions {
             if !devs.contains(&dev) {
                 devs.push(dev);
             }
+        }
+        if self.hook == Some(SinkHook::Tc) && self.xdp_mode.is_some() {
+            mistakes.push("--hook tc has no XDP mode (leave --xdp-mode out)".to_owned());
         }
         if devs.is_empty() {
             mistakes.push("no interface given (try --dev eth0)".to_owned());
@@ -263,9 +280,11 @@ impl SinkOptions {
         Ok(SinkConfig {
             devs,
             node_id: NodeId(self.node_id.unwrap_or_default()),
+            hook: self.hook.unwrap_or_default(),
             xdp_mode: self.xdp_mode.unwrap_or_default(),
             over_tcp_udp: encapsulations.contains(&Encapsulation::OverTcpUdp),
             extension_udp: encapsulations.contains(&Encapsulation::ExtensionUdp),
+            vxlan_gpe: encapsulations.contains(&Encapsulation::VxlanGpe),
             mark,
             extension_port,
             report_period: span(self.report_period, 2000),
@@ -278,6 +297,7 @@ impl SinkOptions {
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
             node_id_word: !self.no_node_id_word.unwrap_or(false),
+            compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),
             max_flows,
         })
@@ -286,7 +306,7 @@ impl SinkOptions {
 
 fn check_encapsulations(names: &[String], mistakes: &mut Vec<String>) -> Vec<Encapsulation> {
     if names.is_empty() {
-        return vec![Encapsulation::OverTcpUdp, Encapsulation::ExtensionUdp];
+        return Encapsulation::ALL.to_vec();
     }
     let mut found = Vec::new();
     for name in names {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::mark::parse_dscp;
-use super::{ConfigError, DscpMark, EXTENSION_PORT, Span};
+use super::{Compat, ConfigError, DscpMark, EXTENSION_PORT, Span, Superpackets};
 use crate::model::{Encapsulation, NodeId};
 
 /// Where the source looks at packets.
@@ -46,9 +46,18 @@ pub struct SourceOptions {
     #[arg(long, value_name = "HOOK", default_value = "tc")]
     pub hook: SourceHook,
 
-    /// How INT is carried: over-tcp-udp or extension-udp [default: over-tcp-udp; with --hook xdp extension-udp]
+    /// How INT is carried: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
+    /// extension-udp]
     #[arg(long, value_name = "NAME")]
     pub encap: Option<Encapsulation>,
+
+    /// What becomes of superpackets (GSO) [default: encap; with --compat or --hook xdp skip]
+    #[arg(long, value_name = "WAY")]
+    pub superpackets: Option<Superpackets>,
+
+    /// Write what sinks of this implementation understand
+    #[arg(long, value_name = "WHOM")]
+    pub compat: Option<Compat>,
 
     /// DSCP value that marks over-tcp-udp packets
     #[arg(long, value_name = "VALUE", value_parser = parse_dscp, default_value = "0x01")]
@@ -62,11 +71,11 @@ pub struct SourceOptions {
     #[arg(long, value_name = "PORT", default_value_t = EXTENSION_PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub extension_port: u16,
 
-    /// Longest IPv4 packet with INT [default: the interface's MTU, followed live]
+    /// Longest IP packet with INT [default: the interface's MTU, followed live]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
-    /// Destinations to watch: names, IPv4 addresses or prefixes, one a line, # comments
+    /// Destinations to watch: names, addresses or prefixes, one a line, # comments
     #[arg(long, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
@@ -86,6 +95,10 @@ pub struct SourceOptions {
     #[arg(long)]
     pub foreground: bool,
 
+    /// Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets
+    #[arg(long)]
+    pub no_mss_clamp: bool,
+
     /// Use a clsact filter even where the kernel has tcx
     #[arg(long, hide = true)]
     pub no_tcx: bool,
@@ -102,10 +115,51 @@ pub struct SourceConfig {
     pub mtu: Option<u32>,
     pub idle_flow_timeout: Span,
     pub max_flows: Option<u32>,
+    pub mss_clamp: bool,
+    pub superpackets: Superpackets,
+    pub compat: Option<Compat>,
     pub no_tcx: bool,
 }
 
 impl SourceOptions {
+    /// What others could not read, or what the hook does not see, is not asked for.
+    fn check_superpackets(
+        &self,
+        encapsulation: Encapsulation,
+        mistakes: &mut Vec<String>,
+    ) -> Superpackets {
+        let encapsulates = |way| matches!(way, Superpackets::Encap | Superpackets::EncapAll);
+        if self.compat.is_some()
+            && (encapsulation == Encapsulation::VxlanGpe
+                || self.superpackets.is_some_and(encapsulates))
+        {
+            mistakes.push(
+                "sinks of Host-INT do not know vxlan-gpe (try --superpackets stage, no-gso or skip)"
+                    .to_owned(),
+            );
+        }
+        match (self.hook, self.superpackets) {
+            (SourceHook::Tc, Some(way)) => way,
+            (SourceHook::TcIngress, Some(way))
+                if encapsulates(way) || way == Superpackets::Skip =>
+            {
+                way
+            }
+            (_, Some(Superpackets::Skip)) => Superpackets::Skip,
+            (hook, Some(way)) => {
+                mistakes.push(format!(
+                    "superpackets are not handled by {} at hook {} (try --superpackets skip)",
+                    way.name(),
+                    hook.name()
+                ));
+                Superpackets::Skip
+            }
+            (SourceHook::Xdp, None) => Superpackets::Skip,
+            (_, None) if self.compat.is_some() => Superpackets::Skip,
+            (_, None) => Superpackets::Encap,
+        }
+    }
+
     /// Checks everything.
     pub fn check(&self) -> Result<SourceConfig, ConfigError> {
         let mut mistakes = Vec::new();
@@ -118,9 +172,17 @@ impl SourceOptions {
                 );
                 Encapsulation::OverTcpUdp
             }
+            (SourceHook::Xdp, Some(Encapsulation::VxlanGpe)) => {
+                mistakes.push(
+                    "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)"
+                        .to_owned(),
+                );
+                Encapsulation::VxlanGpe
+            }
             (SourceHook::Xdp, None) => Encapsulation::ExtensionUdp,
             (_, encapsulation) => encapsulation.unwrap_or(Encapsulation::OverTcpUdp),
         };
+        let superpackets = self.check_superpackets(encapsulation, &mut mistakes);
         let mark = DscpMark::new(self.dscp_value, self.dscp_mask).unwrap_or_else(|bad| {
             mistakes.push(bad.to_string());
             DscpMark::DEFAULT
@@ -143,6 +205,9 @@ impl SourceOptions {
             mtu: self.mtu,
             idle_flow_timeout: self.idle_flow_timeout,
             max_flows: self.max_flows,
+            mss_clamp: !self.no_mss_clamp,
+            superpackets,
+            compat: self.compat,
             no_tcx: self.no_tcx,
         })
     }

@@ -18,6 +18,12 @@ pub mod source_object {
     include!(concat!(env!("OUT_DIR"), "/source.skel.rs"));
 }
 
+/// Generated: the program that looks at what comes back to a source.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod peer_object {
+    include!(concat!(env!("OUT_DIR"), "/peer.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -47,6 +53,7 @@ abi!(
     gap_event,
     counter,
     int_block,
+    gpe_block,
 );
 
 // SAFETY: plain integers.

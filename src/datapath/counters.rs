@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::abi::{counter, daemon_counter, sink_counter, source_counter};
+use super::abi::{counter, daemon_counter, peer_counter, sink_counter, source_counter};
 use super::maps::Map;
 
 /// Packets and frame bytes counted for one reason.
@@ -37,10 +37,13 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
     COUNT_SINK_BAD_BITMAP "bad_bitmap" "INT with other instructions: passed untouched",
     COUNT_SINK_BAD_LENGTH "bad_length" "IP, UDP or TCP length disagrees with INT: passed untouched",
     COUNT_SINK_BAD_PROTOCOL "bad_protocol" "INT around neither TCP nor UDP: passed untouched",
+    COUNT_SINK_BAD_INNER "bad_inner" "vxlan-gpe around a packet of other addresses, or none: passed untouched",
     COUNT_SINK_FRAGMENT "fragment" "marked fragment: passed untouched",
-    COUNT_SINK_IP_OPTIONS "ip_options" "marked, with IPv4 options: passed untouched",
+    COUNT_SINK_IP_OPTIONS "ip_options" "marked, behind too many IPv6 extension headers: passed untouched",
     COUNT_SINK_CANNOT_RESIZE "cannot_resize" "kernel refused to shorten the packet: passed untouched",
+    COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than handed on corrupt",
     COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
+    COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not told apart from its superpacket's other segments",
     COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original Host-INT source",
     COUNT_SINK_LOST "lost" "sequence numbers declared lost",
     COUNT_SINK_RECOVERED "recovered" "sequence numbers that came after they were declared lost",
@@ -56,14 +59,16 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
 pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_TAGGED "tagged" "INT added",
     COUNT_SOURCE_UNWATCHED "unwatched" "destination not on the list",
-    COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IPv4, or neither TCP nor UDP",
+    COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IP, or neither TCP nor UDP",
     COUNT_SOURCE_MALFORMED "malformed" "headers shorter than they claim",
     COUNT_SOURCE_FRAGMENT "fragment" "fragment",
     COUNT_SOURCE_MAY_FRAGMENT "may_fragment" "no DF flag and long: a router might fragment it",
-    COUNT_SOURCE_IP_OPTIONS "ip_options" "IPv4 options",
-    COUNT_SOURCE_VLAN "vlan" "VLAN tag",
+    COUNT_SOURCE_IP_OPTIONS "ip_options" "IP options, which vxlan-gpe would hide, or too many IPv6 extension headers",
+    COUNT_SOURCE_VLAN "vlan" "more than two VLAN tags",
     COUNT_SOURCE_TOO_LONG "too_long" "no room below the MTU: lower the route's MSS or MTU, or raise the MTU",
-    COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets: set gso_max_segs 1 on the interface",
+    COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets that were left alone (--superpackets)",
+    COUNT_SOURCE_ENCAPSULATED "encapsulated" "of those tagged: GSO packets, sent as vxlan-gpe",
+    COUNT_SOURCE_STAGED "staged" "packets sent through the staging interface to be segmented",
     COUNT_SOURCE_REPORT "report" "telemetry reports",
     COUNT_SOURCE_HAS_INT "has_int" "carries INT already, or uses the port that announces it",
     COUNT_SOURCE_GROUP_ADDRESS "group_address" "multicast or broadcast",
@@ -73,6 +78,15 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_UNDONE "undone" "header could not be written, packet restored",
     COUNT_SOURCE_DROPPED "dropped" "packet could not be restored and was dropped",
     COUNT_SOURCE_FLOW_NEW "flow_new" "flows tagged for the first time",
+};
+
+/// What the source's peer program counts.
+pub const PEER: &[Meaning] = meanings! { peer_counter:
+    COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections begun, whose MSS leaves room for INT now",
+    COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, made to suit the original",
+    COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
+    COUNT_PEER_ICMP_MTU_TOO_SMALL "icmp_mtu_too_small" "ICMP errors whose MTU has no room for INT: passed untouched",
+    COUNT_PEER_CANNOT_WRITE "peer_cannot_write" "kernel refused to let an answer be changed: passed untouched",
 };
 
 /// What the daemon counts.

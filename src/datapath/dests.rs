@@ -1,10 +1,9 @@
 //! The source's list of destinations, live in the kernel.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use super::abi::{DEST_NAME_SIZE, dest_key, dest_value};
-use super::events::{address, address_word};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::Prefix;
@@ -12,11 +11,39 @@ use crate::model::Prefix;
 /// The list of destinations whose flows are tagged.
 pub struct Dests(Map<dest_key, dest_value>);
 
+/// The bits of a key's family word count too.
+const FAMILY_BITS: u32 = 32;
+
 fn key_of(prefix: Prefix) -> dest_key {
-    dest_key {
-        prefix_len: prefix.len().into(),
-        addr: address_word(prefix.addr()),
+    let (family, octets) = match prefix.addr() {
+        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+    };
+    let mut addr = [0; 4];
+    for (to, word) in addr.iter_mut().zip(octets.chunks_exact(4)) {
+        *to = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
     }
+    dest_key {
+        prefix_len: FAMILY_BITS + u32::from(prefix.len()),
+        family: family.to_be(),
+        addr,
+    }
+}
+
+fn prefix_of(key: &dest_key) -> Option<Prefix> {
+    let addr: IpAddr = match u32::from_be(key.family) {
+        4 => key.addr[0].to_ne_bytes().into(),
+        6 => {
+            let mut bytes = [0; 16];
+            for (to, word) in bytes.chunks_exact_mut(4).zip(key.addr) {
+                to.copy_from_slice(&word.to_ne_bytes());
+            }
+            bytes.into()
+        }
+        _ => return None,
+    };
+    let len = u8::try_from(key.prefix_len.checked_sub(FAMILY_BITS)?).ok()?;
+    Prefix::new(addr, len).ok()
 }
 
 impl Dests {
@@ -45,18 +72,12 @@ impl Dests {
     pub fn all(&self) -> io::Result<Vec<(Prefix, String)>> {
         let mut found = Vec::new();
         for key in self.0.keys() {
-            let Some(value) = self.0.get(&key)? else {
+            let (Some(prefix), Some(value)) = (prefix_of(&key), self.0.get(&key)?) else {
                 continue;
             };
-            let len = u8::try_from(key.prefix_len).unwrap_or(32);
-            let addr: Ipv4Addr = address(key.addr);
-            if let Ok(prefix) = Prefix::new(addr, len) {
-                let end = value.name.iter().position(|byte| *byte == 0).unwrap_or(0);
-                found.push((
-                    prefix,
-                    String::from_utf8_lossy(&value.name[..end]).into_owned(),
-                ));
-            }
+            let end = value.name.iter().position(|byte| *byte == 0).unwrap_or(0);
+            let name = String::from_utf8_lossy(&value.name[..end]).into_owned();
+            found.push((prefix, name));
         }
         found.sort();
         Ok(found)

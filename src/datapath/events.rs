@@ -1,30 +1,60 @@
 //! The border between kernel and user: ring bytes become a `SinkEvent` here and nowhere else.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use super::abi::{self, encapsulation, event_kind, event_reason, flow_key, read_from};
 use crate::model::{
-    Encapsulation, FlowKey, Hop, LatencyEvent, LossEvent, NodeId, QuotedHeaders, Reasons, SinkEvent,
+    Encapsulation, FlowKey, Hop, LatencyEvent, LossEvent, NodeId, QueueDepth, QuotedHeaders,
+    Reasons, SinkEvent, Vlans,
 };
 
-/// An address as the kernel half keeps it: the bytes of the wire in a word.
-pub fn address(word: u32) -> Ipv4Addr {
-    Ipv4Addr::from(word.to_ne_bytes())
+/// An address as the kernel half keeps it in flow keys: the bytes of the wire, IPv4 mapped into IPv6.
+fn address(words: [u32; 4]) -> IpAddr {
+    let mut bytes = [0; 16];
+    for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+    IpAddr::V6(bytes.into()).to_canonical()
 }
 
-/// The word in which the kernel half keeps an address.
-pub fn address_word(addr: Ipv4Addr) -> u32 {
-    u32::from_ne_bytes(addr.octets())
+fn address_words(addr: IpAddr) -> [u32; 4] {
+    let bytes = match addr {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    };
+    let mut words = [0; 4];
+    for (to, word) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+        *to = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+    }
+    words
 }
 
 impl From<&flow_key> for FlowKey {
     fn from(key: &flow_key) -> Self {
         Self {
-            src: IpAddr::V4(address(key.saddr)),
-            dst: IpAddr::V4(address(key.daddr)),
+            src: address(key.saddr),
+            dst: address(key.daddr),
             sport: u16::from_be(key.sport),
             dport: u16::from_be(key.dport),
-            protocol: key.protocol,
+            protocol: (key.layers & 0xff) as u8,
+            vlans: Vlans {
+                outer: (key.layers >> 20 & 0xfff) as u16,
+                inner: (key.layers >> 8 & 0xfff) as u16,
+            },
+        }
+    }
+}
+
+impl From<&FlowKey> for flow_key {
+    fn from(flow: &FlowKey) -> Self {
+        Self {
+            saddr: address_words(flow.src),
+            daddr: address_words(flow.dst),
+            sport: flow.sport.to_be(),
+            dport: flow.dport.to_be(),
+            layers: u32::from(flow.vlans.outer) << 20
+                | u32::from(flow.vlans.inner) << 8
+                | u32::from(flow.protocol),
         }
     }
 }
@@ -33,19 +63,29 @@ fn low16(ifindex: u32) -> u16 {
     (ifindex & 0xffff) as u16
 }
 
-fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
-    let carried = match encapsulation(event.encapsulation.into()) {
-        encapsulation::ENCAP_OVER_TCP_UDP => Encapsulation::OverTcpUdp,
-        encapsulation::ENCAP_EXTENSION_UDP => Encapsulation::ExtensionUdp,
-        _ => return None,
-    };
-    let l4 = event.l4.get(..event.l4_len.into())?;
-    let headers = match carried {
-        Encapsulation::OverTcpUdp => QuotedHeaders::new(event.ip, l4),
-        Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(event.ip, l4),
+/// How INT is carried, by its number in kernel settings.
+pub fn encapsulation_of(number: u32) -> Option<Encapsulation> {
+    match encapsulation(number) {
+        encapsulation::ENCAP_OVER_TCP_UDP => Some(Encapsulation::OverTcpUdp),
+        encapsulation::ENCAP_EXTENSION_UDP => Some(Encapsulation::ExtensionUdp),
+        encapsulation::ENCAP_VXLAN_GPE => Some(Encapsulation::VxlanGpe),
+        _ => None,
     }
-    .ok()?;
-    let block: abi::int_block = read_from(&event.int_block)?;
+}
+
+fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
+    let carried = encapsulation_of(event.encapsulation.into())?;
+    if !matches!(event.l4_len, 0 | 8 | 20) {
+        return None;
+    }
+    // Options and IPv6 headers are not quoted: such flows are named instead.
+    let headers = event.l4.get(..event.l4_len.into()).and_then(|l4| {
+        match carried {
+            Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => QuotedHeaders::new(event.ip, l4),
+            Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(event.ip, l4),
+        }
+        .ok()
+    });
     let has = |reason: event_reason| u32::from(event.reasons) & reason.0 != 0;
     Some(SinkEvent::Latency(LatencyEvent {
         reasons: Reasons {
@@ -57,16 +97,20 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
         flow: (&event.key).into(),
         headers,
         source: Hop {
-            node: NodeId(u32::from_be(block.node_id)),
-            ingress_port: u16::from_be(block.ingress_port),
-            egress_port: u16::from_be(block.egress_port),
-            ingress_ts: u32::from_be(block.ingress_ts),
-            egress_ts: u32::from_be(block.egress_ts),
+            node: NodeId(event.source_node),
+            ingress_port: event.ingress_port,
+            egress_port: event.egress_port,
+            ingress_ts: event.ingress_ts,
+            egress_ts: event.egress_ts,
         },
         sink_port: low16(event.ifindex),
         sink_ns: event.now_ns,
-        sequence: u32::from_be(block.sequence),
+        sequence: event.sequence,
         latency_ns: event.latency_ns.into(),
+        queue: (event.has_queue != 0).then_some(QueueDepth {
+            packets: event.queue_packets,
+            bytes: event.queue_bytes,
+        }),
     }))
 }
 

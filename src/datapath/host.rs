@@ -2,15 +2,27 @@
 
 use std::io;
 
-use super::abi::{MAX_REPORT_PORTS, host_settings};
+use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use crate::model::NodeId;
+use crate::model::{ClockSource, ClockState, NodeId};
 use crate::os::clock;
 
 /// The name of the shared map.
 pub const MAP: &str = "host_settings";
+
+/// The clock that stamps packets, as the settings name it.
+pub fn clock_state(settings: &host_settings) -> ClockState {
+    ClockState {
+        source: match clock_source(settings.clock_source) {
+            clock_source::CLOCK_TAI => ClockSource::Tai,
+            clock_source::CLOCK_REALTIME_OFFSET => ClockSource::Realtime,
+            _ => ClockSource::Unknown,
+        },
+        synchronised: settings.clock_synchronised != 0,
+    }
+}
 
 /// The shared settings.
 pub struct Host {
@@ -39,13 +51,23 @@ impl Host {
     }
 
     /// Takes the offset between the clock that the programs read and the time since the Unix epoch anew.
-    pub fn refresh_clock(&self) -> io::Result<()> {
-        let offset = if self.features.tai_clock {
-            clock::tai_to_realtime_ns()?
+    pub fn refresh_clock(&self) -> io::Result<ClockState> {
+        let discipline = clock::discipline()?;
+        let (offset, source) = if self.features.tai_clock {
+            let offset = -i64::from(discipline.tai_offset_s) * 1_000_000_000;
+            (offset, clock_source::CLOCK_TAI)
         } else {
-            clock::monotonic_to_realtime_ns()?
+            let offset = clock::monotonic_to_realtime_ns()?;
+            (offset, clock_source::CLOCK_REALTIME_OFFSET)
         };
-        self.change(|settings| settings.clock_offset_ns = offset)
+        let mut state = ClockState::default();
+        self.change(|settings| {
+            settings.clock_offset_ns = offset;
+            settings.clock_source = source.0;
+            settings.clock_synchronised = discipline.synchronised.into();
+            state = clock_state(settings);
+        })?;
+        Ok(state)
     }
 
     /// Names this host.

@@ -15,6 +15,8 @@ pub enum Hook {
     XdpGeneric,
     TcxEgress,
     TcxIngress,
+    /// Before all programs that are there.
+    TcxIngressFirst,
 }
 
 /// A link that the kernel holds.
@@ -44,11 +46,13 @@ impl Link {
     pub fn create(program: BorrowedFd<'_>, ifindex: u32, hook: Hook) -> io::Result<Self> {
         const XDP_SKB_MODE: u32 = 1 << 1;
         const XDP_DRV_MODE: u32 = 1 << 2;
+        const BPF_F_BEFORE: u32 = 1 << 3;
         let (kind, flags) = match hook {
             Hook::XdpNative => (libbpf_sys::BPF_XDP, XDP_DRV_MODE),
             Hook::XdpGeneric => (libbpf_sys::BPF_XDP, XDP_SKB_MODE),
             Hook::TcxEgress => (libbpf_sys::BPF_TCX_EGRESS, 0),
             Hook::TcxIngress => (libbpf_sys::BPF_TCX_INGRESS, 0),
+            Hook::TcxIngressFirst => (libbpf_sys::BPF_TCX_INGRESS, BPF_F_BEFORE),
         };
         let target = i32::try_from(ifindex).map_err(io::Error::other)?;
         // SAFETY: plain data; all zeros means no option.

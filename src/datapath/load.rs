@@ -27,7 +27,9 @@ pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Resu
         let warnings = warnings.unwrap_or_default();
         let last = warnings.len().saturating_sub(3);
         let mut text = err.to_string();
-        let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied;
+        // The verifier's refusal has the same kind, and a log.
+        let refused = warnings.iter().any(|text| text.contains("PROG LOAD LOG"));
+        let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied && !refused;
         for warning in warnings[last..].iter().filter(|_| !denied) {
             text.push_str("; ");
             text.push_str(warning.lines().last().unwrap_or_default());

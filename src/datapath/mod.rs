@@ -1,15 +1,20 @@
 //! The user half of the kernel programs; the only room that knows libbpf.
 
 pub mod abi;
+pub mod clsact;
 pub mod counters;
 pub mod dests;
 pub mod events;
+mod gso_limit;
 pub mod host;
 pub mod links;
 pub mod load;
 pub mod maps;
+pub mod peer;
 pub mod pins;
 pub mod probe;
 pub mod sink;
 pub mod source;
+pub mod source_settings;
+mod stage;
 pub mod sweeper;

@@ -1,6 +1,7 @@
 //! What the running kernel offers, found by trying.
 
 use std::ffi::CStr;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 
@@ -13,6 +14,10 @@ pub struct Features {
     pub check_mtu: bool,
     /// bpf_cast_to_kern_ctx (6.2): the checksum state without a probe read.
     pub kernel_ctx: bool,
+    /// bpf_xdp_get_buff_len (5.18): XDP on packets in several buffers.
+    pub xdp_frags: bool,
+    /// Atomics that fetch (5.12): numbers are taken without a lock.
+    pub atomics: bool,
 }
 
 const XDP: libbpf_sys::bpf_prog_type = libbpf_sys::BPF_PROG_TYPE_XDP;
@@ -36,6 +41,38 @@ fn has_kernel_function(name: &CStr) -> bool {
     }
 }
 
+/// Loads a program of four instructions.
+fn has_atomics() -> bool {
+    const fn instruction(code: u8, registers: u8, off: i16, imm: i32) -> [u8; 8] {
+        let (off, imm) = (off.to_ne_bytes(), imm.to_ne_bytes());
+        [
+            code, registers, off[0], off[1], imm[0], imm[1], imm[2], imm[3],
+        ]
+    }
+    const PROGRAM: [[u8; 8]; 4] = [
+        instruction(0xb7, 0x00, 0, 0),     // r0 = 0
+        instruction(0x7b, 0x0a, -8, 0),    // *(u64 *)(r10 - 8) = r0
+        instruction(0xdb, 0x0a, -8, 0x01), // r0 = atomic_fetch_add((u64 *)(r10 - 8), r0)
+        instruction(0x95, 0x00, 0, 0),     // exit
+    ];
+    // SAFETY: four instructions and a terminated licence outlive the call; no options.
+    let fd = unsafe {
+        libbpf_sys::bpf_prog_load(
+            libbpf_sys::BPF_PROG_TYPE_SOCKET_FILTER,
+            std::ptr::null(),
+            c"GPL".as_ptr(),
+            PROGRAM.as_ptr().cast(),
+            PROGRAM.len() as _,
+            std::ptr::null_mut(),
+        )
+    };
+    if fd >= 0 {
+        // SAFETY: a new descriptor that nobody else owns.
+        drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+    fd >= 0
+}
+
 impl Features {
     /// Asks the running kernel.
     pub fn probe() -> Self {
@@ -45,6 +82,8 @@ impl Features {
             check_mtu: has_helper(XDP, libbpf_sys::BPF_FUNC_check_mtu)
                 && has_helper(TC, libbpf_sys::BPF_FUNC_check_mtu),
             kernel_ctx: has_kernel_function(c"bpf_cast_to_kern_ctx"),
+            xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
+            atomics: has_atomics(),
         }
     }
 }

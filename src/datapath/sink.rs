@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
 
 use super::abi::sink_object::SinkSkelBuilder;
 use super::abi::{
@@ -18,11 +18,8 @@ use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::{Pins, remove};
 use super::probe::Features;
-use crate::config::{SinkConfig, XdpMode as WantedMode};
-use crate::os::{clock, netdev};
-
-/// The role in the names of pinned links.
-pub const ROLE: &str = "sink";
+use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
+use crate::os::{clock, ethtool, netdev};
 
 // Names of pinned maps.
 pub const SETTINGS_MAP: &str = "sink_settings";
@@ -43,6 +40,7 @@ pub const MAPS: [&str; 5] = [
 /// The loaded sink.
 pub struct Sink {
     program: OwnedFd,
+    tc: OwnedFd,
     /// The program that ends loss periods of silent flows.
     pub sweep: OwnedFd,
     pub host: Host,
@@ -65,6 +63,7 @@ impl Sink {
             constants.have_tai_clock = features.tai_clock;
             constants.have_check_mtu = features.check_mtu;
             constants.have_kernel_ctx = features.kernel_ctx;
+            constants.have_xdp_frags = features.xdp_frags;
         }
         open.maps
             .sink_flows
@@ -76,9 +75,25 @@ impl Sink {
         pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
         pin_map(&mut open.maps.sink_events, pins, EVENTS_MAP)?;
         pin_map(&mut open.maps.daemon_counters, pins, DAEMON_MAP)?;
+        open.progs.sink.set_autoload(features.atomics);
+        open.progs.sink_tc.set_autoload(features.atomics);
+        open.progs.sink_locked.set_autoload(!features.atomics);
+        open.progs.sink_tc_locked.set_autoload(!features.atomics);
+        if features.xdp_frags {
+            open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
+        }
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
-            program: program_fd(&skel.progs.sink)?,
+            program: program_fd(if features.atomics {
+                &skel.progs.sink
+            } else {
+                &skel.progs.sink_locked
+            })?,
+            tc: program_fd(if features.atomics {
+                &skel.progs.sink_tc
+            } else {
+                &skel.progs.sink_tc_locked
+            })?,
             sweep: program_fd(&skel.progs.sink_sweep)?,
             host: Host::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
@@ -96,6 +111,7 @@ impl Sink {
         for (on, flag) in [
             (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
             (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
+            (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
             (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
         ] {
             if on {
@@ -122,20 +138,35 @@ impl Sink {
         self.settings.set(&0, &settings)
     }
 
-    /// Attaches to an interface, or takes over the link that is pinned for it, and tells the mode.
-    pub fn attach(&self, pins: &Pins, dev: &str, wanted: WantedMode) -> io::Result<XdpMode> {
+    /// Attaches to an interface, or takes over what is attached there in place, and tells how.
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+        let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
+        let attached = match config.hook {
+            SinkHook::Xdp => self.attach_xdp(pins, dev, config.xdp_mode)?,
+            SinkHook::Tc => self.attach_tc(pins, dev)?,
+        };
+        // Where it is attached elsewhere too, both strip until here, and then one does.
+        remove_link(&pins.link(other_role(config.hook), dev))?;
+        if fresh {
+            // Flows that are older than this were not seen from their first packet on.
+            let mut settings = self.settings.get(&0)?.unwrap_or_default();
+            settings.started_ns = clock::realtime_ns();
+            self.settings.set(&0, &settings)?;
+        }
+        Ok(attached)
+    }
+
+    fn attach_xdp(&self, pins: &Pins, dev: &str, wanted: WantedMode) -> io::Result<Attached> {
         let ifindex = netdev::index_of(dev)?;
         let hooks: &[Hook] = match wanted {
             WantedMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
             WantedMode::Native => &[Hook::XdpNative],
             WantedMode::Generic => &[Hook::XdpGeneric],
         };
-        let path = pins.link(ROLE, dev);
+        let path = pins.link(role(SinkHook::Xdp), dev);
         let before = Link::open(&path)?
-            .filter(|link| link.state().is_ok_and(|state| state.ifindex == ifindex));
-        let fresh = before.is_none();
-        drop(before);
-        if let (false, Some(mode)) = (fresh, xdp_mode(ifindex))
+            .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == ifindex));
+        if let (true, Some(mode)) = (before, xdp_mode(ifindex))
             && matches!(
                 (wanted, mode),
                 (WantedMode::Native, XdpMode::Generic) | (WantedMode::Generic, XdpMode::Native)
@@ -147,13 +178,24 @@ impl Sink {
             ));
         }
         Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
-        if fresh {
-            // Flows that are older than this were not seen from their first packet on.
-            let mut settings = self.settings.get(&0)?.unwrap_or_default();
-            settings.started_ns = clock::realtime_ns();
-            self.settings.set(&0, &settings)?;
+        match xdp_mode(ifindex) {
+            Some(XdpMode::Native) => Ok(Attached::XdpNative),
+            Some(XdpMode::Generic) => Ok(Attached::XdpGeneric),
+            None => Err(io::Error::other("the program is attached but not active")),
         }
-        xdp_mode(ifindex).ok_or_else(|| io::Error::other("the program is attached but not active"))
+    }
+
+    /// Before all other programs: they see packets as they were sent.
+    fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<Attached> {
+        let path = pins.link(role(SinkHook::Tc), dev);
+        let ifindex = netdev::index_of(dev)?;
+        match Link::attach(&path, self.tc.as_fd(), ifindex, &[Hook::TcxIngressFirst]) {
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the kernel has no tcx, which --hook tc needs (6.6 or newer; try --hook xdp)",
+            )),
+            result => result.map(|()| Attached::Tcx),
+        }
     }
 
     /// The ring of events, each handed to `take`.
@@ -180,15 +222,55 @@ fn thresholds(edge: i32) -> (i32, i32) {
     (edge - edge / 8, edge.saturating_add(edge / 8))
 }
 
+/// How the program came to its hook.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Attached {
+    XdpNative,
+    XdpGeneric,
+    Tcx,
+}
+
+/// Whether a veth with a sink in native XDP merges received packets; `None` for others.
+pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
+    let dev = netdev::name_of(ifindex)?;
+    let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(XdpMode::Native);
+    if !native || !ethtool::is_veth(&dev).ok()? {
+        return None;
+    }
+    ethtool::feature(&dev, ethtool::GRO).ok()
+}
+
+/// A hook's name in pins.
+pub fn role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => "sink",
+        SinkHook::Tc => "sink-tc",
+    }
+}
+
+fn other_role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => role(SinkHook::Tc),
+        SinkHook::Tc => role(SinkHook::Xdp),
+    }
+}
+
+/// The hook behind a name in pins, if it is a sink's.
+pub fn hook_of(name: &str) -> Option<SinkHook> {
+    [SinkHook::Xdp, SinkHook::Tc]
+        .into_iter()
+        .find(|hook| role(*hook) == name)
+}
+
 /// The interfaces to which a sink is attached.
-pub fn attached_devs(pins: &Pins) -> io::Result<Vec<String>> {
+pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
     let mut found = Vec::new();
-    for (role, dev) in pins.links()? {
-        if role == ROLE
-            && let Some(link) = Link::open(&pins.link(&role, &dev))?
+    for (name, dev) in pins.links()? {
+        if let Some(hook) = hook_of(&name)
+            && let Some(link) = Link::open(&pins.link(&name, &dev))?
             && link.state()?.ifindex != 0
         {
-            found.push(dev);
+            found.push((dev, hook));
         }
     }
     Ok(found)
@@ -204,16 +286,18 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let mut detached = Vec::new();
     let mut left = false;
-    for (role, dev) in pins.links()? {
-        if role != ROLE {
+    for (name, dev) in pins.links()? {
+        if hook_of(&name).is_none() {
             continue;
         }
         if !devs.is_empty() && !devs.contains(&dev) {
             left = true;
             continue;
         }
-        remove_link(&pins.link(&role, &dev))?;
-        detached.push(dev);
+        remove_link(&pins.link(&name, &dev))?;
+        if !detached.contains(&dev) {
+            detached.push(dev);
+        }
     }
     if !left {
         pins.remove_maps(&MAPS)?;

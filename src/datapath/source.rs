@@ -5,21 +5,24 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHookBuilder};
 
 use super::abi::source_object::SourceSkelBuilder;
 use super::abi::{
-    counter, encapsulation, flow_key, source_flow, source_hook, source_info, source_key,
+    counter, flow_key, source_flow, source_hook, source_info, source_key, superpackets,
 };
+use super::clsact::{self, Filter};
+use super::gso_limit;
 use super::host::{self, Host};
 use super::links::{Hook, Link};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
+use super::peer;
 use super::pins::Pins;
 use super::probe::Features;
 use super::sink::remove_link;
-use crate::config::{SourceConfig, SourceHook};
-use crate::model::Encapsulation;
+use super::source_settings::{encapsulation_number, superpackets_number};
+use super::stage::{self, Pair};
+use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::os::{clock, netdev};
 
 // Names of pinned maps.
@@ -29,11 +32,16 @@ pub const DESTS_MAP: &str = "source_dests";
 pub const FLOWS_MAP: &str = "source_flows";
 
 /// The source's own pinned maps.
-pub const MAPS: [&str; 4] = [COUNTERS_MAP, INFO_MAP, DESTS_MAP, FLOWS_MAP];
+pub const MAPS: [&str; 5] = [
+    COUNTERS_MAP,
+    INFO_MAP,
+    DESTS_MAP,
+    FLOWS_MAP,
+    peer::COUNTERS_MAP,
+];
 
-/// Filter handle and priority on clsact, where the kernel has no tcx.
+/// Filter handle on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
-const CLSACT_PRIORITY: u32 = 49_152;
 
 /// A role's name in pins, and its number in the source_info map.
 pub fn role(hook: SourceHook) -> (&'static str, source_hook) {
@@ -55,10 +63,26 @@ pub fn hook_of(number: u32) -> Option<SourceHook> {
 pub struct Source {
     tc: OwnedFd,
     xdp: OwnedFd,
+    stage: Option<Stage>,
     pub host: Host,
     pub info: Map<source_key, source_info>,
     pub flows: Map<flow_key, source_flow>,
     pub counters: Map<u32, counter>,
+}
+
+/// Where superpackets are segmented, and the program that tags what becomes of them.
+struct Stage {
+    pair: Pair,
+    tc: OwnedFd,
+}
+
+/// Which part of the way a program is for.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Alone,
+    Before(&'a Pair),
+    /// What comes out of the pair goes on to this interface.
+    Behind(u32),
 }
 
 /// How a program came to its hook.
@@ -72,6 +96,28 @@ impl Source {
     /// Loads programs with these constants, for this interface, onto the maps that are pinned, or pins new
     /// ones.
     pub fn load(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Self> {
+        if config.superpackets != Superpackets::Stage {
+            return Self::load_at(pins, dev, config, Place::Alone);
+        }
+        let ifindex = netdev::index_of(dev)?;
+        let pair = Pair::of(ifindex)?;
+        let behind = Self::load_at(pins, dev, config, Place::Behind(ifindex))?;
+        let before = Self::load_at(pins, dev, config, Place::Before(&pair))?;
+        Ok(Self {
+            stage: Some(Stage {
+                pair,
+                tc: behind.tc,
+            }),
+            ..before
+        })
+    }
+
+    fn load_at(
+        pins: &Pins,
+        dev: &str,
+        config: &SourceConfig,
+        place: Place<'_>,
+    ) -> io::Result<Self> {
         let features = Features::probe();
         let mtu = match config.mtu {
             Some(mtu) => mtu,
@@ -87,11 +133,25 @@ impl Source {
             constants.have_tai_clock = features.tai_clock;
             constants.have_check_mtu = features.check_mtu;
             constants.have_kernel_ctx = features.kernel_ctx;
+            constants.have_xdp_frags = features.xdp_frags;
             constants.encapsulation = encapsulation_number(config.encapsulation);
             constants.tos_value = config.mark.tos_value();
             constants.tos_mask = config.mark.tos_mask();
             constants.extension_port = config.extension_port.to_be();
             constants.fixed_mtu = mtu;
+            constants.superpackets = superpackets_number(config.superpackets);
+            constants.full_checksum = config.compat.is_some();
+            match place {
+                Place::Alone => {}
+                Place::Before(pair) => {
+                    constants.stage_ifindex = pair.front;
+                    constants.stage_peer = pair.back;
+                }
+                Place::Behind(ifindex) => {
+                    constants.superpackets = superpackets::SUPER_SKIP.0;
+                    constants.redirect_ifindex = ifindex;
+                }
+            }
         }
         let flows = Map::<flow_key, source_flow>::open(&pins.map(FLOWS_MAP))?;
         let max_flows = match (config.max_flows, flows) {
@@ -109,10 +169,23 @@ impl Source {
         pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
         pin_map(&mut open.maps.source_dests, pins, DESTS_MAP)?;
         pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
+        open.progs.source_tc.set_autoload(features.atomics);
+        open.progs.source_xdp.set_autoload(features.atomics);
+        open.progs.source_tc_locked.set_autoload(!features.atomics);
+        open.progs.source_xdp_locked.set_autoload(!features.atomics);
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
-            tc: program_fd(&skel.progs.source_tc)?,
-            xdp: program_fd(&skel.progs.source_xdp)?,
+            tc: program_fd(if features.atomics {
+                &skel.progs.source_tc
+            } else {
+                &skel.progs.source_tc_locked
+            })?,
+            xdp: program_fd(if features.atomics {
+                &skel.progs.source_xdp
+            } else {
+                &skel.progs.source_xdp_locked
+            })?,
+            stage: None,
             host: Host::new(Map::of(&skel.maps.host_settings)?, features),
             info: Map::of(&skel.maps.source_info)?,
             flows: Map::of(&skel.maps.source_flows)?,
@@ -130,6 +203,14 @@ impl Source {
             SourceHook::TcIngress => (&self.tc, &[Hook::TcxIngress]),
             SourceHook::Xdp => (&self.xdp, &[Hook::XdpNative, Hook::XdpGeneric]),
         };
+        let key = source_key {
+            ifindex,
+            hook: number.0,
+        };
+        let before = self.info.get(&key)?.unwrap_or_default();
+        if let Some(stage) = &self.stage {
+            stage.pair.attach(pins, dev, &stage.tc, config.no_tcx)?;
+        }
         let mut info = source_info {
             attached_ns: clock::realtime_ns(),
             encapsulation: encapsulation_number(config.encapsulation),
@@ -139,6 +220,13 @@ impl Source {
             tos_mask: config.mark.tos_mask(),
             clsact: 0,
             idle_timeout_ns: config.idle_flow_timeout.as_ns(),
+            superpackets: superpackets_number(config.superpackets),
+            stage_ifindex: self.stage.as_ref().map_or(0, |stage| stage.pair.front),
+            compat: config.compat.is_some().into(),
+            gso_max_segs: match config.superpackets {
+                Superpackets::NoGso => gso_limit::before(ifindex, before.gso_max_segs)?,
+                _ => 0,
+            },
         };
         let linked = if config.no_tcx && config.hook != SourceHook::Xdp {
             Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
@@ -152,60 +240,42 @@ impl Source {
                 if err.raw_os_error() == Some(nix::libc::EINVAL)
                     && config.hook != SourceHook::Xdp =>
             {
-                attach_clsact(program, ifindex, config.hook)?;
-                info.clsact = CLSACT_HANDLE << 16 | CLSACT_PRIORITY;
+                clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
+                info.clsact = CLSACT_HANDLE << 16 | clsact::PRIORITY;
                 Attached::Clsact
             }
             Err(err) => return Err(err),
         };
-        let key = source_key {
-            ifindex,
-            hook: number.0,
-        };
         self.info.set(&key, &info)?;
+        if let Some(stage) = &self.stage {
+            stage.pair.keep();
+        }
+        if info.gso_max_segs != 0 {
+            gso_limit::lower(ifindex)?;
+        }
+        leave_behind(ifindex, &before, &info)?;
+        stage::remove_dead_links(pins)?;
         Ok(attached)
     }
 }
 
-/// The number of an encapsulation in kernel settings.
-pub fn encapsulation_number(of: Encapsulation) -> u32 {
-    match of {
-        Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
-        Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
+/// Undoes what an attachment changed beyond its program, as far as the one that follows it does not need it.
+fn leave_behind(ifindex: u32, before: &source_info, after: &source_info) -> io::Result<()> {
+    if before.stage_ifindex != 0 && after.stage_ifindex == 0 {
+        stage::remove(ifindex, before.stage_ifindex)?;
     }
-}
-
-fn attach_point(hook: SourceHook) -> TcAttachPoint {
-    if hook == SourceHook::TcIngress {
-        TC_INGRESS
-    } else {
-        TC_EGRESS
+    if before.gso_max_segs != 0 && after.gso_max_segs == 0 && netdev::name_of(ifindex).is_some() {
+        gso_limit::restore(ifindex, before.gso_max_segs)?;
     }
-}
-
-fn attach_clsact(program: &OwnedFd, ifindex: u32, hook: SourceHook) -> io::Result<()> {
-    let mut builder = TcHookBuilder::new(program.as_fd());
-    builder
-        .ifindex(i32::try_from(ifindex).map_err(io::Error::other)?)
-        .replace(true)
-        .handle(CLSACT_HANDLE)
-        .priority(CLSACT_PRIORITY);
-    let mut filter = builder.hook(attach_point(hook));
-    filter.create().map_err(io::Error::other)?;
-    filter.attach().map_err(io::Error::other)?;
     Ok(())
 }
 
-fn detach_clsact(pins: &Pins, ifindex: u32, hook: SourceHook) -> io::Result<()> {
-    // The program's descriptor is not needed to name a filter, any will do.
-    let any = std::fs::File::open(pins.folder())?;
-    let mut builder = TcHookBuilder::new(any.as_fd());
-    builder
-        .ifindex(i32::try_from(ifindex).map_err(io::Error::other)?)
-        .handle(CLSACT_HANDLE)
-        .priority(CLSACT_PRIORITY);
-    let mut filter = builder.hook(attach_point(hook));
-    filter.detach().map_err(io::Error::other)
+fn clsact_filter(ifindex: u32, hook: SourceHook) -> Filter {
+    Filter {
+        ifindex,
+        ingress: hook == SourceHook::TcIngress,
+        handle: CLSACT_HANDLE,
+    }
 }
 
 /// True if a source is or was set up on this host.
@@ -244,37 +314,37 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
     if let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+        let mut before = Vec::new();
+        for key in info.keys() {
+            // Of interfaces that are gone, too.
+            if netdev::name_of(key.ifindex).as_ref().is_none_or(wanted)
+                && let Some(settings) = info.get(&key)?
+            {
+                before.push((key, settings));
+            }
+        }
         for (dev, hook, settings) in attachments(pins)? {
             if settings.clsact == 0 || !wanted(&dev) {
                 continue;
             }
             let ifindex = netdev::index_of(&dev)?;
-            detach_clsact(pins, ifindex, hook)?;
-            info.remove(&source_key {
-                ifindex,
-                hook: role(hook).1.0,
-            })?;
+            clsact_filter(ifindex, hook).detach(pins)?;
             detached.push(dev);
         }
         for (name, dev) in pins.links()? {
-            let Some(hook) = [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
+            let ours = [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
                 .into_iter()
-                .find(|hook| role(*hook).0 == name)
-            else {
-                continue;
-            };
-            if !wanted(&dev) {
-                continue;
+                .any(|hook| role(hook).0 == name);
+            if ours && wanted(&dev) {
+                remove_link(&pins.link(&name, &dev))?;
+                detached.push(dev);
             }
-            remove_link(&pins.link(&name, &dev))?;
-            if let Ok(ifindex) = netdev::index_of(&dev) {
-                info.remove(&source_key {
-                    ifindex,
-                    hook: role(hook).1.0,
-                })?;
-            }
-            detached.push(dev);
         }
+        for (key, settings) in before {
+            leave_behind(key.ifindex, &settings, &source_info::default())?;
+            info.remove(&key)?;
+        }
+        stage::remove_dead_links(pins)?;
     }
     detached.sort();
     detached.dedup();

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 use libbpf_rs::libbpf_sys;
 
 use super::abi::{SWEEP_KEYS, bytes_of, flow_key, sink_flow, source_flow};
-use super::events::address_word;
 use super::maps::Map;
 use super::sink::Sink;
 use crate::model::FlowKey;
-use std::net::IpAddr;
 
 /// The sink's flow table and what is due in it.
 pub struct Sweeper {
@@ -41,17 +39,7 @@ impl Sweeper {
 
     /// Numbers began to miss in this flow just now.
     pub fn expect_loss(&mut self, flow: &FlowKey, now: Instant) {
-        if let (IpAddr::V4(src), IpAddr::V4(dst)) = (flow.src, flow.dst) {
-            let key = flow_key {
-                saddr: address_word(src),
-                daddr: address_word(dst),
-                sport: flow.sport.to_be(),
-                dport: flow.dport.to_be(),
-                protocol: flow.protocol,
-                zero: [0; 3],
-            };
-            self.due.push_back((now + self.loss_timeout, key));
-        }
+        self.due.push_back((now + self.loss_timeout, flow.into()));
     }
 
     /// Ends the loss periods that are over. What they found comes as events.

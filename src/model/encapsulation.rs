@@ -11,15 +11,18 @@ pub enum Encapsulation {
     OverTcpUdp,
     /// Behind an inserted UDP header, marked by its destination port.
     ExtensionUdp,
+    /// In a VXLAN-GPE tunnel around the whole packet.
+    VxlanGpe,
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 2] = [Self::OverTcpUdp, Self::ExtensionUdp];
+    pub const ALL: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::OverTcpUdp => "over-tcp-udp",
             Self::ExtensionUdp => "extension-udp",
+            Self::VxlanGpe => "vxlan-gpe",
         }
     }
 }
@@ -32,7 +35,7 @@ impl fmt::Display for Encapsulation {
 
 /// A name that is no encapsulation's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown encapsulation {0:?}: expected over-tcp-udp or extension-udp")]
+#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp or vxlan-gpe")]
 pub struct UnknownEncapsulation(pub String);
 
 impl FromStr for Encapsulation {

@@ -1,11 +1,29 @@
 //! The values that name a flow.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use serde::Serialize;
 
-/// A flow by its addresses, ports and IP protocol number; ports are 0 where the protocol has none.
+/// The ids of the VLAN tags around a packet, 12 bits each; 0 is no tag. A single tag is the inner one.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Vlans {
+    #[serde(rename = "outer_vlan", skip_serializing_if = "is_no_tag")]
+    pub outer: u16,
+    #[serde(rename = "vlan", skip_serializing_if = "is_no_tag")]
+    pub inner: u16,
+}
+
+impl Vlans {
+    pub const NONE: Self = Self { outer: 0, inner: 0 };
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
+fn is_no_tag(id: &u16) -> bool {
+    *id == 0
+}
+
+/// A flow by its addresses, ports, IP protocol number and VLANs; ports are 0 where the protocol has none.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FlowKey {
     pub src: IpAddr,
@@ -13,27 +31,41 @@ pub struct FlowKey {
     pub sport: u16,
     pub dport: u16,
     pub protocol: u8,
+    #[serde(flatten)]
+    pub vlans: Vlans,
 }
 
 impl fmt::Display for FlowKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.protocol {
-            1 => "icmp",
-            6 => "tcp",
-            17 => "udp",
-            58 => "icmpv6",
-            132 => "sctp",
-            other => return write!(f, "protocol-{other} {} > {}", self.src, self.dst),
-        };
+        match protocol_name(self.protocol) {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "protocol-{}", self.protocol)?,
+        }
         match self.protocol {
-            1 | 58 => write!(f, "{name} {} > {}", self.src, self.dst),
-            _ => write!(
+            6 | 17 | 132 => write!(
                 f,
-                "{name} {} > {}",
+                " {} > {}",
                 SocketAddr::new(self.src, self.sport),
                 SocketAddr::new(self.dst, self.dport)
-            ),
+            )?,
+            _ => write!(f, " {} > {}", self.src, self.dst)?,
         }
+        match (self.vlans.outer, self.vlans.inner) {
+            (0, 0) => Ok(()),
+            (0, inner) => write!(f, " vlan {inner}"),
+            (outer, inner) => write!(f, " vlan {outer}.{inner}"),
+        }
+    }
+}
+
+fn protocol_name(protocol: u8) -> Option<&'static str> {
+    match protocol {
+        1 => Some("icmp"),
+        6 => Some("tcp"),
+        17 => Some("udp"),
+        58 => Some("icmpv6"),
+        132 => Some("sctp"),
+        _ => None,
     }
 }
 
@@ -66,51 +98,6 @@ impl Transport {
         match self {
             Self::Tcp => 20,
             Self::Udp => 8,
-        }
-    }
-}
-
-/// A TCP or UDP flow over IPv4: what a drop-summary report can name.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Ipv4Flow {
-    pub src: Ipv4Addr,
-    pub dst: Ipv4Addr,
-    pub sport: u16,
-    pub dport: u16,
-    pub transport: Transport,
-}
-
-impl From<Ipv4Flow> for FlowKey {
-    fn from(flow: Ipv4Flow) -> Self {
-        Self {
-            src: flow.src.into(),
-            dst: flow.dst.into(),
-            sport: flow.sport,
-            dport: flow.dport,
-            protocol: flow.transport.protocol(),
-        }
-    }
-}
-
-/// Why a flow key is not an [`Ipv4Flow`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("flow {0} is not TCP or UDP over IPv4")]
-pub struct NotIpv4Transport(pub FlowKey);
-
-impl TryFrom<FlowKey> for Ipv4Flow {
-    type Error = NotIpv4Transport;
-
-    fn try_from(key: FlowKey) -> Result<Self, Self::Error> {
-        let transport = Transport::from_protocol(key.protocol);
-        match (key.src, key.dst, transport) {
-            (IpAddr::V4(src), IpAddr::V4(dst), Some(transport)) => Ok(Self {
-                src,
-                dst,
-                sport: key.sport,
-                dport: key.dport,
-                transport,
-            }),
-            _ => Err(NotIpv4Transport(key)),
         }
     }
 }

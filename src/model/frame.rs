@@ -4,14 +4,15 @@ use std::net::IpAddr;
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
 
-use super::FlowKey;
+use super::{FlowKey, Vlans};
 
 /// A possibly truncated Ethernet frame, from its destination address on.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TruncatedFrame(pub Vec<u8>);
 
 impl TruncatedFrame {
-    /// The flow that the frame belongs to, if enough of it is here; VLAN tags are passed over.
+    /// The flow that the frame belongs to, if enough of it is here; of more than two VLAN tags
+    /// the innermost count.
     ///
     /// Ports are read where TCP, UDP and SCTP have them, without a look at the rest of that
     /// header: int-host-reporter puts a TCP header behind protocol 17. They are 0 in later
@@ -52,6 +53,16 @@ impl TruncatedFrame {
             sport,
             dport,
             protocol,
+            vlans: vlans_of(&packet),
         })
+    }
+}
+
+fn vlans_of(packet: &LaxSlicedPacket<'_>) -> Vlans {
+    let ids = packet.vlan_ids();
+    let mut innermost_first = ids.iter().rev().map(|id| id.value());
+    Vlans {
+        inner: innermost_first.next().unwrap_or(0),
+        outer: innermost_first.next().unwrap_or(0),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::{FlowKey, Transport};
+use super::{FlowKey, Transport, Vlans};
 
 /// A packet's 20-byte IPv4 header and its L4 header: 8 bytes of UDP or the first 20 of TCP.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -24,8 +24,8 @@ pub enum BadHeaders {
 }
 
 impl QuotedHeaders {
-    /// Headers of a packet whose L4 header directly follows its IPv4 header: over-tcp-udp, and
-    /// every report.
+    /// Headers of a packet whose L4 header directly follows its IPv4 header: over-tcp-udp, inside
+    /// vxlan-gpe, and every report.
     pub fn new(ip: [u8; 20], l4: &[u8]) -> Result<Self, BadHeaders> {
         let transport = Transport::from_protocol(ip[9]).ok_or(BadHeaders::Protocol(ip[9]))?;
         Self::with_transport(ip, l4, transport)
@@ -95,7 +95,7 @@ impl QuotedHeaders {
         Ipv4Addr::new(self.ip[16], self.ip[17], self.ip[18], self.ip[19])
     }
 
-    /// The flow that the packet belongs to.
+    /// The flow that the packet belongs to, if no VLAN tag was around it.
     pub fn flow(&self) -> FlowKey {
         FlowKey {
             src: self.src().into(),
@@ -103,6 +103,7 @@ impl QuotedHeaders {
             sport: u16::from_be_bytes([self.l4[0], self.l4[1]]),
             dport: u16::from_be_bytes([self.l4[2], self.l4[3]]),
             protocol: self.transport.protocol(),
+            vlans: Vlans::NONE,
         }
     }
 }

@@ -12,8 +12,20 @@ pub const STATUS_SCHEMA: &str = "hostint.status/1";
 pub struct HostStatus {
     pub schema: &'static str,
     pub node_id: Option<NodeId>,
+    pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
+}
+
+/// The clock that stamps packets.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClockStatus {
+    /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset
+    pub source: &'static str,
+    /// Added to that clock's reading to get the time since the Unix epoch.
+    pub offset_ns: i64,
+    /// The kernel believes that something keeps it to UTC.
+    pub synchronised: bool,
 }
 
 /// Where a program is attached.
@@ -27,6 +39,12 @@ pub struct Attachment {
     /// Of a source: how INT is carried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,
+    /// Of a source: what becomes of superpackets, as `--superpackets` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superpackets: Option<&'static str>,
+    /// Of a sink in native XDP on a veth: whether received packets are merged after the strip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gro: Option<bool>,
 }
 
 /// One counter of the kernel programs.

@@ -53,7 +53,7 @@ impl fmt::Display for LogLine<'_> {
                     summary.sink_port,
                     flow.src,
                     flow.dst,
-                    flow.transport.protocol(),
+                    flow.protocol,
                     flow.sport,
                     flow.dport,
                     summary.gap_time_s,

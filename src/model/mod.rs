@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod clock;
 mod encapsulation;
 mod flow;
 mod frame;
@@ -13,14 +14,15 @@ mod record;
 mod report;
 mod sink_event;
 
+pub use clock::{ClockSource, ClockState};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
-pub use flow::{FlowKey, Ipv4Flow, NotIpv4Transport, Transport};
+pub use flow::{FlowKey, Transport, Vlans};
 pub use frame::TruncatedFrame;
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    Attachment, BucketEdge, CounterStatus, DaemonCounter, DestStatus, FlowStatus, HostStatus,
-    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, FlowStatus,
+    HostStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 pub use log_line::LogLine;
 pub use node::NodeId;
@@ -28,6 +30,6 @@ pub use prefix::{BadPrefix, Prefix};
 pub use record::{Arrival, RECORD_SCHEMA, Record};
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, LocalReport, Observation, PacketDropReport,
-    QueueOccupancy, REPORT_PORT, Report,
+    QueueDepth, QueueOccupancy, REPORT_PORT, Report, ReportedPacket,
 };
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};

@@ -1,47 +1,68 @@
-//! An IPv4 prefix of destinations.
+//! A prefix of destinations, IPv4 or IPv6.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Addresses that begin with the same bits.
+/// Addresses of one family that begin with the same bits.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Prefix {
-    addr: Ipv4Addr,
+    addr: IpAddr,
     len: u8,
 }
 
 /// Why a text is no prefix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum BadPrefix {
-    #[error("not an IPv4 address or prefix")]
+    #[error("not an IPv4 or IPv6 address or prefix")]
     Syntax,
-    #[error("prefix length above 32")]
+    #[error("prefix length above 32 (IPv4) or 128 (IPv6)")]
     Length,
     #[error("the address has bits beyond the prefix length")]
     HostBits,
 }
 
+/// Bits of an address.
+fn bits_of(addr: IpAddr) -> u8 {
+    match addr {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+/// Whether any bit behind the first `len` is set.
+fn has_bits_beyond(addr: IpAddr, len: u8) -> bool {
+    let len = u32::from(len);
+    match addr {
+        IpAddr::V4(v4) => v4.to_bits().checked_shl(len).unwrap_or(0) != 0,
+        IpAddr::V6(v6) => v6.to_bits().checked_shl(len).unwrap_or(0) != 0,
+    }
+}
+
 impl Prefix {
     /// # Errors
-    /// If the length is above 32 or the address has bits beyond it.
-    pub fn new(addr: Ipv4Addr, len: u8) -> Result<Self, BadPrefix> {
-        if len > 32 {
+    /// If the length is above that of the address, or the address has bits beyond it.
+    pub fn new(addr: impl Into<IpAddr>, len: u8) -> Result<Self, BadPrefix> {
+        let addr = addr.into();
+        if len > bits_of(addr) {
             return Err(BadPrefix::Length);
         }
-        let mask = u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0);
-        if addr.to_bits() & !mask != 0 {
+        if has_bits_beyond(addr, len) {
             return Err(BadPrefix::HostBits);
         }
         Ok(Self { addr, len })
     }
 
     /// One address.
-    pub fn host(addr: Ipv4Addr) -> Self {
-        Self { addr, len: 32 }
+    pub fn host(addr: impl Into<IpAddr>) -> Self {
+        let addr = addr.into();
+        Self {
+            addr,
+            len: bits_of(addr),
+        }
     }
 
-    pub fn addr(self) -> Ipv4Addr {
+    pub fn addr(self) -> IpAddr {
         self.addr
     }
 
@@ -50,7 +71,7 @@ impl Prefix {
         self.len
     }
 
-    /// True for the prefix of all addresses.
+    /// True for the prefix of all addresses of a family.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -60,17 +81,19 @@ impl FromStr for Prefix {
     type Err = BadPrefix;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (addr, len) = match text.split_once('/') {
-            Some((addr, len)) => (addr, len.parse().map_err(|_| BadPrefix::Syntax)?),
-            None => (text, 32),
-        };
-        Self::new(addr.parse().map_err(|_| BadPrefix::Syntax)?, len)
+        let address = |text: &str| text.parse::<IpAddr>().map_err(|_| BadPrefix::Syntax);
+        match text.split_once('/') {
+            Some((addr, len)) => {
+                Self::new(address(addr)?, len.parse().map_err(|_| BadPrefix::Syntax)?)
+            }
+            None => address(text).map(Self::host),
+        }
     }
 }
 
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.len == 32 {
+        if self.len == bits_of(self.addr) {
             return self.addr.fmt(f);
         }
         write!(f, "{}/{}", self.addr, self.len)

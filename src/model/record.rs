@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::Serialize;
 
-use super::{Body, FlowKey, Hop, NodeId, Report};
+use super::{Body, ClockState, FlowKey, Hop, NodeId, QueueDepth, Report};
 
 /// Names the shape of [`Record`]; a change that breaks readers changes it.
 pub const RECORD_SCHEMA: &str = "hostint.report/1";
@@ -34,6 +34,8 @@ pub struct Record {
     time: HeaderTime,
     #[serde(skip_serializing_if = "Option::is_none")]
     reporter_node: Option<NodeId>,
+    #[serde(flatten)]
+    clock: Option<ClockRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<FlowKey>,
     #[serde(flatten)]
@@ -48,11 +50,28 @@ enum HeaderTime {
     Nanoseconds(u32),
 }
 
+/// The reporting sink's clock.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct ClockRecord {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sink_clock: Option<&'static str>,
+    sink_clock_synchronised: bool,
+}
+
+impl From<ClockState> for ClockRecord {
+    fn from(clock: ClockState) -> Self {
+        Self {
+            sink_clock: clock.source.name(),
+            sink_clock_synchronised: clock.synchronised,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum Detail {
     Latency {
-        source: HopRecord,
+        source: SourceRecord,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         transit: Vec<HopRecord>,
         sink: HopRecord,
@@ -92,6 +111,15 @@ struct HopRecord {
     egress_port: u16,
     ingress_ts_ns: u32,
     egress_ts_ns: u32,
+}
+
+/// The source's hop, and the state of its queue if it tells.
+#[derive(Clone, Debug, Serialize)]
+struct SourceRecord {
+    #[serde(flatten)]
+    hop: HopRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<QueueDepth>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -140,6 +168,7 @@ impl Record {
                 _ => HeaderTime::Nanoseconds(observation.timestamp),
             },
             reporter_node: observation.reporter(),
+            clock: observation.clock.map(ClockRecord::from),
             flow: observation.flow(),
             detail: Detail::new(&observation.body),
         }
@@ -157,7 +186,10 @@ impl Detail {
     fn new(body: &Body) -> Self {
         match body {
             Body::Latency(report) => Self::Latency {
-                source: report.hops.source().into(),
+                source: SourceRecord {
+                    hop: report.hops.source().into(),
+                    queue: report.queue(),
+                },
                 transit: report.hops.transit().iter().map(HopRecord::from).collect(),
                 sink: report.hops.sink().into(),
                 latency_ns: report.hops.latency_ns(),

@@ -1,8 +1,10 @@
 //! A telemetry report: one observation and the number it travels under.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use super::{FlowKey, HopStack, Ipv4Flow, NodeId, QuotedHeaders, TruncatedFrame};
+use serde::Serialize;
+
+use super::{ClockState, FlowKey, HopStack, NodeId, QuotedHeaders, TruncatedFrame};
 
 /// The UDP port to which reports are sent unless configured otherwise.
 pub const REPORT_PORT: u16 = 32766;
@@ -20,6 +22,8 @@ pub struct Report {
 pub struct Observation {
     pub hw_id: HwId,
     pub flags: Flags,
+    /// The reporter's clock, if it tells.
+    pub clock: Option<ClockState>,
     /// Whole seconds since the Unix epoch in latency and drop-summary reports; in the standard
     /// kinds the low 32 bits of the device's nanoseconds when the packet was received.
     pub timestamp: u32,
@@ -61,9 +65,9 @@ pub enum Body {
     Drop(PacketDropReport),
     /// NProto 2: a packet with the reporter's own metadata.
     Local(LocalReport),
-    /// NProto 3, Host-INT's drop-summary: numbers missing in a flow.
+    /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow: numbers missing.
     DropSummary(DropSummary),
-    /// NProto 4, Host-INT's latency report: a packet's headers and hops.
+    /// NProto 4, Host-INT's latency report, or 5, the extended one: a packet's hops.
     Latency(LatencyReport),
 }
 
@@ -120,18 +124,68 @@ pub struct DropSummary {
     pub before_seq: u32,
     /// How many numbers are missing.
     pub count: u32,
-    pub flow: Ipv4Flow,
+    pub flow: FlowKey,
 }
 
 /// A packet's way from INT source to INT sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LatencyReport {
-    /// The node ID word behind the report header, if the sink writes one.
-    pub reporter: Option<NodeId>,
-    pub headers: QuotedHeaders,
+    pub packet: ReportedPacket,
     pub hops: HopStack,
     /// The flow's sequence number.
     pub sequence: u32,
+}
+
+/// What a latency report says about the packet, besides its way.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReportedPacket {
+    /// NProto 4: its headers, which have to be IPv4 without options.
+    Quoted {
+        /// The node ID word behind the report header, if the sink writes one.
+        reporter: Option<NodeId>,
+        headers: QuotedHeaders,
+    },
+    /// NProto 5: the name of its flow.
+    Named {
+        flow: FlowKey,
+        /// The source's root queue when the packet was stamped.
+        queue: Option<QueueDepth>,
+    },
+}
+
+/// How full a host's queue was.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct QueueDepth {
+    /// More than 24 bits are reported as 2^24 - 1.
+    pub packets: u32,
+    pub bytes: u32,
+}
+
+impl LatencyReport {
+    pub fn flow(&self) -> FlowKey {
+        match &self.packet {
+            ReportedPacket::Quoted { headers, .. } => headers.flow(),
+            ReportedPacket::Named { flow, .. } => *flow,
+        }
+    }
+
+    pub fn queue(&self) -> Option<QueueDepth> {
+        match self.packet {
+            ReportedPacket::Quoted { .. } => None,
+            ReportedPacket::Named { queue, .. } => queue,
+        }
+    }
+
+    /// The node that observed it.
+    pub fn reporter(&self) -> NodeId {
+        match self.packet {
+            ReportedPacket::Quoted {
+                reporter: Some(node),
+                ..
+            } => node,
+            _ => self.hops.sink().node,
+        }
+    }
 }
 
 impl Observation {
@@ -152,8 +206,8 @@ impl Observation {
             Body::Ethernet(frame) => frame.flow(),
             Body::Drop(report) => report.frame.flow(),
             Body::Local(report) => report.frame.flow(),
-            Body::DropSummary(summary) => Some(summary.flow.into()),
-            Body::Latency(report) => Some(report.headers.flow()),
+            Body::DropSummary(summary) => Some(summary.flow),
+            Body::Latency(report) => Some(report.flow()),
         }
     }
 
@@ -164,7 +218,7 @@ impl Observation {
             Body::Drop(report) => Some(report.node),
             Body::Local(report) => Some(report.node),
             Body::DropSummary(summary) => Some(summary.sink_node),
-            Body::Latency(report) => Some(report.reporter.unwrap_or(report.hops.sink().node)),
+            Body::Latency(report) => Some(report.reporter()),
         }
     }
 
@@ -176,10 +230,10 @@ impl Observation {
         }
     }
 
-    /// The IPv4 source address of the reported packets, in the kinds that an INT sink sends.
-    pub fn packet_sender(&self) -> Option<Ipv4Addr> {
+    /// The source address of the reported packets, in the kinds that an INT sink sends.
+    pub fn packet_sender(&self) -> Option<IpAddr> {
         match &self.body {
-            Body::Latency(report) => Some(report.headers.src()),
+            Body::Latency(report) => Some(report.flow().src),
             Body::DropSummary(summary) => Some(summary.flow.src),
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! What the sink's kernel half tells its user half.
 
-use super::{Encapsulation, FlowKey, Hop, NodeId, QuotedHeaders};
+use super::{Encapsulation, FlowKey, Hop, NodeId, QueueDepth, QuotedHeaders};
 
 /// One observation of the sink, before it is a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,8 +25,9 @@ pub struct LatencyEvent {
     pub reasons: Reasons,
     pub encapsulation: Encapsulation,
     pub flow: FlowKey,
-    /// As received on the wire; for extension-udp the outer IPv4 header and the inner L4 header.
-    pub headers: QuotedHeaders,
+    /// IPv4 without options only: as received on the wire; for extension-udp the outer IPv4 header
+    /// and the inner L4 header, for vxlan-gpe the inner packet's.
+    pub headers: Option<QuotedHeaders>,
     pub source: Hop,
     pub sink_port: u16,
     /// Arrival, nanoseconds since the Unix epoch.
@@ -34,6 +35,8 @@ pub struct LatencyEvent {
     /// The flow's sequence number, from the INT block.
     pub sequence: u32,
     pub latency_ns: i64,
+    /// The source's root queue when the packet was stamped.
+    pub queue: Option<QueueDepth>,
 }
 
 /// Numbers that are missing in a flow and will not come any more.

@@ -21,16 +21,27 @@ pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
-/// What must be added to CLOCK_TAI to get the time since the Unix epoch: minus the TAI offset that the
-/// kernel was told (0 if nobody did).
-pub fn tai_to_realtime_ns() -> io::Result<i64> {
+/// What the kernel says of its clock's discipline.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Discipline {
+    /// TAI minus UTC as the kernel was told; 0 if nobody did.
+    pub tai_offset_s: i32,
+    pub synchronised: bool,
+}
+
+/// Asks adjtimex(2).
+pub fn discipline() -> io::Result<Discipline> {
     // SAFETY: timex is plain data; all zeros asks adjtimex to change nothing.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: timex is valid for writing.
-    if unsafe { libc::adjtimex(&mut timex) } < 0 {
+    let state = unsafe { libc::adjtimex(&mut timex) };
+    if state < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(-i64::from(timex.tai) * 1_000_000_000)
+    Ok(Discipline {
+        tai_offset_s: timex.tai,
+        synchronised: state != libc::TIME_ERROR && timex.status & libc::STA_UNSYNC == 0,
+    })
 }
 
 /// What must be added to CLOCK_MONOTONIC to get the time since the Unix epoch. Of many samples the one with

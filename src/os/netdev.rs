@@ -28,17 +28,23 @@ pub(super) fn control_socket() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// Asks the kernel one thing about an interface.
-fn ask(name: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
+/// A request that names an interface, NUL-terminated.
+pub(super) fn request_about(name: &str) -> io::Result<libc::ifreq> {
     if name.len() >= libc::IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
     }
-    let socket = control_socket()?;
     // SAFETY: ifreq is plain data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from.cast_signed();
     }
+    Ok(request)
+}
+
+/// Asks the kernel one thing about an interface.
+fn ask(name: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
+    let socket = control_socket()?;
+    let mut request = request_about(name)?;
     // SAFETY: the request is valid for writing and names the interface, NUL-terminated.
     if unsafe { libc::ioctl(socket.as_raw_fd(), question, &mut request) } < 0 {
         return Err(io::Error::last_os_error());
@@ -54,16 +60,19 @@ pub fn is_ethernet(name: &str) -> io::Result<bool> {
     Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
 }
 
-/// True if the interface puts a VLAN tag before what is sent through it.
-pub fn is_vlan(name: &str) -> bool {
-    std::fs::read_to_string(format!("/sys/class/net/{name}/uevent"))
-        .is_ok_and(|text| text.lines().any(|line| line == "DEVTYPE=vlan"))
-}
-
 /// The longest IP packet that the interface takes.
 pub fn mtu(name: &str) -> io::Result<u32> {
     let answer = ask(name, libc::SIOCGIFMTU)?;
     // SAFETY: SIOCGIFMTU fills this member.
     let mtu = unsafe { answer.ifr_ifru.ifru_mtu };
     u32::try_from(mtu).map_err(io::Error::other)
+}
+
+/// Keeps the kernel from sending IPv6 packets of its own by the interface.
+pub fn disable_ipv6(name: &str) -> io::Result<()> {
+    match std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1") {
+        // A kernel without IPv6.
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
 }

@@ -1,8 +1,8 @@
 //! Makes a report's content from a sink event.
 
 use crate::model::{
-    Body, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId, Ipv4Flow, LatencyEvent,
-    LatencyReport, LossEvent, NodeId, Observation, SinkEvent,
+    Body, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId, LatencyEvent,
+    LatencyReport, LossEvent, NodeId, Observation, ReportedPacket, SinkEvent, Vlans,
 };
 
 /// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
@@ -19,17 +19,18 @@ pub struct Builder {
     /// Whether latency reports carry the sink's node ID behind the report header, as Host-INT's
     /// do by default.
     pub node_id_word: bool,
+    /// The clock of the sink's host at present, if known.
+    pub clock: Option<ClockState>,
 }
 
 impl Builder {
     /// The observation to report, at `now_ns` since the Unix epoch.
     ///
-    /// `None` for a gap, which is no news yet, and for a loss in a flow that is not TCP or UDP
-    /// over IPv4, which a drop-summary report cannot name.
+    /// `None` for a gap, which is no news yet.
     pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
         let (body, dropped) = match event {
             SinkEvent::Latency(event) => (Body::Latency(self.latency(event)), false),
-            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event)?), true),
+            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event)), true),
             SinkEvent::Gap(_) => return None,
         };
         Some(Observation {
@@ -39,6 +40,7 @@ impl Builder {
                 congested_queue: false,
                 tracked_flow: true,
             },
+            clock: self.clock,
             timestamp: whole_seconds(now_ns),
             body,
         })
@@ -55,18 +57,33 @@ impl Builder {
             egress_ts: arrival_ts,
         };
         LatencyReport {
-            reporter: self.node_id_word.then_some(self.sink_node),
-            headers: match event.encapsulation {
-                Encapsulation::OverTcpUdp => event.headers,
-                Encapsulation::ExtensionUdp => event.headers.relabelled(DEFAULT_DSCP_TOS),
-            },
+            packet: self.packet(event),
             hops: HopStack::between(event.source, sink),
             sequence: event.sequence,
         }
     }
 
-    fn loss(&self, event: &LossEvent) -> Option<DropSummary> {
-        Some(DropSummary {
+    /// Host-INT's form, unless there is something that it cannot say.
+    fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
+        match event.headers {
+            Some(headers) if event.flow.vlans == Vlans::NONE && event.queue.is_none() => {
+                ReportedPacket::Quoted {
+                    reporter: self.node_id_word.then_some(self.sink_node),
+                    headers: match event.encapsulation {
+                        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => headers,
+                        Encapsulation::ExtensionUdp => headers.relabelled(DEFAULT_DSCP_TOS),
+                    },
+                }
+            }
+            _ => ReportedPacket::Named {
+                flow: event.flow,
+                queue: event.queue,
+            },
+        }
+    }
+
+    fn loss(&self, event: &LossEvent) -> DropSummary {
+        DropSummary {
             source_node: event.source_node,
             sink_node: self.sink_node,
             source_port: event.source_port,
@@ -74,8 +91,8 @@ impl Builder {
             gap_time_s: whole_seconds(event.before_ns),
             before_seq: event.before_seq,
             count: event.count,
-            flow: Ipv4Flow::try_from(event.flow).ok()?,
-        })
+            flow: event.flow,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct LostCounts {
     /// The socket's send buffer or the device's queue was full.
     pub buffer_full: u64,
-    /// No route, network down, or refused by an ICMP answer.
+    /// No route, network down, refused by an ICMP answer, or IPv6 on a host that has none.
     pub unreachable: u64,
     /// A firewall rule or missing permission.
     pub denied: u64,
@@ -19,7 +19,7 @@ pub struct LostCounts {
     pub too_big: u64,
     /// The table of packet senders was full.
     pub table_full: u64,
-    /// The packet's source address is no unicast address.
+    /// The packet's source address is no unicast address, or one that is only good on its link.
     pub not_unicast: u64,
     pub other: u64,
 }
@@ -87,7 +87,8 @@ impl LostCounts {
                 | Errno::EHOSTDOWN
                 | Errno::ENONET
                 | Errno::ECONNREFUSED
-                | Errno::EADDRNOTAVAIL,
+                | Errno::EADDRNOTAVAIL
+                | Errno::EAFNOSUPPORT,
             ) => &mut self.unreachable,
             Some(Errno::EPERM | Errno::EACCES) => &mut self.denied,
             Some(Errno::EMSGSIZE) => &mut self.too_big,

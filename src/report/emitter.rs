@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use super::log::ReportLog;
@@ -24,7 +24,7 @@ const SEARCH_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Destinations {
     pub collectors: Vec<SocketAddr>,
-    /// The UDP port at the IPv4 source address of each reported packet.
+    /// The UDP port at the source address of each reported packet.
     pub report_to_sender: Option<u16>,
     pub log: Option<LogSettings>,
 }
@@ -63,7 +63,7 @@ struct Collector {
 struct PacketSenders {
     port: u16,
     limit: usize,
-    senders: HashMap<Ipv4Addr, Sender>,
+    senders: HashMap<IpAddr, Sender>,
     next_search: Option<Instant>,
     forgotten: u64,
     sent: u64,
@@ -89,8 +89,12 @@ impl Emitter {
         let report_to_sender = destinations.report_to_sender;
         let v4 = report_to_sender.is_some() || addresses.iter().any(SocketAddr::is_ipv4);
         let v6 = addresses.iter().any(SocketAddr::is_ipv6);
+        let mut sockets = Sockets::open(v4, v6)?;
+        if report_to_sender.is_some() {
+            sockets.open_v6_if_possible();
+        }
         Ok(Self {
-            sockets: Sockets::open(v4, v6)?,
+            sockets,
             collectors: addresses.into_iter().map(Collector::new).collect(),
             packet_senders: report_to_sender.map(PacketSenders::new),
             log: destinations.log.map(ReportLog::open).transpose()?,
@@ -185,12 +189,8 @@ impl PacketSenders {
     }
 
     fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
-        let SocketAddr::V4(v4) = address else {
-            self.lost.other += 1;
-            return;
-        };
-        let ip = *v4.ip();
-        if ip.is_unspecified() || ip.is_broadcast() || ip.is_multicast() {
+        let ip = address.ip();
+        if !can_be_sent_to(ip) {
             self.lost.not_unicast += 1;
             return;
         }
@@ -207,7 +207,7 @@ impl PacketSenders {
     }
 
     /// `None` if the sender is new and there is no room for it.
-    fn next_number(&mut self, ip: Ipv4Addr, now: Instant) -> Option<u32> {
+    fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
         if let Some(sender) = self.senders.get_mut(&ip) {
             let sequence = sender.next_sequence;
             sender.next_sequence = sequence.wrapping_add(1);
@@ -249,16 +249,39 @@ impl PacketSenders {
     }
 }
 
+/// Whether an address alone says where to send to. A link-local one needs its interface as well,
+/// and IPv4 in IPv6 clothes was never on a wire in good faith.
+fn can_be_sent_to(ip: IpAddr) -> bool {
+    let excluded = match ip {
+        IpAddr::V4(v4) => v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.to_ipv4_mapped().is_some(),
+    };
+    !(excluded || ip.is_unspecified() || ip.is_multicast())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn six(last: u16) -> IpAddr {
+        IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last])
+    }
+
+    #[test]
+    fn a_host_without_ipv6_loses_and_counts_what_would_need_it() {
+        let mut senders = PacketSenders::new(9);
+        let none = Sockets::default();
+        senders.send(SocketAddr::new(six(1), 9), &none, &mut []);
+        let counts = senders.counts();
+        assert_eq!((counts.sent, counts.lost_by_cause.unreachable), (0, 1));
+    }
 
     #[test]
     fn a_full_table_refuses_new_senders_until_old_ones_were_idle() {
         let mut senders = PacketSenders::new(1);
         senders.limit = 2;
         let start = Instant::now();
-        let [a, b, c] = [1, 2, 3].map(|last| Ipv4Addr::new(10, 0, 0, last));
+        let [a, b, c] = [IpAddr::from([10, 0, 0, 1]), six(2), six(3)];
         assert_eq!(senders.next_number(a, start), Some(1));
         assert_eq!(senders.next_number(b, start), Some(1));
         assert_eq!(senders.next_number(a, start), Some(2));

@@ -1,8 +1,9 @@
 //! The UDP sockets that reports leave through, one per address family.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 
 /// Room for some ten thousand reports while the device is busy.
@@ -10,6 +11,9 @@ const SEND_BUFFER_BYTES: usize = 8 << 20;
 
 /// How often a send that a signal interrupted is tried again.
 const INTERRUPTIONS: u32 = 8;
+
+const V4_ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+const V6_ANY: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0);
 
 /// Sockets for the families in use; none of them ever blocks.
 #[derive(Debug, Default)]
@@ -23,9 +27,16 @@ impl Sockets {
     pub(super) fn open(v4: bool, v6: bool) -> io::Result<Self> {
         let open = |wanted: bool, local: SocketAddr| wanted.then(|| open_socket(local)).transpose();
         Ok(Self {
-            v4: open(v4, (Ipv4Addr::UNSPECIFIED, 0).into())?,
-            v6: open(v6, (Ipv6Addr::UNSPECIFIED, 0).into())?,
+            v4: open(v4, V4_ANY)?,
+            v6: open(v6, V6_ANY)?,
         })
+    }
+
+    /// Opens IPv6 on a host that has it; on another, what would be sent so cannot be.
+    pub(super) fn open_v6_if_possible(&mut self) {
+        if self.v6.is_none() {
+            self.v6 = open_socket(V6_ANY).ok();
+        }
     }
 
     /// Hands a datagram to the kernel, or says why that failed.
@@ -34,7 +45,7 @@ impl Sockets {
             SocketAddr::V4(_) => self.v4.as_ref(),
             SocketAddr::V6(_) => self.v6.as_ref(),
         };
-        let socket = socket.ok_or(io::ErrorKind::Unsupported)?;
+        let socket = socket.ok_or(Errno::EAFNOSUPPORT)?;
         let mut tries = 0;
         loop {
             match socket.send_to(datagram, to) {

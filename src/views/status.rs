@@ -12,6 +12,9 @@ pub struct Text<'a> {
     pub all: bool,
 }
 
+/// Characters that nearly every TCP or UDP flow over IPv4 fits.
+const FLOW_WIDTH: usize = 46;
+
 /// Displays 1234567 as `1,234,567`.
 struct Grouped(u64);
 
@@ -35,10 +38,13 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
     }
     for at in list {
         write!(f, "  {:<15} {} {}", at.dev, at.hook, at.mode)?;
-        match &at.encapsulation {
-            Some(encapsulation) => writeln!(f, "  {encapsulation}")?,
-            None => writeln!(f)?,
+        if let Some(encapsulation) = &at.encapsulation {
+            write!(f, "  {encapsulation}")?;
         }
+        if let Some(way) = at.superpackets {
+            write!(f, ", superpackets {way}")?;
+        }
+        writeln!(f)?;
     }
     Ok(())
 }
@@ -127,18 +133,20 @@ fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
     if sink.flows.is_empty() {
         return Ok(());
     }
+    let names = sink.flows.iter().map(|flow| flow.flow.to_string().len());
+    let width = names.max().unwrap_or(0).max(FLOW_WIDTH);
     writeln!(
         f,
-        "  {:<46} {:>6} {:>10} {:>8} {:>7} {:>7} {:>5} {:>10} {:>10} {:>10}",
+        "  {:<width$} {:>6} {:>10} {:>8} {:>7} {:>7} {:>5} {:>10} {:>10} {:>10}",
         "flow", "node", "packets", "lost", "lost %", "reord", "dup", "min", "mean", "max"
     )?;
     for flow in &sink.flows {
-        flow_line(f, flow)?;
+        flow_line(f, flow, width)?;
     }
     Ok(())
 }
 
-fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus) -> fmt::Result {
+fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus, width: usize) -> fmt::Result {
     let sent = flow.packets.saturating_sub(flow.duplicates) + flow.lost;
     // Thousandths of a percent, rounded half up.
     let share = (u128::from(flow.lost) * 100_000 + u128::from(sent / 2))
@@ -146,7 +154,7 @@ fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus) -> fmt::Result {
         .unwrap_or(0);
     writeln!(
         f,
-        "  {:<46} {:>6} {:>10} {:>8} {:>3}.{:03} {:>7} {:>5} {:>10} {:>10} {:>10}",
+        "  {:<width$} {:>6} {:>10} {:>8} {:>3}.{:03} {:>7} {:>5} {:>10} {:>10} {:>10}",
         flow.flow.to_string(),
         flow.source_node.0,
         Grouped(flow.packets),
@@ -201,6 +209,19 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(node) = self.status.node_id {
             writeln!(f, "node id {node}")?;
+        }
+        if let Some(clock) = &self.status.clock {
+            writeln!(
+                f,
+                "clock: {}, offset {} ns, {}",
+                clock.source,
+                clock.offset_ns,
+                if clock.synchronised {
+                    "synchronised"
+                } else {
+                    "NOT synchronised: one-way latencies are off by what the clocks differ"
+                }
+            )?;
         }
         if let Some(status) = &self.status.source {
             source(f, status, self.all)?;

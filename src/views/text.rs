@@ -66,6 +66,9 @@ impl fmt::Display for TextLine<'_> {
                     report.hops.sink().node,
                     report.sequence
                 )?;
+                if let Some(queue) = report.queue() {
+                    write!(f, "  queue {} packets {} bytes", queue.packets, queue.bytes)?;
+                }
             }
             Body::DropSummary(summary) => write!(
                 f,

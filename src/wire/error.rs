@@ -14,7 +14,7 @@ pub enum DecodeError {
     },
     #[error("telemetry report version {found}, expected 0 (v0.5)")]
     Version { found: u8 },
-    #[error("report kind (NProto) {found}, expected 0 to 4")]
+    #[error("report kind (NProto) {found}, expected 0 to 6")]
     Kind { found: u8 },
     #[error("{what} of {found} bytes, expected {expected}")]
     Length {

@@ -1,16 +1,18 @@
 //! Host-INT's two kinds of telemetry report: drop-summary (NProto 3) and latency (NProto 4).
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
-use crate::model::{DropSummary, Ipv4Flow, LatencyReport, NodeId, QuotedHeaders, Transport};
+use crate::model::{
+    DropSummary, FlowKey, LatencyReport, NodeId, QuotedHeaders, ReportedPacket, Transport, Vlans,
+};
 
 const IP_BYTES: usize = 20;
 const WORD_BYTES: usize = 4;
 /// Two nodes, two ports, time, sequence number, count.
-const SUMMARY_BYTES: usize = 24;
+pub(super) const GAP_BYTES: usize = 24;
 /// Version 4, five words, no options.
 const IP_VERSION_LENGTH: u8 = 0x45;
 
@@ -85,25 +87,53 @@ fn decode_layout(datagram: &[u8], layout: Layout) -> Result<LatencyReport, Decod
     .map_err(|source| DecodeError::Headers { offset, source })?;
     let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops)?;
     Ok(LatencyReport {
-        reporter,
-        headers,
+        packet: ReportedPacket::Quoted { reporter, headers },
         hops,
         sequence,
     })
 }
 
-pub(super) fn emit_latency(report: &LatencyReport, out: &mut Vec<u8>) {
-    if let Some(node) = report.reporter {
+pub(super) fn emit_latency(
+    reporter: Option<NodeId>,
+    headers: &QuotedHeaders,
+    report: &LatencyReport,
+    out: &mut Vec<u8>,
+) {
+    if let Some(node) = reporter {
         out.extend(node.0.to_be_bytes());
     }
-    out.extend(report.headers.ip());
-    out.extend(report.headers.l4());
+    out.extend(headers.ip());
+    out.extend(headers.l4());
     int_v05::emit_stack(&report.hops, report.sequence, out);
+}
+
+/// A flow that synthetic headers can name: TCP or UDP over IPv4 without VLAN.
+pub(super) struct Ipv4Flow {
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    sport: u16,
+    dport: u16,
+    transport: Transport,
+}
+
+impl Ipv4Flow {
+    pub(super) fn of(flow: &FlowKey) -> Option<Self> {
+        match (flow.src, flow.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) if flow.vlans == Vlans::NONE => Some(Self {
+                src,
+                dst,
+                sport: flow.sport,
+                dport: flow.dport,
+                transport: Transport::from_protocol(flow.protocol)?,
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Reads a whole datagram whose fixed header says drop-summary report.
 pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, DecodeError> {
-    const AROUND_L4: usize = HEADER_BYTES + SUMMARY_BYTES + IP_BYTES;
+    const AROUND_L4: usize = HEADER_BYTES + GAP_BYTES + IP_BYTES;
     let transport = [Transport::Udp, Transport::Tcp]
         .into_iter()
         .find(|transport| datagram.len() == AROUND_L4 + transport.quoted_bytes())
@@ -114,37 +144,40 @@ pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, Decode
         })?;
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
-    let source_node = NodeId(cursor.u32("source node ID")?);
-    let sink_node = NodeId(cursor.u32("sink node ID")?);
-    let source_port = cursor.u16("source port")?;
-    let sink_port = cursor.u16("sink port")?;
-    let gap_time_s = cursor.u32("gap timestamp")?;
-    let before_seq = cursor.u32("gap sequence number")?;
-    let count = cursor.u32("gap count")?;
-    let offset = cursor.offset();
-    let ip = cursor.array::<IP_BYTES>("synthetic IPv4 header")?;
-    check_ip(&ip, offset, transport)?;
-    let [.., s1, s2, s3, s4, d1, d2, d3, d4] = ip;
-    Ok(DropSummary {
-        source_node,
-        sink_node,
-        source_port,
-        sink_port,
-        gap_time_s,
-        before_seq,
-        count,
-        flow: Ipv4Flow {
-            src: Ipv4Addr::new(s1, s2, s3, s4),
-            dst: Ipv4Addr::new(d1, d2, d3, d4),
+    decode_gap(&mut cursor, |cursor| {
+        let offset = cursor.offset();
+        let ip = cursor.array::<IP_BYTES>("synthetic IPv4 header")?;
+        check_ip(&ip, offset, transport)?;
+        let [.., s1, s2, s3, s4, d1, d2, d3, d4] = ip;
+        Ok(FlowKey {
+            src: Ipv4Addr::new(s1, s2, s3, s4).into(),
+            dst: Ipv4Addr::new(d1, d2, d3, d4).into(),
             sport: cursor.u16("synthetic source port")?,
             dport: cursor.u16("synthetic destination port")?,
-            transport,
-        },
+            protocol: transport.protocol(),
+            vlans: Vlans::NONE,
+        })
     })
 }
 
-/// The synthetic headers name the flow; every other field is 0, except that of UDP its length.
-pub(super) fn emit_drop_summary(summary: &DropSummary, out: &mut Vec<u8>) {
+/// Reads what both kinds of drop-summary report have behind the fixed header, and then the flow.
+pub(super) fn decode_gap<'a>(
+    cursor: &mut Cursor<'a>,
+    flow: impl FnOnce(&mut Cursor<'a>) -> Result<FlowKey, DecodeError>,
+) -> Result<DropSummary, DecodeError> {
+    Ok(DropSummary {
+        source_node: NodeId(cursor.u32("source node ID")?),
+        sink_node: NodeId(cursor.u32("sink node ID")?),
+        source_port: cursor.u16("source port")?,
+        sink_port: cursor.u16("sink port")?,
+        gap_time_s: cursor.u32("gap timestamp")?,
+        before_seq: cursor.u32("gap sequence number")?,
+        count: cursor.u32("gap count")?,
+        flow: flow(cursor)?,
+    })
+}
+
+pub(super) fn emit_gap(summary: &DropSummary, out: &mut Vec<u8>) {
     out.extend(summary.source_node.0.to_be_bytes());
     out.extend(summary.sink_node.0.to_be_bytes());
     out.extend(summary.source_port.to_be_bytes());
@@ -152,7 +185,11 @@ pub(super) fn emit_drop_summary(summary: &DropSummary, out: &mut Vec<u8>) {
     out.extend(summary.gap_time_s.to_be_bytes());
     out.extend(summary.before_seq.to_be_bytes());
     out.extend(summary.count.to_be_bytes());
-    let flow = &summary.flow;
+}
+
+/// The synthetic headers name the flow; every other field is 0, except that of UDP its length.
+pub(super) fn emit_drop_summary(summary: &DropSummary, flow: &Ipv4Flow, out: &mut Vec<u8>) {
+    emit_gap(summary, out);
     out.extend([IP_VERSION_LENGTH, 0, 0, 0, 0, 0, 0, 0, 0]);
     out.extend([flow.transport.protocol(), 0, 0]);
     out.extend(flow.src.octets());

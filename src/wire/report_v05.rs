@@ -1,10 +1,10 @@
-//! Telemetry Report v0.5: the fixed header, the standard kinds, and the way to Host-INT's.
+//! Telemetry Report v0.5: the fixed header, the standard kinds, and the way to Host-INT's and ours.
 
 use super::cursor::Cursor;
-use super::{DecodeError, report_hostint};
+use super::{DecodeError, report_extended, report_hostint};
 use crate::model::{
-    Body, Flags, HwId, LocalReport, NodeId, Observation, PacketDropReport, QueueOccupancy, Report,
-    TruncatedFrame,
+    Body, ClockSource, ClockState, Flags, HwId, LocalReport, NodeId, Observation, PacketDropReport,
+    QueueOccupancy, Report, ReportedPacket, TruncatedFrame,
 };
 
 /// Bytes of the fixed header.
@@ -16,10 +16,17 @@ const KIND_DROP: u8 = 1;
 const KIND_LOCAL: u8 = 2;
 const KIND_DROP_SUMMARY: u8 = 3;
 const KIND_LATENCY: u8 = 4;
+const KIND_EXTENDED_LATENCY: u8 = 5;
+const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
 
 const FLAG_DROPPED: u8 = 0x80;
 const FLAG_CONGESTED_QUEUE: u8 = 0x40;
 const FLAG_TRACKED_FLOW: u8 = 0x20;
+
+/// Of the header's third byte, which is reserved in the standard.
+const CLOCK_SOURCE_SHIFT: u8 = 6;
+const CLOCK_SYNCHRONISED: u8 = 0x20;
+const CLOCK_TOLD: u8 = 0x10;
 
 /// Reads one datagram. Reserved bits are ignored; the datagram's size is part of the format,
 /// because no length field says where a report ends.
@@ -30,7 +37,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
         return Err(DecodeError::Version { found: first >> 4 });
     }
     let flags = cursor.u8("report header")?;
-    cursor.u8("report header")?;
+    let clock = cursor.u8("report header")?;
     let hw_id = cursor.u8("report header")? & 0x3f;
     let sequence = cursor.u32("report sequence number")?;
     let timestamp = cursor.u32("report timestamp")?;
@@ -40,6 +47,10 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
         KIND_LOCAL => Body::Local(decode_local(&mut cursor)?),
         KIND_DROP_SUMMARY => Body::DropSummary(report_hostint::decode_drop_summary(datagram)?),
         KIND_LATENCY => Body::Latency(report_hostint::decode_latency(datagram)?),
+        KIND_EXTENDED_LATENCY => Body::Latency(report_extended::decode_latency(datagram)?),
+        KIND_EXTENDED_DROP_SUMMARY => {
+            Body::DropSummary(report_extended::decode_drop_summary(datagram)?)
+        }
         found => return Err(DecodeError::Kind { found }),
     };
     Ok(Report {
@@ -51,6 +62,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
                 congested_queue: flags & FLAG_CONGESTED_QUEUE != 0,
                 tracked_flow: flags & FLAG_TRACKED_FLOW != 0,
             },
+            clock: decode_clock(clock),
             timestamp,
             body,
         },
@@ -59,14 +71,43 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
 
 /// Appends the datagram of a report to `out`.
 pub fn emit(report: &Report, out: &mut Vec<u8>) {
+    match &report.observation.body {
+        Body::Ethernet(frame) => {
+            emit_header(KIND_ETHERNET, report, out);
+            out.extend(&frame.0);
+        }
+        Body::Drop(drop) => {
+            emit_header(KIND_DROP, report, out);
+            emit_drop(drop, out);
+        }
+        Body::Local(local) => {
+            emit_header(KIND_LOCAL, report, out);
+            emit_local(local, out);
+        }
+        Body::DropSummary(summary) => {
+            if let Some(flow) = report_hostint::Ipv4Flow::of(&summary.flow) {
+                emit_header(KIND_DROP_SUMMARY, report, out);
+                report_hostint::emit_drop_summary(summary, &flow, out);
+            } else {
+                emit_header(KIND_EXTENDED_DROP_SUMMARY, report, out);
+                report_extended::emit_drop_summary(summary, out);
+            }
+        }
+        Body::Latency(latency) => match &latency.packet {
+            ReportedPacket::Quoted { reporter, headers } => {
+                emit_header(KIND_LATENCY, report, out);
+                report_hostint::emit_latency(*reporter, headers, latency, out);
+            }
+            ReportedPacket::Named { flow, queue } => {
+                emit_header(KIND_EXTENDED_LATENCY, report, out);
+                report_extended::emit_latency(flow, *queue, latency, out);
+            }
+        },
+    }
+}
+
+fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     let observation = &report.observation;
-    let kind = match observation.body {
-        Body::Ethernet(_) => KIND_ETHERNET,
-        Body::Drop(_) => KIND_DROP,
-        Body::Local(_) => KIND_LOCAL,
-        Body::DropSummary(_) => KIND_DROP_SUMMARY,
-        Body::Latency(_) => KIND_LATENCY,
-    };
     let mut flags = 0;
     for (set, flag) in [
         (observation.flags.dropped, FLAG_DROPPED),
@@ -77,16 +118,36 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
             flags |= flag;
         }
     }
-    out.extend([VERSION << 4 | kind, flags, 0, observation.hw_id.get()]);
+    let clock = observation.clock.map_or(0, clock_byte);
+    out.extend([VERSION << 4 | kind, flags, clock, observation.hw_id.get()]);
     out.extend(report.sequence.to_be_bytes());
     out.extend(observation.timestamp.to_be_bytes());
-    match &observation.body {
-        Body::Ethernet(frame) => out.extend(&frame.0),
-        Body::Drop(drop) => emit_drop(drop, out),
-        Body::Local(local) => emit_local(local, out),
-        Body::DropSummary(summary) => report_hostint::emit_drop_summary(summary, out),
-        Body::Latency(latency) => report_hostint::emit_latency(latency, out),
-    }
+}
+
+fn clock_byte(clock: ClockState) -> u8 {
+    let source = match clock.source {
+        ClockSource::Unknown => 0,
+        ClockSource::Tai => 1,
+        ClockSource::Realtime => 2,
+        ClockSource::Nic => 3,
+    };
+    let synchronised = match clock.synchronised {
+        true => CLOCK_SYNCHRONISED,
+        false => 0,
+    };
+    source << CLOCK_SOURCE_SHIFT | synchronised | CLOCK_TOLD
+}
+
+fn decode_clock(byte: u8) -> Option<ClockState> {
+    (byte & CLOCK_TOLD != 0).then_some(ClockState {
+        source: match byte >> CLOCK_SOURCE_SHIFT {
+            1 => ClockSource::Tai,
+            2 => ClockSource::Realtime,
+            3 => ClockSource::Nic,
+            _ => ClockSource::Unknown,
+        },
+        synchronised: byte & CLOCK_SYNCHRONISED != 0,
+    })
 }
 
 /// Gives an emitted datagram another sequence number.

@@ -247,10 +247,6 @@ one unknown name: nothing is added
 $ source add-dest 10.3.0.1 nosuch.invalid
 cannot find destination nosuch.invalid
 
-an IPv6 name
-$ source add-dest six
-six: it has no IPv4 address
-
 not on the list
 $ source del-dest 10.9.9.9
 10.9.9.9 was not watched
@@ -270,12 +266,15 @@ fn destinations_change_while_the_source_runs() {
     host.check_all(1, REFUSED_DESTS);
     assert_eq!(dests(), "10.1.2.3           peer\n10.2.0.0/16\n");
     host.ok(&["source", "add-dest", "10.3.0.1"]);
+    host.ok(&["source", "add-dest", "six", "2001:db8:7::/48"]);
     host.ok(&["source", "del-dest", "peer"]);
     assert_eq!(
         host.json(&["source", "dests", "--json"]),
         json!({"schema": "hostint.dests/1", "dests": [
             {"prefix": "10.2.0.0/16", "name": "10.2.0.0/16"},
             {"prefix": "10.3.0.1", "name": "10.3.0.1"},
+            {"prefix": "2001:db8::1", "name": "six"},
+            {"prefix": "2001:db8:7::/48", "name": "2001:db8:7::/48"},
         ]})
     );
 }

@@ -54,15 +54,68 @@ impl Random {
         TruncatedFrame((0..length).map(|_| self.u8()).collect())
     }
 
-    pub fn latency(&mut self) -> LatencyReport {
+    pub fn vlans(&mut self) -> Vlans {
+        let mut id = || match self.bool() {
+            true => self.u16() & 0x0fff,
+            false => 0,
+        };
+        Vlans {
+            outer: id(),
+            inner: id(),
+        }
+    }
+
+    /// IPv4 or IPv6, with and without VLANs, any protocol but mostly TCP and UDP.
+    pub fn flow(&mut self) -> FlowKey {
+        let (src, dst) = match self.bool() {
+            true => (self.bytes::<4>().into(), self.bytes::<4>().into()),
+            false => (self.bytes::<16>().into(), self.bytes::<16>().into()),
+        };
+        FlowKey {
+            src,
+            dst,
+            sport: self.u16(),
+            dport: self.u16(),
+            protocol: match self.u8() % 4 {
+                0 => self.u8(),
+                _ => self.transport().protocol(),
+            },
+            vlans: self.vlans(),
+        }
+    }
+
+    pub fn queue(&mut self) -> QueueDepth {
+        QueueDepth {
+            packets: self.u32() >> 8,
+            bytes: self.u32(),
+        }
+    }
+
+    pub fn quoted(&mut self) -> ReportedPacket {
         let transport = self.transport();
         let mut ip: [u8; 20] = self.bytes();
         ip[0] = 0x45;
         ip[9] = transport.protocol();
         let l4: [u8; 20] = self.bytes();
-        LatencyReport {
+        ReportedPacket::Quoted {
             reporter: self.bool().then(|| NodeId(self.u32())),
             headers: QuotedHeaders::new(ip, &l4[..transport.quoted_bytes()]).unwrap(),
+        }
+    }
+
+    pub fn named(&mut self) -> ReportedPacket {
+        ReportedPacket::Named {
+            flow: self.flow(),
+            queue: self.bool().then(|| self.queue()),
+        }
+    }
+
+    pub fn latency(&mut self) -> LatencyReport {
+        LatencyReport {
+            packet: match self.bool() {
+                true => self.quoted(),
+                false => self.named(),
+            },
             hops: HopStack::between(self.hop(), self.hop()),
             sequence: self.u32(),
         }
@@ -77,13 +130,15 @@ impl Random {
             gap_time_s: self.u32(),
             before_seq: self.u32(),
             count: self.u32(),
-            flow: Ipv4Flow {
-                src: self.bytes::<4>().into(),
-                dst: self.bytes::<4>().into(),
-                sport: self.u16(),
-                dport: self.u16(),
-                transport: self.transport(),
-            },
+            flow: self.flow(),
+        }
+    }
+
+    pub fn clock(&mut self) -> ClockState {
+        use ClockSource::{Nic, Realtime, Tai, Unknown};
+        ClockState {
+            source: [Unknown, Tai, Realtime, Nic][usize::from(self.u8() % 4)],
+            synchronised: self.bool(),
         }
     }
 
@@ -119,6 +174,7 @@ impl Random {
                     congested_queue: self.bool(),
                     tracked_flow: self.bool(),
                 },
+                clock: self.bool().then(|| self.clock()),
                 timestamp: self.u32(),
                 body,
             },

@@ -7,9 +7,15 @@ mod line;
 mod netns;
 
 mod root {
+    mod field;
+    mod gro;
     mod lifecycle;
     mod loss;
+    mod offloads;
     mod options;
+    mod peer;
     mod reports;
+    mod stage;
+    mod superpackets;
     mod traffic;
 }

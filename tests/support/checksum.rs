@@ -1,5 +1,7 @@
 //! Internet checksums by RFC 1071, added up in plain arithmetic: nothing in common with the kernel half's way.
 
+use super::model::layout::{self, Layout};
+
 /// The sum of 16-bit big-endian words modulo 65535; an odd last byte counts as the high one. As 2^16 is 1 modulo
 /// 65535, words of any width that is a multiple of 16 bits may be added instead.
 pub fn sum(bytes: &[u8]) -> u64 {
@@ -25,8 +27,8 @@ pub fn udp_form(check: u16) -> u16 {
 }
 
 /// Addresses, protocol and length, as TCP and UDP count them.
-pub fn pseudo_header(ip: &[u8], protocol: u8, l4_len: usize) -> u64 {
-    sum(&ip[12..20]) + u64::from(protocol) + l4_len as u64
+pub fn pseudo_header(addresses: &[u8], protocol: u8, l4_len: usize) -> u64 {
+    sum(addresses) + u64::from(protocol) + l4_len as u64
 }
 
 pub fn be16(bytes: &[u8], at: usize) -> u16 {
@@ -41,31 +43,61 @@ pub fn put16(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Verifies every checksum of an Ethernet frame without options that carries UDP or TCP.
+/// Verifies every checksum of a frame that carries UDP or TCP.
 pub fn verify(frame: &[u8]) -> Result<(), String> {
-    let ip = &frame[14..];
-    let header = usize::from(ip[0] & 15) * 4;
-    let total = usize::from(be16(ip, 2));
-    if !sum(&ip[..header]).is_multiple_of(65535) {
+    let at = layout::find(frame).map_err(|why| format!("{why:?}"))?;
+    verify_at(frame, &at, at.l4, at.protocol)
+}
+
+/// As `verify`, for an L4 segment of its own further on in the packet.
+pub fn verify_at(frame: &[u8], at: &Layout, l4: usize, protocol: u8) -> Result<(), String> {
+    if !at.v6 && !sum(&frame[at.l3..at.l3 + at.header_len()]).is_multiple_of(65535) {
         return Err("IPv4 header checksum".into());
     }
-    verify_l4(ip, ip[9], &ip[header..total])
-}
-
-/// As `verify`, for what an extra UDP header and an INT block of together 44 bytes precede.
-pub fn verify_inner(frame: &[u8], protocol: u8) -> Result<(), String> {
-    let total = usize::from(be16(frame, 16));
-    verify_l4(&frame[14..], protocol, &frame[34 + 44..14 + total])
-}
-
-fn verify_l4(ip: &[u8], protocol: u8, l4: &[u8]) -> Result<(), String> {
-    if protocol == 17 && be16(l4, 6) == 0 {
+    let segment = &frame[l4..at.l3 + at.ip_len];
+    if protocol == 17 && be16(segment, 6) == 0 {
         return Ok(());
     }
-    match (pseudo_header(ip, protocol, l4.len()) + sum(l4)) % 65535 {
+    match (pseudo_header(&frame[at.addresses()], protocol, segment.len()) + sum(segment)) % 65535 {
         0 => Ok(()),
         rest => Err(format!(
             "L4 checksum of protocol {protocol} is off by {rest}"
         )),
+    }
+}
+
+/// Verifies every checksum of an IP packet of either version, whatever options and extension headers it has, and
+/// that of the IPv4 header that an ICMP error quotes.
+pub fn verify_packet(ip: &[u8]) -> Result<(), String> {
+    let (protocol, l4, pseudo) = if ip[0] >> 4 == 4 {
+        let header = verify_ipv4_header(ip)?;
+        let l4 = &ip[header..usize::from(be16(ip, 2))];
+        (ip[9], l4, pseudo_header(&ip[12..20], ip[9], l4.len()))
+    } else {
+        let (mut protocol, mut at) = (ip[6], 40);
+        while [0, 43, 60].contains(&protocol) {
+            protocol = ip[at];
+            at += 8 * (1 + usize::from(ip[at + 1]));
+        }
+        let l4 = &ip[at..40 + usize::from(be16(ip, 4))];
+        (protocol, l4, pseudo_header(&ip[8..40], protocol, l4.len()))
+    };
+    if protocol == 1 && l4.len() >= 28 && [3, 11, 12].contains(&l4[0]) {
+        verify_ipv4_header(&l4[8..]).map_err(|what| format!("quoted {what}"))?;
+    }
+    let pseudo = if protocol == 1 { 0 } else { pseudo };
+    match (pseudo + sum(l4)) % 65535 {
+        0 => Ok(()),
+        rest => Err(format!(
+            "L4 checksum of protocol {protocol} is off by {rest}"
+        )),
+    }
+}
+
+fn verify_ipv4_header(ip: &[u8]) -> Result<usize, String> {
+    let len = usize::from(ip[0] & 15) * 4;
+    match sum(&ip[..len]) % 65535 {
+        0 => Ok(len),
+        _ => Err("IPv4 header checksum".into()),
     }
 }

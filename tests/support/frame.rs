@@ -1,6 +1,6 @@
 //! Packets built by layer, as a sender's stack would send them unless told otherwise.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::checksum::{complement, pseudo_header, put16, sum, udp_form};
 use super::int_block::{BLOCK_LEN, Block, FLAG_DSCP};
@@ -28,6 +28,9 @@ pub struct Frame {
     source: Ipv4Addr,
     target: Ipv4Addr,
     ip_options: Vec<u8>,
+    ipv6: Option<(Ipv6Addr, Ipv6Addr)>,
+    /// Kind and bytes of each IPv6 extension header.
+    extension_headers: Vec<(u8, usize)>,
     ports: (u16, u16),
     udp_len: Option<u16>,
     udp_checksum: bool,
@@ -64,6 +67,8 @@ impl Frame {
             source: Ipv4Addr::new(192, 0, 2, 1),
             target: Ipv4Addr::new(198, 51, 100, 2),
             ip_options: Vec::new(),
+            ipv6: None,
+            extension_headers: Vec::new(),
             ports: (40000, 5001),
             udp_len: None,
             udp_checksum: true,
@@ -93,6 +98,27 @@ impl Frame {
 
     pub fn ipv4(mut self) -> Self {
         self.ip = true;
+        self
+    }
+
+    pub fn ipv6(mut self) -> Self {
+        self.ip = true;
+        self.ethertype = 0x86dd;
+        self.ipv6 = Some((
+            Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+            Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 2),
+        ));
+        self
+    }
+
+    pub fn addresses6(mut self, source: Ipv6Addr, target: Ipv6Addr) -> Self {
+        self.ipv6 = Some((source, target));
+        self
+    }
+
+    /// One more extension header of this kind; the length is a multiple of 8.
+    pub fn extension_header(mut self, kind: u8, bytes: usize) -> Self {
+        self.extension_headers.push((kind, bytes));
         self
     }
 
@@ -265,23 +291,40 @@ impl Frame {
     }
 
     fn put_ip(&self, frame: &mut Vec<u8>) {
+        if self.ipv6.is_some() {
+            self.put_ipv6(frame);
+        } else {
+            self.put_ipv4(frame);
+        }
+    }
+
+    fn addresses(&self) -> Vec<u8> {
+        match self.ipv6 {
+            Some((source, target)) => [source.octets(), target.octets()].concat(),
+            None => [self.source.octets(), self.target.octets()].concat(),
+        }
+    }
+
+    /// ToS and protocol as INT makes them.
+    fn tos_and_protocol(&self) -> (u8, u8) {
+        let (tos, protocol) = match self.int {
+            Some((Carried::OverTcpUdp, _)) => (self.tos | MARK, self.protocol),
+            Some((Carried::Extension { .. }, _)) => (self.tos, UDP),
+            None => (self.tos, self.protocol),
+        };
+        (self.wire_tos.unwrap_or(tos), protocol)
+    }
+
+    fn put_ipv4(&self, frame: &mut Vec<u8>) {
         let header_len = 20 + self.ip_options.len();
         let mut ip = vec![0; 20];
         ip[0] = self.version_ihl.unwrap_or(0x40 | (header_len / 4) as u8);
         put16(&mut ip, 4, self.id);
         put16(&mut ip, 6, self.fragment);
         ip[8] = self.ttl;
-        ip[9] = self.protocol;
-        ip[12..16].copy_from_slice(&self.source.octets());
-        ip[16..20].copy_from_slice(&self.target.octets());
-        let body = self.ip_payload(&ip);
-        ip[1] = self.tos;
-        match self.int {
-            Some((Carried::OverTcpUdp, _)) => ip[1] |= MARK,
-            Some((Carried::Extension { .. }, _)) => ip[9] = UDP,
-            None => {}
-        }
-        ip[1] = self.wire_tos.unwrap_or(ip[1]);
+        (ip[1], ip[9]) = self.tos_and_protocol();
+        ip[12..20].copy_from_slice(&self.addresses());
+        let body = self.ip_payload();
         let len = (header_len + body.len()) as u16;
         put16(&mut ip, 2, self.total_len.unwrap_or(len));
         ip.extend_from_slice(&self.ip_options);
@@ -291,17 +334,47 @@ impl Frame {
         frame.extend_from_slice(&body);
     }
 
-    fn ip_payload(&self, ip: &[u8]) -> Vec<u8> {
+    fn put_ipv6(&self, frame: &mut Vec<u8>) {
+        let (tos, protocol) = self.tos_and_protocol();
+        let kinds: Vec<u8> = self
+            .extension_headers
+            .iter()
+            .map(|(kind, _)| *kind)
+            .collect();
+        let mut next = kinds.iter().copied().chain([protocol]);
+        let body = self.ip_payload();
+        let mut headers = Vec::new();
+        let mut ip = vec![0x60 | tos >> 4, tos << 4 | 0x0b, 0xee, 0xf1, 0, 0];
+        ip.extend([next.next().expect("the protocol at least"), self.ttl]);
+        for (kind, bytes) in &self.extension_headers {
+            let mut header = vec![0x5a; *bytes];
+            header[0] = next.next().expect("as many as headers");
+            header[1] = (bytes / 8 - 1) as u8;
+            if *kind == 44 {
+                header[1] = 0;
+                put16(&mut header, 2, self.fragment & 0x1fff);
+            }
+            headers.extend(header);
+        }
+        let len = (headers.len() + body.len()) as u16;
+        put16(&mut ip, 4, self.total_len.unwrap_or(len));
+        ip.extend(self.addresses());
+        frame.extend(ip);
+        frame.extend(headers);
+        frame.extend(body);
+    }
+
+    fn ip_payload(&self) -> Vec<u8> {
         match self.int {
-            None => self.l4(ip, None),
+            None => self.l4(None),
             Some((Carried::OverTcpUdp, mut block)) => {
                 if block.0[1] & FLAG_DSCP != 0 {
                     block.0[3] |= self.tos & !3;
                 }
-                self.l4(ip, Some(block))
+                self.l4(Some(block))
             }
             Some((Carried::Extension { port, stated }, block)) => {
-                let inner = self.l4(ip, None);
+                let inner = self.l4(None);
                 let mut outer = vec![0; 8];
                 put16(&mut outer, 0, self.ports.0);
                 put16(&mut outer, 2, port);
@@ -315,7 +388,7 @@ impl Frame {
     }
 
     /// The L4 header, INT behind its fixed part, and what follows.
-    fn l4(&self, ip: &[u8], block: Option<Block>) -> Vec<u8> {
+    fn l4(&self, block: Option<Block>) -> Vec<u8> {
         let (mut l4, check_at) = match self.protocol {
             UDP => (vec![0; 8], 6),
             TCP => (vec![0; 20], 16),
@@ -343,7 +416,8 @@ impl Frame {
         if block.is_some_and(|b| !b.counts_tail()) {
             counted[fixed + BLOCK_LEN - 4..][..4].fill(0);
         }
-        let check = complement(pseudo_header(ip, self.protocol, l4.len()) + sum(&counted));
+        let check =
+            complement(pseudo_header(&self.addresses(), self.protocol, l4.len()) + sum(&counted));
         if self.protocol == TCP {
             put16(&mut l4, check_at, check);
         } else if self.udp_checksum {

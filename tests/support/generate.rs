@@ -1,15 +1,15 @@
 //! Random packets: valid ones of every shape, and damaged ones.
 
-use super::checksum::put16;
+use super::checksum::{be16, be32, put16};
 use super::frame::{EXTENSION_PORT, Frame, TCP, UDP};
 use super::int_block::Block;
-use super::model::Encapsulation;
+use super::model::{Encapsulation, gpe, layout};
 use super::programs::LONGEST_FRAME;
 use super::random::Random;
 
 /// Any packet that a host sends to another with TCP or UDP in one piece, and a source may tag.
 pub fn plain(random: &mut Random) -> Frame {
-    let longest = LONGEST_FRAME - 14 - 60 - 60 - 44;
+    let longest = LONGEST_FRAME - 22 - 104 - 60 - 108;
     let len = match random.below(8) {
         0 => 0,
         1 => random.below(4),
@@ -37,15 +37,36 @@ pub fn plain(random: &mut Random) -> Frame {
             frame = frame.without_udp_checksum();
         }
     }
+    if random.one_in(4) {
+        frame = frame.ipv6().dont_fragment(true);
+        for _ in 0..random.below(8).saturating_sub(4) {
+            let kind = random.pick(&[0, 43, 60]);
+            frame = frame.extension_header(kind, 8 * (1 + random.below(2)));
+        }
+    } else if random.one_in(8) {
+        frame = frame.ip_options(4 * (1 + random.below(10)));
+    }
     if random.one_in(8) {
         frame = frame.padding(random.below(40));
     }
     frame
 }
 
+/// At XDP a tag stands in the frame, or two; TC hooks have it from the kernel.
+pub fn with_vlans(random: &mut Random, mut frame: Frame) -> Frame {
+    for _ in 0..random.below(8).saturating_sub(5) {
+        frame = frame.vlan(1 + random.u16() % 4094);
+    }
+    frame
+}
+
 /// A packet as it may arrive at a sink: with INT of either encapsulation and any content, or without.
-pub fn received(random: &mut Random) -> Frame {
-    let frame = plain(random);
+/// TC has VLAN tags from the kernel, which keeps them there.
+pub fn received(random: &mut Random, vlans: bool) -> Vec<u8> {
+    let mut frame = plain(random);
+    if vlans {
+        frame = with_vlans(random, frame);
+    }
     let mut block = match random.below(3) {
         0 => Block::host_int().tail(random.u32()),
         1 => Block::hostint_extension(),
@@ -60,18 +81,51 @@ pub fn received(random: &mut Random) -> Frame {
         block = block.tail(random.u32());
     }
     match random.below(8) {
-        0 => frame,
-        1..4 => frame.extended(block),
-        _ => frame.tagged(block),
+        0 => frame.bytes(),
+        1 | 2 => frame.extended(block).bytes(),
+        3 | 4 => wrapped(random, &frame.bytes()),
+        _ => frame.tagged(block).bytes(),
     }
+}
+
+/// A packet, or a superpacket's segments, in vxlan-gpe.
+fn wrapped(random: &mut Random, frame: &[u8]) -> Vec<u8> {
+    let at = layout::find(frame).expect("TCP or UDP");
+    let size = 1 + random.u16() % 2_000;
+    let index = random.u32() % 40;
+    let first = match at.protocol {
+        TCP => be32(frame, at.l4 + 4).wrapping_sub(index * u32::from(size)),
+        _ => u32::from(be16(frame, at.l3 + 4)).wrapping_sub(index),
+    };
+    let single = random.one_in(2);
+    let block = gpe::Block {
+        v6: at.v6,
+        age_code: random.u8() & 15,
+        node: random.u32(),
+        port: random.u16(),
+        queue_packets: random.u32() >> 8,
+        queue_bytes: random.u32(),
+        timestamp: random.next(),
+        sequence: random.u32(),
+        base: first,
+        size: if single { 0 } else { size },
+        count: if single { 1 } else { random.u16() % 140 },
+    };
+    let mut wrapped = gpe::wrap(frame, &at, random.u16(), &block);
+    // What routers do to the outer header.
+    wrapped[at.l3 + if at.v6 { 7 } else { 8 }] ^= random.u8();
+    if !at.v6 {
+        wrapped[at.l3 + 1] ^= random.u8();
+    }
+    wrapped
 }
 
 /// A packet as it may leave a host: sometimes of a kind that is not tagged.
 pub fn sent(random: &mut Random) -> Frame {
     let frame = plain(random);
     match random.below(40) {
-        0 => frame.vlan(random.u16() & 0xfff),
-        1 => frame.ip_options(4 * (1 + random.below(10))),
+        0 => frame.extension_header(44, 8),
+        1 => frame.extension_header(60, 8 * (1 + random.below(12))),
         2 => frame.more_fragments(),
         3 => frame.fragment_offset(1 + random.u16() % 0x1fff),
         4 => frame.protocol(random.u8()),
@@ -147,8 +201,12 @@ fn nudge(random: &mut Random, bytes: &mut [u8], at: usize) {
 pub fn taggable(random: &mut Random, encapsulation: Encapsulation) -> Frame {
     loop {
         let frame = plain(random);
-        let len = frame.bytes().len() - 14 + encapsulation.added();
-        if len <= 560 || frame.bytes()[20] & 0x40 != 0 {
+        let bytes = frame.bytes();
+        let at = layout::find(&bytes).expect("TCP or UDP");
+        let fits = at.dont_fragment || at.ip_len + encapsulation.added(at.base_len()) <= 560;
+        // vxlan-gpe would hide options from routers.
+        let hides = encapsulation == Encapsulation::VxlanGpe && at.header_len() > at.base_len();
+        if fits && !hides {
             return frame;
         }
     }

@@ -1,8 +1,8 @@
 //! Hosts as network namespaces: a - m - b, with the real binary in them.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,15 @@ use serde_json::Value;
 pub const HOSTINT: &str = env!("CARGO_BIN_EXE_hostint");
 
 /// Waits until a condition holds; what is the sentence of the failure.
-pub fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
+    await_that_or(holds, || format!("never happened: {what}"));
+}
+
+/// Waits until a condition holds, or fails with what is then to be said.
+pub fn await_that_or(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
     let end = Instant::now() + Duration::from_secs(20);
     while !holds() {
-        assert!(Instant::now() < end, "never happened: {what}");
+        assert!(Instant::now() < end, "{}", failure());
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -142,6 +147,20 @@ impl Host {
             .unwrap()
     }
 
+    /// All counters of the sink or the source.
+    pub fn counters(&self, role: &str) -> BTreeMap<String, u64> {
+        let status = self.status();
+        let counters = status[role]["counters"].as_array();
+        counters
+            .unwrap_or_else(|| panic!("no {role}: {status}"))
+            .iter()
+            .map(|counter| {
+                let name = counter["name"].as_str().unwrap().to_owned();
+                (name, counter["packets"].as_u64().unwrap())
+            })
+            .collect()
+    }
+
     /// Runs a closure in the namespace; sockets made there stay there.
     pub fn enter<T>(&self, run: impl FnOnce() -> T) -> T {
         let back = File::open("/proc/thread-self/ns/net").unwrap();
@@ -163,27 +182,11 @@ impl Host {
         socket
     }
 
-    /// The kernel's own count of packets with wrong L4 checksums.
+    /// The kernel's own count of packets with wrong L4 checksums, over both IP versions.
     pub fn checksum_errors(&self) -> u64 {
-        let snmp = self.enter(|| {
-            let mut text = String::new();
-            File::open("/proc/thread-self/net/snmp")
-                .unwrap()
-                .read_to_string(&mut text)
-                .unwrap();
-            text
-        });
-        let lines: Vec<&str> = snmp.lines().collect();
-        lines
-            .chunks(2)
-            .flat_map(|pair| {
-                pair[0]
-                    .split_whitespace()
-                    .zip(pair[1].split_whitespace())
-                    .filter(|(name, _)| *name == "InCsumErrors")
-                    .map(|(_, value)| value.parse::<u64>().unwrap())
-                    .collect::<Vec<_>>()
-            })
+        self.sh("nstat -asz '*InCsumErrors'")
+            .lines()
+            .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
             .sum()
     }
 }
@@ -273,6 +276,20 @@ impl Lab {
              ip -n {b} route add default via 10.9.2.2"
         ));
         lab
+    }
+
+    /// The same hosts over IPv6: fd09:1::1 - m - fd09:2::1.
+    pub fn add_ipv6(&self) {
+        let (a, m, b) = (&self.a.ns, &self.m.ns, &self.b.ns);
+        sh(&format!(
+            "ip -n {a} addr add fd09:1::1/64 dev a0 nodad
+             ip -n {m} addr add fd09:1::2/64 dev m0 nodad
+             ip -n {b} addr add fd09:2::1/64 dev b0 nodad
+             ip -n {m} addr add fd09:2::2/64 dev m1 nodad
+             ip netns exec {m} sysctl -qw net.ipv6.conf.all.forwarding=1
+             ip -n {a} -6 route add default via fd09:1::2
+             ip -n {b} -6 route add default via fd09:2::2"
+        ));
     }
 
     /// Every TCP segment a packet of its own, with room for INT: what bulk TCP needs in this version.

@@ -1,5 +1,7 @@
 //! The packets and the flow that most cases are variations of.
 
+use std::net::Ipv4Addr;
+
 use super::frame::Frame;
 use super::model::Key;
 
@@ -11,13 +13,22 @@ pub fn tcp() -> Frame {
     Frame::ethernet().ipv4().tcp().payload(64)
 }
 
+pub fn udp6() -> Frame {
+    Frame::ethernet().ipv6().udp().payload(64)
+}
+
+pub fn tcp6() -> Frame {
+    Frame::ethernet().ipv6().tcp().payload(64)
+}
+
 /// The flow of the builder's packets.
 pub fn key(protocol: u8) -> Key {
+    let mapped = |address: [u8; 4]| Ipv4Addr::from(address).to_ipv6_mapped().octets();
     Key {
-        source: [192, 0, 2, 1],
-        target: [198, 51, 100, 2],
+        source: mapped([192, 0, 2, 1]),
+        target: mapped([198, 51, 100, 2]),
         sport: 40000,
         dport: 5001,
-        protocol,
+        layers: protocol.into(),
     }
 }

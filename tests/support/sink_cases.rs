@@ -5,7 +5,7 @@ use hostint::datapath::abi::sink_counter;
 use super::frame::Frame;
 use super::int_block::Block;
 use super::model::{self, sink::Seen};
-use super::programs::sink::{Sink, XDP_PASS, model_of, settings};
+use super::programs::sink::{Sink, Sizes, XDP_PASS, model_of, settings};
 
 pub fn int() -> Block {
     Block::hostint().node(2).sequence(1)
@@ -127,9 +127,15 @@ pub fn check(sink: &Sink, model: &model::sink::Sink, case: &Case) {
 
 pub fn check_all(cases: Vec<Case>) {
     let settings = settings();
-    let sink = Sink::load(&settings);
     let model = model_of(&settings);
-    for case in &cases {
-        check(&sink, &model, case);
+    for atomics in [true, false] {
+        let sizes = Sizes {
+            atomics,
+            ..Sizes::default()
+        };
+        let sink = Sink::load_sized(&settings, sizes);
+        for case in &cases {
+            check(&sink, &model, case);
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use hostint::datapath::abi::source_counter;
 
-use super::checksum::{be32, verify, verify_inner};
+use super::checksum::{be32, verify, verify_at};
 use super::frame::Frame;
 use super::int_block::BLOCK_LEN;
-use super::model::Encapsulation;
+use super::model::layout;
 use super::model::source::Stamp;
+use super::model::{Encapsulation, TCP, gpe};
 use super::programs::Ran;
 use super::programs::sink::XDP_PASS;
 use super::programs::source::{Hook, Options, Source, TCX_NEXT};
@@ -20,29 +21,47 @@ pub fn with(encapsulation: Encapsulation) -> Options {
 
 /// The place of the INT block in a tagged frame.
 pub fn block_at(tagged: &[u8], encapsulation: Encapsulation) -> usize {
-    match encapsulation {
-        Encapsulation::OverTcpUdp if tagged[23] == 6 => 54,
-        _ => 42,
-    }
+    let l4 = layout::find(tagged).map_or(34, |at| match (encapsulation, at.protocol) {
+        (Encapsulation::OverTcpUdp, TCP) => at.l4 + 12,
+        _ => at.l4,
+    });
+    l4 + 8
 }
 
 /// What the block says that varies from packet to packet; zeros if the frame is too short for one.
 pub fn stamp_of(tagged: &[u8], encapsulation: Encapsulation) -> Stamp {
     let at = block_at(tagged, encapsulation);
+    if encapsulation == Encapsulation::VxlanGpe {
+        let len = gpe::BLOCK_LEN;
+        let block = tagged.get(at..at + len).unwrap_or(&[0; gpe::BLOCK_LEN]);
+        return Stamp {
+            sequence: be32(block, 44),
+            timestamp: u64::from(be32(block, 36)) << 32 | u64::from(be32(block, 40)),
+            age_code: block[23] & 15,
+            queue: (be32(block, 32), be32(block, 48)),
+        };
+    }
     let block = tagged.get(at..at + BLOCK_LEN).unwrap_or(&[0; BLOCK_LEN]);
     Stamp {
         sequence: be32(block, 28),
-        timestamp: be32(block, 20),
+        timestamp: be32(block, 20).into(),
         age_code: block[1] & 15,
+        queue: (0, 0),
     }
 }
 
 /// Every checksum of a tagged packet is right for whoever looks on the way.
 pub fn verify_tagged(tagged: &[u8], encapsulation: Encapsulation) -> Result<(), String> {
     verify(tagged)?;
+    let at = layout::find(tagged).map_err(|why| format!("{why:?}"))?;
     match encapsulation {
         Encapsulation::OverTcpUdp => Ok(()),
-        Encapsulation::ExtensionUdp => verify_inner(tagged, tagged[42 + 32]),
+        Encapsulation::ExtensionUdp => verify_at(tagged, &at, at.l4 + 44, tagged[at.l4 + 40]),
+        Encapsulation::VxlanGpe => {
+            let mut original = tagged.to_vec();
+            original.drain(at.l3..at.l4 + gpe::ROOM);
+            verify(&original)
+        }
     }
 }
 
@@ -99,7 +118,7 @@ pub fn assert_tagged(source: &Source, hook: Hook, frame: &Frame, name: &str) -> 
     let encapsulation = source.model.encapsulation;
     let stamp = stamp_of(&ran.bytes, encapsulation);
     assert_eq!(ran.bytes, source.model.tag(&bytes, stamp), "{name}: bytes");
-    let late = stamp.timestamp.wrapping_sub(before as u32);
+    let late = (stamp.timestamp as u32).wrapping_sub(before as u32);
     assert!(
         u64::from(late) <= took,
         "{name}: the timestamp is the time of sending"
@@ -125,6 +144,7 @@ pub fn every_way() -> Vec<(Source, Hook)> {
     };
     let old_kernel = Options {
         kernel_ctx: false,
+        atomics: false,
         ..small
     };
     vec![
@@ -132,5 +152,19 @@ pub fn every_way() -> Vec<(Source, Hook)> {
         (Source::load(&old_kernel), Hook::Tc),
         (Source::load(&extension), Hook::Tc),
         (Source::load(&extension), Hook::Xdp),
+        (
+            Source::load(&Options {
+                atomics: false,
+                ..extension
+            }),
+            Hook::Xdp,
+        ),
+        (
+            Source::load(&Options {
+                encapsulation: Encapsulation::VxlanGpe,
+                ..small
+            }),
+            Hook::Tc,
+        ),
     ]
 }

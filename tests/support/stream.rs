@@ -6,7 +6,7 @@ use super::frame::{Frame, UDP};
 use super::int_block::Block;
 use super::model::sequence::Flow;
 use super::packets::key;
-use super::programs::sink::{Event, Sink, losses, settings};
+use super::programs::sink::{Event, Sink, Sizes, losses, settings};
 
 pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000 * MS;
@@ -26,9 +26,18 @@ pub fn packet() -> Vec<u8> {
 }
 
 pub fn sink_with_timeout(timeout_ns: u64) -> Sink {
+    sink_with(timeout_ns, true)
+}
+
+/// atomics: as on kernels that have some that fetch, which take numbers in order without a lock.
+pub fn sink_with(timeout_ns: u64, atomics: bool) -> Sink {
     let mut settings = settings();
     settings.loss_timeout_ns = timeout_ns;
-    Sink::load(&settings)
+    let sizes = Sizes {
+        atomics,
+        ..Sizes::default()
+    };
+    Sink::load_sized(&settings, sizes)
 }
 
 /// One flow at a sink and what the model thinks of it.

@@ -47,7 +47,7 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
             Some(3),
             "nothing runs"
         );
-        let links = host.sh("ip -d link; bpftool net");
+        let links = host.sh("ip -d link; tc qdisc; bpftool net 2>/dev/null || true");
         assert!(
             !links.contains("prog/xdp") && !links.contains("source_tc"),
             "{links}"

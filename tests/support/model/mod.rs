@@ -1,37 +1,42 @@
 //! What the kernel programs are meant to do, in plain Rust: written from the wire format and the meaning of each
 //! counter, for clarity and not for speed.
 
+pub mod gpe;
+pub mod layout;
 pub mod sequence;
 pub mod sink;
 pub mod source;
 
 use super::checksum::{be16, complement, pseudo_header, put16, sum, udp_form};
 use super::int_block::BLOCK_LEN;
+use layout::Layout;
 
 /// Bytes of the extra UDP header and the INT block behind it.
 pub const EXTENSION_LEN: usize = 8 + BLOCK_LEN;
 pub const TCP: u8 = 6;
 pub const UDP: u8 = 17;
 
-/// Names a flow.
+/// Names a flow; IPv4 addresses are mapped ones.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Key {
-    pub source: [u8; 4],
-    pub target: [u8; 4],
+    pub source: [u8; 16],
+    pub target: [u8; 16],
     pub sport: u16,
     pub dport: u16,
-    pub protocol: u8,
+    /// Protocol and VLANs, as the kernel half has them.
+    pub layers: u32,
 }
 
 impl Key {
-    /// The flow of an IPv4 header and the L4 header that belongs to it.
-    pub fn of(ip: &[u8], l4: &[u8], protocol: u8) -> Self {
+    /// The flow of an IP packet and the L4 header that belongs to it.
+    pub fn of(frame: &[u8], at: &Layout, l4: &[u8], protocol: u8) -> Self {
+        let (source, target) = at.mapped_addresses(frame);
         Key {
-            source: ip[12..16].try_into().expect("four bytes"),
-            target: ip[16..20].try_into().expect("four bytes"),
+            source,
+            target,
             sport: be16(l4, 0),
             dport: be16(l4, 2),
-            protocol,
+            layers: at.layers(protocol),
         }
     }
 }
@@ -40,15 +45,18 @@ impl Key {
 pub enum Encapsulation {
     OverTcpUdp,
     ExtensionUdp,
+    VxlanGpe,
 }
 
 impl Encapsulation {
-    pub const BOTH: [Self; 2] = [Self::OverTcpUdp, Self::ExtensionUdp];
+    pub const ALL: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
-    pub fn added(self) -> usize {
+    /// Bytes that it adds to a packet with a fixed IP header of this length.
+    pub fn added(self, base_len: usize) -> usize {
         match self {
             Self::OverTcpUdp => BLOCK_LEN,
             Self::ExtensionUdp => EXTENSION_LEN,
+            Self::VxlanGpe => base_len + gpe::ROOM,
         }
     }
 }
@@ -78,27 +86,36 @@ fn resemblance(block: &[u8]) -> Resemblance {
     }
 }
 
-/// Gives the frame another ToS, length and protocol; a header checksum that was wrong stays as wrong as it was.
-fn change_ip(frame: &mut [u8], tos: u8, total_len: usize, protocol: u8) {
-    let wrong_by = sum(&frame[14..34]);
-    frame[15] = tos;
-    put16(frame, 16, total_len as u16);
-    frame[23] = protocol;
-    put16(frame, 24, 0);
-    let without = sum(&frame[14..34]);
-    put16(frame, 24, complement(without + 65535 - wrong_by));
+/// Gives the packet another ToS, length and protocol; a header checksum that was wrong stays as wrong as it was.
+fn change_ip(frame: &mut [u8], at: &Layout, tos: u8, ip_len: usize, protocol: u8) {
+    let l3 = at.l3;
+    if at.v6 {
+        frame[l3] = frame[l3] & 0xf0 | tos >> 4;
+        frame[l3 + 1] = frame[l3 + 1] & 0x0f | tos << 4;
+        put16(frame, l3 + 4, (ip_len - 40) as u16);
+        frame[at.protocol_at] = protocol;
+        return;
+    }
+    let header = l3..l3 + at.header_len();
+    let wrong_by = sum(&frame[header.clone()]);
+    frame[l3 + 1] = tos;
+    put16(frame, l3 + 2, ip_len as u16);
+    frame[l3 + 9] = protocol;
+    put16(frame, l3 + 10, 0);
+    let without = sum(&frame[header]);
+    put16(frame, l3 + 10, complement(without + 65535 - wrong_by));
 }
 
 /// What the L4 checksum of the segment leaves; 0: it is right.
-fn l4_rest(ip: &[u8], protocol: u8, l4: &[u8]) -> u64 {
-    (pseudo_header(ip, protocol, l4.len()) + sum(l4)) % 65535
+fn l4_rest(addresses: &[u8], protocol: u8, l4: &[u8]) -> u64 {
+    (pseudo_header(addresses, protocol, l4.len()) + sum(l4)) % 65535
 }
 
 /// Sets the L4 checksum so that it leaves `rest`, in the form in which a sender writes it.
-fn set_l4_check(ip: &[u8], protocol: u8, l4: &mut [u8], rest: u64) {
+fn set_l4_check(addresses: &[u8], protocol: u8, l4: &mut [u8], rest: u64) {
     let at = if protocol == UDP { 6 } else { 16 };
     put16(l4, at, 0);
-    let check = complement(l4_rest(ip, protocol, l4) + 65535 - rest);
+    let check = complement(l4_rest(addresses, protocol, l4) + 65535 - rest);
     let form = if protocol == UDP {
         udp_form(check)
     } else {

@@ -2,7 +2,8 @@
 
 use hostint::datapath::abi::sink_counter;
 
-use super::{BLOCK_LEN, EXTENSION_LEN, Encapsulation, Key, Resemblance, TCP, UDP};
+use super::layout::{self, Layout, NotFound};
+use super::{BLOCK_LEN, EXTENSION_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::support::checksum::{be16, be32, put16};
 
@@ -11,6 +12,7 @@ use crate::support::checksum::{be16, be32, put16};
 pub struct Sink {
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
+    pub vxlan_gpe: bool,
     pub extension_port: u16,
     pub tos_value: u8,
     pub tos_mask: u8,
@@ -30,137 +32,128 @@ pub enum Seen {
 pub struct Tagged {
     pub encapsulation: Encapsulation,
     pub key: Key,
-    pub block: [u8; BLOCK_LEN],
-    /// Quoted in the event, as received.
+    pub sequence: u32,
+    /// Segments of a superpacket in it; 0: it can't be told which.
+    pub count: u64,
+    pub timestamp: u32,
+    pub by_host_int: bool,
+    /// Quoted in the event: the IP header's first bytes.
     pub ip: [u8; 20],
     pub l4: Vec<u8>,
-    /// IP total length as sent.
+    /// IP length as sent.
     pub sent_len: usize,
     /// The frame as sent.
     pub restored: Vec<u8>,
 }
 
-impl Tagged {
-    pub fn sequence(&self) -> u32 {
-        be32(&self.block, 28)
-    }
-
-    pub fn timestamp(&self) -> u32 {
-        be32(&self.block, 20)
-    }
-
-    pub fn by_host_int(&self) -> bool {
-        self.block[1] & 0x80 == 0
-    }
+fn first_bytes(frame: &[u8], l3: usize) -> [u8; 20] {
+    frame[l3..l3 + 20].try_into().expect("twenty bytes")
 }
 
 impl Sink {
     pub fn look(&self, frame: &[u8]) -> Seen {
-        let Some(ip) = frame.get(14..34) else {
-            return Seen::Untouched;
+        let marked = |at: &Layout| self.over_tcp_udp && at.tos & self.tos_mask == self.tos_value;
+        let at = match layout::find(frame) {
+            Ok(at) => at,
+            Err(NotFound::TooDeep(at)) if marked(&at) => {
+                return Seen::Refused(sink_counter::COUNT_SINK_IP_OPTIONS);
+            }
+            Err(NotFound::Malformed(at)) if marked(&at) => {
+                return Seen::Refused(sink_counter::COUNT_SINK_BAD_LENGTH);
+            }
+            Err(_) => return Seen::Untouched,
         };
-        if be16(frame, 12) != 0x0800 || !matches!(ip[9], TCP | UDP) {
+        let port = match at.protocol == UDP && !at.later_fragment {
+            true => frame.get(at.l4..at.l4 + 8).map(|udp| be16(udp, 2)),
+            false => None,
+        };
+        let extended = self.extension_udp && port == Some(self.extension_port);
+        let wrapped = self.vxlan_gpe && port == Some(gpe::PORT);
+        if !extended && !wrapped && !marked(&at) {
             return Seen::Untouched;
         }
-        let extended = self.extension_udp && self.is_for_extension_port(frame, ip);
-        let marked = self.over_tcp_udp && ip[1] & self.tos_mask == self.tos_value;
-        if !extended && !marked {
-            return Seen::Untouched;
-        }
-        match self.open(frame, ip, extended) {
+        let opened = self
+            .check(frame, &at)
+            .and_then(|()| match (extended, wrapped) {
+                (true, _) => open_extension(frame, &at),
+                (_, true) => open_gpe(frame, &at),
+                _ => self.open_over_tcp_udp(frame, &at),
+            });
+        match opened {
             Ok(tagged) => Seen::Tagged(Box::new(tagged)),
             Err(reason) => Seen::Refused(reason),
         }
     }
 
-    /// Fragments but the first have no port, packets with options have it elsewhere.
-    fn is_for_extension_port(&self, frame: &[u8], ip: &[u8]) -> bool {
-        let begins = ip[0] == 0x45 && be16(ip, 6) & 0x1fff == 0;
-        let port = || frame.get(34..42).map(|udp| be16(udp, 2));
-        ip[9] == UDP && begins && port() == Some(self.extension_port)
-    }
-
-    fn open(&self, frame: &[u8], ip: &[u8], extended: bool) -> Result<Tagged, sink_counter> {
-        if ip[0] != 0x45 {
-            return Err(sink_counter::COUNT_SINK_IP_OPTIONS);
-        }
-        if be16(ip, 6) & 0x3fff != 0 {
+    fn check(&self, frame: &[u8], at: &Layout) -> Result<(), sink_counter> {
+        if at.fragment {
             return Err(sink_counter::COUNT_SINK_FRAGMENT);
         }
-        let total = usize::from(be16(ip, 2));
-        if total < 20 || 14 + total > frame.len() {
+        if at.ip_len < at.header_len() || at.l3 + at.ip_len > frame.len() {
             return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
         }
-        if extended {
-            open_extension(frame, ip, total)
-        } else {
-            self.open_over_tcp_udp(frame, ip, total)
-        }
+        Ok(())
     }
 
-    fn open_over_tcp_udp(
-        &self,
-        frame: &[u8],
-        ip: &[u8],
-        total: usize,
-    ) -> Result<Tagged, sink_counter> {
-        let protocol = ip[9];
-        let fixed = fixed_l4_len(protocol);
-        let after = 34 + fixed + BLOCK_LEN;
+    fn open_over_tcp_udp(&self, frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+        let fixed = fixed_l4_len(at.protocol);
+        let after = at.l4 + fixed + BLOCK_LEN;
         if frame.len() < after {
             return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
         }
-        let l4 = &frame[34..34 + fixed];
-        let block = &frame[34 + fixed..after];
+        let l4 = &frame[at.l4..at.l4 + fixed];
+        let block = &frame[at.l4 + fixed..after];
         refuse_unless_valid(block)?;
-        let sent_header = match protocol {
-            UDP if usize::from(be16(l4, 4)) == total - 20 => 8,
+        let sent_header = match at.protocol {
+            UDP if usize::from(be16(l4, 4)) + at.header_len() == at.ip_len => 8,
             UDP => return Err(sink_counter::COUNT_SINK_BAD_LENGTH),
             _ => usize::from(l4[12] >> 4) * 4,
         };
-        if sent_header < fixed || total < 20 + sent_header + BLOCK_LEN {
+        if sent_header < fixed || at.ip_len < at.header_len() + sent_header + BLOCK_LEN {
             return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
         }
         Ok(Tagged {
             encapsulation: Encapsulation::OverTcpUdp,
-            key: Key::of(ip, l4, protocol),
-            block: block.try_into().expect("36 bytes"),
-            ip: ip.try_into().expect("20 bytes"),
+            key: Key::of(frame, at, l4, at.protocol),
+            sequence: be32(block, 28),
+            count: 1,
+            timestamp: be32(block, 20),
+            by_host_int: block[1] & 0x80 == 0,
+            ip: first_bytes(frame, at.l3),
             l4: l4.to_vec(),
-            sent_len: total - BLOCK_LEN,
-            restored: self.restore(frame, total),
+            sent_len: at.ip_len - BLOCK_LEN,
+            restored: self.restore(frame, at),
         })
     }
 
-    fn restore(&self, frame: &[u8], total: usize) -> Vec<u8> {
-        let protocol = frame[23];
-        let at = 34 + fixed_l4_len(protocol);
-        let (flags, dscp) = (frame[at + 1], frame[at + 3] & !3);
-        let ecn = frame[15] & 3;
-        let unmarked = frame[15] & !self.tos_mask;
+    fn restore(&self, frame: &[u8], at: &Layout) -> Vec<u8> {
+        let protocol = at.protocol;
+        let block_at = at.l4 + fixed_l4_len(protocol);
+        let (flags, dscp) = (frame[block_at + 1], frame[block_at + 3] & !3);
+        let unmarked = at.tos & !self.tos_mask;
         let tos = if flags & 0x40 != 0 {
-            dscp | ecn
+            dscp | at.tos & 3
         } else {
             unmarked
         };
 
         let mut wire = frame.to_vec();
         if flags & 0x80 == 0 {
-            wire[at + BLOCK_LEN - 4..at + BLOCK_LEN].fill(0);
+            wire[block_at + BLOCK_LEN - 4..block_at + BLOCK_LEN].fill(0);
         }
-        let rest = l4_rest(&wire[14..34], protocol, &wire[34..14 + total]);
-        let has_check = protocol == TCP || be16(frame, 40) != 0;
+        let addresses = frame[at.addresses()].to_vec();
+        let rest = l4_rest(&addresses, protocol, &wire[at.l4..at.l3 + at.ip_len]);
+        let has_check = protocol == TCP || be16(frame, at.l4 + 6) != 0;
 
         let mut sent = frame.to_vec();
-        sent.drain(at..at + BLOCK_LEN);
-        let total = total - BLOCK_LEN;
-        change_ip(&mut sent, tos, total, protocol);
+        sent.drain(block_at..block_at + BLOCK_LEN);
+        let ip_len = at.ip_len - BLOCK_LEN;
+        change_ip(&mut sent, at, tos, ip_len, protocol);
         if protocol == UDP {
-            put16(&mut sent, 38, total as u16 - 20);
+            put16(&mut sent, at.l4 + 4, (ip_len - at.header_len()) as u16);
         }
         if has_check {
-            let (ip, l4) = sent[14..14 + total].split_at_mut(20);
-            set_l4_check(ip, protocol, l4, rest);
+            set_l4_check(&addresses, protocol, &mut sent[at.l4..at.l3 + ip_len], rest);
         }
         sent
     }
@@ -176,12 +169,12 @@ fn refuse_unless_valid(block: &[u8]) -> Result<(), sink_counter> {
     }
 }
 
-fn open_extension(frame: &[u8], ip: &[u8], total: usize) -> Result<Tagged, sink_counter> {
-    let inner = 34 + EXTENSION_LEN;
+fn open_extension(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+    let inner = at.l4 + EXTENSION_LEN;
     if frame.len() < inner + 8 {
         return Err(sink_counter::COUNT_SINK_TRUNCATED);
     }
-    let block = &frame[42..inner];
+    let block = &frame[at.l4 + 8..inner];
     refuse_unless_valid(block)?;
     let protocol = block[32];
     if !matches!(protocol, TCP | UDP) {
@@ -191,19 +184,148 @@ fn open_extension(frame: &[u8], ip: &[u8], total: usize) -> Result<Tagged, sink_
     let Some(l4) = frame.get(inner..inner + fixed) else {
         return Err(sink_counter::COUNT_SINK_TRUNCATED);
     };
-    if total < 20 + EXTENSION_LEN + fixed || usize::from(be16(frame, 38)) != total - 20 {
+    let udp_len = usize::from(be16(frame, at.l4 + 4));
+    if at.ip_len < at.header_len() + EXTENSION_LEN + fixed || udp_len + at.header_len() != at.ip_len
+    {
         return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
     }
     let mut restored = frame.to_vec();
-    restored.drain(34..inner);
-    change_ip(&mut restored, ip[1], total - EXTENSION_LEN, protocol);
+    restored.drain(at.l4..inner);
+    change_ip(
+        &mut restored,
+        at,
+        at.tos,
+        at.ip_len - EXTENSION_LEN,
+        protocol,
+    );
     Ok(Tagged {
         encapsulation: Encapsulation::ExtensionUdp,
-        key: Key::of(ip, l4, protocol),
-        block: block.try_into().expect("36 bytes"),
-        ip: ip.try_into().expect("20 bytes"),
+        key: Key::of(frame, at, l4, protocol),
+        sequence: be32(block, 28),
+        count: 1,
+        timestamp: be32(block, 20),
+        by_host_int: block[1] & 0x80 == 0,
+        ip: first_bytes(frame, at.l3),
         l4: l4.to_vec(),
-        sent_len: total - EXTENSION_LEN,
+        sent_len: at.ip_len - EXTENSION_LEN,
         restored,
     })
+}
+
+fn check_gpe_block(block: &[u8]) -> Result<(), sink_counter> {
+    if block[0] != 0x0c || block[3] != 0x82 {
+        return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
+    }
+    if block[8] != 0x10 || block[9] != 12 || !matches!(block[11], 1 | 2) {
+        return Err(sink_counter::COUNT_SINK_BAD_SHIM);
+    }
+    // E and M may have been set on the way
+    if block[12] & !0x06 != 0x20 || block[14] != 5 {
+        return Err(sink_counter::COUNT_SINK_BAD_VERSION);
+    }
+    if block[16..22] != [0xd8, 0, 0x48, 0x49, 0xe0, 0] || be16(block, 22) & 0xfff0 != 0 {
+        return Err(sink_counter::COUNT_SINK_BAD_BITMAP);
+    }
+    Ok(())
+}
+
+fn open_gpe(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+    let inner = at.l4 + gpe::ROOM;
+    if frame.len() < inner {
+        return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
+    }
+    let block = &frame[at.l4 + 8..inner];
+    check_gpe_block(block)?;
+    if usize::from(be16(frame, at.l4 + 4)) + at.header_len() != at.ip_len {
+        return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
+    }
+    let bad = sink_counter::COUNT_SINK_BAD_INNER;
+    let found = match block[11] {
+        1 => layout::find_ipv4(frame, inner, at.vlans.clone()),
+        _ => layout::find_ipv6(frame, inner, at.vlans.clone()),
+    };
+    let original = found.map_err(|_| bad)?;
+    if at.header_len() != at.base_len()
+        || original.v6 != at.v6
+        || original.fragment
+        || original.ip_len + at.header_len() + gpe::ROOM != at.ip_len
+        || original.mapped_addresses(frame) != at.mapped_addresses(frame)
+    {
+        return Err(bad);
+    }
+    let fixed = fixed_l4_len(original.protocol);
+    let l4 = frame.get(original.l4..original.l4 + fixed).ok_or(bad)?;
+    let l4_len = match original.protocol {
+        UDP => 8,
+        _ => usize::from(l4[12] >> 4) * 4,
+    };
+    let payload = original
+        .ip_len
+        .checked_sub(original.header_len() + l4_len)
+        .ok_or(bad)?;
+    let segments = segments(frame, at, block, l4, original.protocol, payload as u32);
+
+    let mut restored = frame.to_vec();
+    restored.drain(at.l3..inner);
+    let now = layout::find(&restored).map_err(|_| bad)?;
+    if at.v6 {
+        restored[at.l3 + 7] = frame[at.l3 + 7];
+        change_ip(&mut restored, &now, at.tos, now.ip_len, now.protocol);
+    } else {
+        set_ttl(&mut restored, &now, frame[at.l3 + 8]);
+        change_ip(&mut restored, &now, at.tos, now.ip_len, now.protocol);
+    }
+    Ok(Tagged {
+        encapsulation: Encapsulation::VxlanGpe,
+        key: Key::of(frame, &original, l4, original.protocol),
+        sequence: segments.map_or(0, |(sequence, _)| sequence),
+        count: segments.map_or(0, |(_, count)| count),
+        timestamp: be32(block, 40),
+        by_host_int: false,
+        ip: first_bytes(frame, original.l3),
+        l4: l4.to_vec(),
+        sent_len: original.ip_len,
+        restored,
+    })
+}
+
+/// The header checksum follows, however wrong it was.
+fn set_ttl(frame: &mut [u8], at: &Layout, ttl: u8) {
+    use crate::support::checksum::{complement, sum};
+    let header = at.l3..at.l3 + at.header_len();
+    let wrong_by = sum(&frame[header.clone()]);
+    frame[at.l3 + 8] = ttl;
+    put16(frame, at.l3 + 10, 0);
+    let without = sum(&frame[header]);
+    put16(frame, at.l3 + 10, complement(without + 65535 - wrong_by));
+}
+
+/// The first segment's number, and how many there are.
+fn segments(
+    frame: &[u8],
+    at: &Layout,
+    block: &[u8],
+    l4: &[u8],
+    protocol: u8,
+    payload: u32,
+) -> Option<(u32, u64)> {
+    let sequence = be32(block, 44);
+    let base = be32(block, 52);
+    let (size, count) = (u32::from(be16(block, 56)), u32::from(be16(block, 58)));
+    if count <= 1 {
+        return Some((sequence, 1));
+    }
+    if size == 0 || payload == 0 || count > 128 {
+        return None;
+    }
+    let index = match protocol {
+        TCP => {
+            let offset = be32(l4, 4).wrapping_sub(base);
+            offset.is_multiple_of(size).then_some(offset / size)?
+        }
+        _ if at.v6 => base.wrapping_neg() & 0xffff,
+        _ => u32::from(be16(frame, at.l3 + 4)).wrapping_sub(base) & 0xffff,
+    };
+    let here = payload.div_ceil(size);
+    (index < count && here <= count - index).then_some((sequence.wrapping_add(index), here.into()))
 }

@@ -1,12 +1,13 @@
 //! What a source does with a packet, by looking at it alone.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use hostint::datapath::abi::source_counter;
 
-use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP};
+use super::layout::{self, Layout, NotFound};
+use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
-use crate::support::checksum::{be16, put16};
+use crate::support::checksum::{be16, be32, complement, put16, sum, udp_form};
 use crate::support::int_block::Block;
 
 /// How a source is set up.
@@ -19,7 +20,7 @@ pub struct Source {
     pub mtu: usize,
     pub node: u32,
     pub port: u16,
-    pub watched: Vec<(Ipv4Addr, u32)>,
+    pub watched: Vec<(IpAddr, u32)>,
     pub report_ports: Vec<u16>,
 }
 
@@ -27,132 +28,195 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Stamp {
     pub sequence: u32,
-    pub timestamp: u32,
+    /// vxlan-gpe: all 64 bits, else the low 32.
+    pub timestamp: u64,
     pub age_code: u8,
+    pub queue: (u32, u32),
 }
 
 impl Source {
     /// The flow to tag the packet for, or why it is left alone.
     pub fn look(&self, frame: &[u8]) -> Result<Key, source_counter> {
-        let ip = match frame.get(14..34) {
-            Some(ip) if be16(frame, 12) == 0x0800 && matches!(ip[9], TCP | UDP) => ip,
-            _ => return Err(source_counter::COUNT_SOURCE_OTHER_PROTOCOL),
+        let (at, found) = match layout::find(frame) {
+            Ok(at) => (at, Ok(())),
+            Err(NotFound::NotIp | NotFound::OtherProtocol) => {
+                return Err(source_counter::COUNT_SOURCE_OTHER_PROTOCOL);
+            }
+            Err(NotFound::TooDeep(at)) => (*at, Err(source_counter::COUNT_SOURCE_IP_OPTIONS)),
+            Err(NotFound::Malformed(at)) => (*at, Err(source_counter::COUNT_SOURCE_MALFORMED)),
         };
-        let to: [u8; 4] = ip[16..20].try_into().expect("four bytes");
-        if !self.watches(to.into()) {
+        let (_, target) = at.mapped_addresses(frame);
+        let target = std::net::Ipv6Addr::from(target).to_canonical();
+        // An IPv6 packet to a mapped address is none to that IPv4 address.
+        if !self.watches(target, at.v6) {
             return Err(source_counter::COUNT_SOURCE_UNWATCHED);
         }
-        if frame[0] & 1 != 0 || Ipv4Addr::from(to).is_multicast() {
+        found?;
+        let broadcast = target == IpAddr::from([255, 255, 255, 255]);
+        if frame[0] & 1 != 0 || target.is_multicast() || broadcast {
             return Err(source_counter::COUNT_SOURCE_GROUP_ADDRESS);
         }
-        if ip[0] != 0x45 {
-            return Err(source_counter::COUNT_SOURCE_IP_OPTIONS);
-        }
-        if be16(ip, 6) & 0x3fff != 0 {
+        if at.fragment {
             return Err(source_counter::COUNT_SOURCE_FRAGMENT);
         }
-        let total = usize::from(be16(ip, 2));
-        if !lengths_agree(frame, ip[9], total) {
+        if !lengths_agree(frame, &at) {
             return Err(source_counter::COUNT_SOURCE_MALFORMED);
         }
-        if ip[9] == UDP && self.report_ports.contains(&be16(frame, 36)) {
+        if at.protocol == UDP && self.report_ports.contains(&be16(frame, at.l4 + 2)) {
             return Err(source_counter::COUNT_SOURCE_REPORT);
         }
-        if self.has_int(frame) {
+        if self.has_int(frame, &at) {
             return Err(source_counter::COUNT_SOURCE_HAS_INT);
         }
-        let tagged_len = total + self.encapsulation.added();
+        if self.encapsulation == Encapsulation::VxlanGpe && at.header_len() != at.base_len() {
+            return Err(source_counter::COUNT_SOURCE_IP_OPTIONS);
+        }
+        let tagged_len = at.ip_len + self.encapsulation.added(at.base_len());
         if tagged_len > self.mtu {
             return Err(source_counter::COUNT_SOURCE_TOO_LONG);
         }
-        if be16(ip, 6) & 0x4000 == 0 && tagged_len > 576 {
+        if !at.dont_fragment && tagged_len > 576 {
             return Err(source_counter::COUNT_SOURCE_MAY_FRAGMENT);
         }
-        Ok(Key::of(ip, &frame[34..], ip[9]))
+        Ok(Key::of(frame, &at, &frame[at.l4..], at.protocol))
     }
 
-    fn watches(&self, address: Ipv4Addr) -> bool {
-        self.watched.iter().any(|(prefix, len)| {
-            let differing = u32::from(*prefix) ^ u32::from(address);
-            u64::from(differing) >> (32 - len) == 0
-        })
+    fn watches(&self, address: IpAddr, v6: bool) -> bool {
+        self.watched
+            .iter()
+            .any(|(prefix, len)| match (prefix, address) {
+                (IpAddr::V4(prefix), IpAddr::V4(address)) if !v6 => {
+                    let differing = u32::from(*prefix) ^ u32::from(address);
+                    u64::from(differing) >> (32 - len) == 0
+                }
+                (IpAddr::V6(prefix), IpAddr::V6(address)) => {
+                    let differing = u128::from(*prefix) ^ u128::from(address);
+                    differing.checked_shr(128 - len).unwrap_or(0) == 0
+                }
+                _ => false,
+            })
     }
 
     /// Would a sink take the packet for one with INT as it is?
-    fn has_int(&self, frame: &[u8]) -> bool {
-        let at = 34 + fixed_l4_len(frame[23]);
-        let block = frame.get(at..at + BLOCK_LEN);
+    fn has_int(&self, frame: &[u8], at: &Layout) -> bool {
+        let block_at = at.l4 + fixed_l4_len(at.protocol);
+        let block = frame.get(block_at..block_at + BLOCK_LEN);
         let valid = block.is_some_and(|b| resemblance(b) == Resemblance::Valid);
-        let marked = frame[15] & self.tos_mask == self.tos_value;
-        let to_sink = frame[23] == UDP && be16(frame, 36) == self.extension_port;
+        let marked = at.tos & self.tos_mask == self.tos_value;
+        let port = be16(frame, at.l4 + 2);
+        let to_sink = at.protocol == UDP && (port == self.extension_port || port == gpe::PORT);
         to_sink || marked && valid
     }
 
     /// The packet with INT in it.
     pub fn tag(&self, frame: &[u8], stamp: Stamp) -> Vec<u8> {
+        let at = layout::find(frame).expect("the model tags it");
         let block = Block::host_int()
             .node(self.node)
             .port(self.port)
-            .timestamp(stamp.timestamp)
+            .timestamp(stamp.timestamp as u32)
             .sequence(stamp.sequence);
         match self.encapsulation {
             Encapsulation::OverTcpUdp => {
                 let flags = 0x80 | 0x40 | stamp.age_code;
-                self.tag_over_tcp_udp(frame, block.flags(flags).byte(3, frame[15] & !3))
+                self.tag_over_tcp_udp(frame, &at, block.flags(flags).byte(3, at.tos & !3))
             }
             Encapsulation::ExtensionUdp => {
                 let flags = 0x80 | stamp.age_code;
-                self.tag_extension(frame, block.flags(flags).byte(32, frame[23]))
+                self.tag_extension(frame, &at, block.flags(flags).byte(32, at.protocol))
+            }
+            Encapsulation::VxlanGpe => {
+                let block = self.gpe_block(frame, &at, stamp);
+                gpe::wrap(frame, &at, gpe_port(frame, &at), &block)
             }
         }
     }
 
-    fn tag_over_tcp_udp(&self, frame: &[u8], block: Block) -> Vec<u8> {
-        let protocol = frame[23];
-        let total = usize::from(be16(frame, 16));
-        let rest = l4_rest(&frame[14..34], protocol, &frame[34..14 + total]);
-        let has_check = protocol == TCP || be16(frame, 40) != 0;
-        let at = 34 + fixed_l4_len(protocol);
+    fn tag_over_tcp_udp(&self, frame: &[u8], at: &Layout, block: Block) -> Vec<u8> {
+        let protocol = at.protocol;
+        let addresses = frame[at.addresses()].to_vec();
+        let rest = l4_rest(&addresses, protocol, &frame[at.l4..at.l3 + at.ip_len]);
+        let has_check = protocol == TCP || be16(frame, at.l4 + 6) != 0;
+        let block_at = at.l4 + fixed_l4_len(protocol);
         let mut tagged = frame.to_vec();
-        tagged.splice(at..at, block.0);
-        let total = total + BLOCK_LEN;
-        let tos = frame[15] & !self.tos_mask | self.tos_value;
-        change_ip(&mut tagged, tos, total, protocol);
+        tagged.splice(block_at..block_at, block.0);
+        let ip_len = at.ip_len + BLOCK_LEN;
+        let tos = at.tos & !self.tos_mask | self.tos_value;
+        change_ip(&mut tagged, at, tos, ip_len, protocol);
         if protocol == UDP {
-            put16(&mut tagged, 38, total as u16 - 20);
+            put16(&mut tagged, at.l4 + 4, (ip_len - at.header_len()) as u16);
         }
         if has_check {
-            let (ip, l4) = tagged[14..14 + total].split_at_mut(20);
-            set_l4_check(ip, protocol, l4, rest);
+            let l4 = &mut tagged[at.l4..at.l3 + ip_len];
+            set_l4_check(&addresses, protocol, l4, rest);
         }
         tagged
     }
 
-    fn tag_extension(&self, frame: &[u8], block: Block) -> Vec<u8> {
-        let total = usize::from(be16(frame, 16)) + self.encapsulation.added();
-        let mut extension = frame[34..36].to_vec();
+    fn tag_extension(&self, frame: &[u8], at: &Layout, block: Block) -> Vec<u8> {
+        let ip_len = at.ip_len + super::EXTENSION_LEN;
+        let mut extension = frame[at.l4..at.l4 + 2].to_vec();
         extension.extend_from_slice(&self.extension_port.to_be_bytes());
-        extension.extend_from_slice(&(total as u16 - 20).to_be_bytes());
+        extension.extend_from_slice(&((ip_len - at.header_len()) as u16).to_be_bytes());
         extension.extend_from_slice(&[0, 0]);
         extension.extend_from_slice(&block.0);
+        let without = at.protocol == UDP && be16(frame, at.l4 + 6) == 0;
+        if at.v6 && !without {
+            // As if the original segment, with its pseudo header, added up to 0, as it does if it is right.
+            let original = u64::from(at.protocol) + (at.ip_len - at.header_len()) as u64;
+            let outer = u64::from(UDP) + (ip_len - at.header_len()) as u64;
+            let check = udp_form(complement(
+                sum(&extension) + outer + 65535 - original % 65535,
+            ));
+            put16(&mut extension, 6, check);
+        }
         let mut tagged = frame.to_vec();
-        tagged.splice(34..34, extension);
-        change_ip(&mut tagged, frame[15], total, UDP);
+        tagged.splice(at.l4..at.l4, extension);
+        change_ip(&mut tagged, at, at.tos, ip_len, UDP);
         tagged
+    }
+
+    fn gpe_block(&self, frame: &[u8], at: &Layout, stamp: Stamp) -> gpe::Block {
+        gpe::Block {
+            v6: at.v6,
+            age_code: stamp.age_code,
+            node: self.node,
+            port: self.port,
+            queue_packets: stamp.queue.0,
+            queue_bytes: stamp.queue.1,
+            timestamp: stamp.timestamp,
+            sequence: stamp.sequence,
+            base: match (at.protocol, at.v6) {
+                (TCP, _) => be32(frame, at.l4 + 4),
+                (_, false) => be16(frame, at.l3 + 4).into(),
+                (_, true) => 0,
+            },
+            size: 0,
+            count: 1,
+        }
     }
 }
 
+/// The outer source port spreads flows.
+pub fn gpe_port(frame: &[u8], at: &Layout) -> u16 {
+    let (sport, dport) = (be16(frame, at.l4), be16(frame, at.l4 + 2));
+    0xc000 | (sport ^ dport.wrapping_mul(31) ^ u16::from(at.protocol)) & 0x3fff
+}
+
 /// Do the headers fit into the IP packet, and that into the frame?
-fn lengths_agree(frame: &[u8], protocol: u8, total: usize) -> bool {
-    let fixed = fixed_l4_len(protocol);
-    let Some(l4) = frame.get(34..34 + fixed) else {
+fn lengths_agree(frame: &[u8], at: &Layout) -> bool {
+    let fixed = fixed_l4_len(at.protocol);
+    let Some(l4) = frame.get(at.l4..at.l4 + fixed) else {
         return false;
     };
-    let fits = match protocol {
-        UDP => usize::from(be16(l4, 4)) + 20 == total && total >= 28,
-        _ => l4[12] >> 4 >= 5 && total >= 20 + usize::from(l4[12] >> 4) * 4,
+    let fits = match at.protocol {
+        UDP => {
+            usize::from(be16(l4, 4)) + at.header_len() == at.ip_len
+                && at.ip_len >= at.header_len() + 8
+        }
+        _ => l4[12] >> 4 >= 5 && at.ip_len >= at.header_len() + usize::from(l4[12] >> 4) * 4,
     };
-    fits && 14 + total <= frame.len()
+    fits && at.l3 + at.ip_len <= frame.len()
 }
 
 /// The code for a numbering of this age: the smallest n with age < 2^(n-1) * 2^24 ns, none above 15.

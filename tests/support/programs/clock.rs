@@ -39,6 +39,7 @@ impl Clock {
             node_id: NODE,
             report_port_count: report_ports.len() as u32,
             report_port: [0; hostint_limit::MAX_REPORT_PORTS.0 as usize],
+            ..host_settings::default()
         };
         for (slot, port) in settings.report_port.iter_mut().zip(report_ports) {
             *slot = port.to_be();

@@ -1,6 +1,7 @@
 //! The kernel programs, loaded for tests and run on single packets by the kernel's BPF_PROG_RUN.
 
 pub mod clock;
+pub mod peer;
 pub mod sink;
 pub mod source;
 
@@ -63,14 +64,17 @@ pub fn set<V: Abi>(map: &impl MapCore, key: &[u8], value: &V) {
         .expect("the map has room");
 }
 
+fn words(address: [u8; 16]) -> [u32; 4] {
+    std::array::from_fn(|i| u32::from_ne_bytes(address[4 * i..4 * i + 4].try_into().expect("four")))
+}
+
 pub fn key_of(key: &Key) -> flow_key {
     flow_key {
-        saddr: u32::from_ne_bytes(key.source),
-        daddr: u32::from_ne_bytes(key.target),
+        saddr: words(key.source),
+        daddr: words(key.target),
         sport: key.sport.to_be(),
         dport: key.dport.to_be(),
-        protocol: key.protocol,
-        zero: [0; 3],
+        layers: key.layers,
     }
 }
 

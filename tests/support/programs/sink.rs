@@ -33,6 +33,8 @@ pub enum Event {
 pub struct Sizes {
     pub flows: u32,
     pub ring_bytes: u32,
+    /// The kernel has atomics that fetch (5.12).
+    pub atomics: bool,
 }
 
 impl Default for Sizes {
@@ -40,12 +42,14 @@ impl Default for Sizes {
         Sizes {
             flows: 1024,
             ring_bytes: 4 << 20,
+            atomics: true,
         }
     }
 }
 
 pub struct Sink {
     skel: SinkSkel<'static>,
+    atomics: bool,
     pub clock: Clock,
 }
 
@@ -56,7 +60,9 @@ pub fn settings() -> sink_settings {
         loss_timeout_ns: u64::MAX >> 2,
         bucket_hold_ns: 0,
         started_ns: START_NS - 3_600_000_000_000,
-        flags: sink_flag::SINK_OVER_TCP_UDP.0 | sink_flag::SINK_EXTENSION_UDP.0,
+        flags: sink_flag::SINK_OVER_TCP_UDP.0
+            | sink_flag::SINK_EXTENSION_UDP.0
+            | sink_flag::SINK_VXLAN_GPE.0,
         extension_port: EXTENSION_PORT.to_be(),
         tos_value: MARK,
         tos_mask: MARK,
@@ -73,6 +79,7 @@ pub fn model_of(settings: &sink_settings) -> model::sink::Sink {
     model::sink::Sink {
         over_tcp_udp: has(sink_flag::SINK_OVER_TCP_UDP),
         extension_udp: has(sink_flag::SINK_EXTENSION_UDP),
+        vxlan_gpe: has(sink_flag::SINK_VXLAN_GPE),
         extension_port: u16::from_be(settings.extension_port),
         tos_value: settings.tos_value,
         tos_mask: settings.tos_mask,
@@ -94,14 +101,24 @@ impl Sink {
         rodata.have_tai_clock = features.tai_clock;
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_kernel_ctx = features.kernel_ctx;
+        rodata.have_xdp_frags = features.xdp_frags;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
         sized.expect("not loaded yet");
+        let atomics = features.atomics && sizes.atomics;
+        open.progs.sink.set_autoload(atomics);
+        open.progs.sink_tc.set_autoload(atomics);
+        open.progs.sink_locked.set_autoload(!atomics);
+        open.progs.sink_tc_locked.set_autoload(!atomics);
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
-        Sink { skel, clock }
+        Sink {
+            skel,
+            atomics,
+            clock,
+        }
     }
 
     pub fn set(&self, settings: &sink_settings) {
@@ -109,11 +126,25 @@ impl Sink {
     }
 
     pub fn program(&self) -> &ProgramMut<'_> {
-        &self.skel.progs.sink
+        if self.atomics {
+            &self.skel.progs.sink
+        } else {
+            &self.skel.progs.sink_locked
+        }
     }
 
     pub fn run(&self, frame: &[u8]) -> Ran {
-        run(&self.skel.progs.sink, frame, None)
+        run(self.program(), frame, None)
+    }
+
+    /// As TC ingress sees it.
+    pub fn run_tc(&self, frame: &[u8]) -> Ran {
+        let program = if self.atomics {
+            &self.skel.progs.sink_tc
+        } else {
+            &self.skel.progs.sink_tc_locked
+        };
+        run(program, frame, None)
     }
 
     pub fn jump(&self, by_ns: i64) {

@@ -1,7 +1,7 @@
 //! The loaded source.
 
 use std::mem::MaybeUninit;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
@@ -34,6 +34,8 @@ pub struct Options {
     pub fixed_mtu: u32,
     /// The kernel lets programs see its own packet type (6.2).
     pub kernel_ctx: bool,
+    /// It has atomics that fetch (5.12).
+    pub atomics: bool,
     pub tos_value: u8,
     pub tos_mask: u8,
     pub flows: u32,
@@ -45,6 +47,7 @@ impl Default for Options {
             encapsulation: Encapsulation::OverTcpUdp,
             fixed_mtu: 0,
             kernel_ctx: true,
+            atomics: true,
             tos_value: MARK,
             tos_mask: MARK,
             flows: 1024,
@@ -54,6 +57,7 @@ impl Default for Options {
 
 pub struct Source {
     skel: SourceSkel<'static>,
+    atomics: bool,
     pub clock: Clock,
     pub model: model::source::Source,
 }
@@ -63,6 +67,7 @@ impl Source {
     pub fn load(options: &Options) -> Self {
         let mut source = Self::load_watching_nothing(options);
         source.watch(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch(Ipv6Addr::UNSPECIFIED, 0);
         source
     }
 
@@ -79,6 +84,7 @@ impl Source {
         rodata.encapsulation = match options.encapsulation {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
+            Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
         };
         rodata.tos_value = options.tos_value;
         rodata.tos_mask = options.tos_mask;
@@ -90,6 +96,11 @@ impl Source {
         };
         let sized = open.maps.source_flows.set_max_entries(options.flows);
         sized.expect("not loaded yet");
+        let atomics = features.atomics && options.atomics;
+        open.progs.source_tc.set_autoload(atomics);
+        open.progs.source_xdp.set_autoload(atomics);
+        open.progs.source_tc_locked.set_autoload(!atomics);
+        open.progs.source_xdp_locked.set_autoload(!atomics);
         let skel = open.load().expect("loads as root");
         let report_ports = vec![32766, 9555];
         let clock = Clock::start(&skel.maps.host_settings, &report_ports);
@@ -107,14 +118,29 @@ impl Source {
             watched: Vec::new(),
             report_ports,
         };
-        Source { skel, clock, model }
+        Source {
+            skel,
+            atomics,
+            clock,
+            model,
+        }
     }
 
     /// Adds a prefix to the watchlist.
-    pub fn watch(&mut self, prefix: Ipv4Addr, len: u32) {
+    pub fn watch(&mut self, prefix: impl Into<IpAddr>, len: u32) {
+        let prefix = prefix.into();
+        let mut addr = [0; 4];
+        let (family, octets) = match prefix {
+            IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
+            IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+        };
+        for (word, bytes) in addr.iter_mut().zip(octets.chunks_exact(4)) {
+            *word = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+        }
         let key = dest_key {
-            prefix_len: len,
-            addr: u32::from_ne_bytes(prefix.octets()),
+            prefix_len: 32 + len,
+            family: family.to_be(),
+            addr,
         };
         let name = dest_value { name: [0; 64] };
         set(&self.skel.maps.source_dests, bytes_of(&key), &name);
@@ -122,9 +148,11 @@ impl Source {
     }
 
     pub fn program(&self, hook: Hook) -> &ProgramMut<'_> {
-        match hook {
-            Hook::Tc => &self.skel.progs.source_tc,
-            Hook::Xdp => &self.skel.progs.source_xdp,
+        match (hook, self.atomics) {
+            (Hook::Tc, true) => &self.skel.progs.source_tc,
+            (Hook::Xdp, true) => &self.skel.progs.source_xdp,
+            (Hook::Tc, false) => &self.skel.progs.source_tc_locked,
+            (Hook::Xdp, false) => &self.skel.progs.source_xdp_locked,
         }
     }
 
@@ -159,6 +187,13 @@ impl Source {
     pub fn set_sequence(&self, key: &Key, sequence: u32) {
         let mut flow = self.flow(key).expect("a flow");
         flow.sequence = sequence;
+        set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
+    }
+
+    /// As if an ICMP error had told of so narrow a path.
+    pub fn set_path_mtu(&self, key: &Key, mtu: u32) {
+        let mut flow = self.flow(key).expect("a flow");
+        flow.path_mtu = mtu;
         set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
     }
 

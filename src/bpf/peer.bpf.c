@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The source's peer, at the ingress of an interface at whose egress packets are tagged: what comes back in
+ * answer to tagged packets suits a local stack that does not know of INT.
+ */
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "features.h"
+#include "device_mtu.h"
+#include "checksum.h"
+#include "packet.h"
+#include "counters.h"
+#include "peer_maps.h"
+#include "watchlist.h"
+#include "source_flow_table.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+/* Fixed at attach, as the source's. */
+/* Bytes that INT adds to a packet. */
+const volatile __u32 room_ipv4 = INT_BLOCK_LEN;
+const volatile __u32 room_ipv6 = INT_BLOCK_LEN;
+const volatile __u8 tos_value = 0x04;
+const volatile __u8 tos_mask = 0x04;
+const volatile __be16 extension_port = 0; /* network order */
+
+#include "ip_headers.h"
+#include "mss.h"
+#include "quote.h"
+#include "path_mtu.h"
+#include "icmp_error.h"
+
+/* Most packets, known by a few instructions: UDP, and TCP without SYN. False says nothing. */
+static __always_inline bool is_data(struct __sk_buff *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct ethhdr *eth = data;
+	struct tcphdr *tcp;
+	__u8 protocol;
+
+	if ((void *)(eth + 1) > end)
+		return false;
+	if (eth->h_proto == bpf_htons(ETH_P_IP)) {
+		struct iphdr *ip = (void *)(eth + 1);
+
+		tcp = (void *)(ip + 1);
+		if ((void *)tcp > end || ip->version_ihl != 0x45)
+			return false;
+		protocol = ip->protocol;
+	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr *ip = (void *)(eth + 1);
+
+		tcp = (void *)(ip + 1);
+		if ((void *)tcp > end)
+			return false;
+		protocol = ip->nexthdr;
+	} else {
+		return false;
+	}
+	if (protocol == IPPROTO_UDP)
+		return true;
+	return protocol == IPPROTO_TCP && (void *)(tcp + 1) <= end && !(tcp->flags & TCP_SYN);
+}
+
+SEC("tc")
+int source_peer(struct __sk_buff *ctx)
+{
+	struct ip_headers ip;
+
+	if (is_data(ctx) || !read_outer_ip(ctx, &ip))
+		return TCX_NEXT;
+	if (ip.protocol == IPPROTO_TCP)
+		clamp_mss(ctx, &ip);
+	else if (ip.protocol == (ip.version == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6))
+		translate_error(ctx, &ip);
+	return TCX_NEXT;
+}

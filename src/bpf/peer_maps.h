@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The peer program's counters. */
+#ifndef HOSTINT_PEER_MAPS_H
+#define HOSTINT_PEER_MAPS_H
+
+/* Per CPU: no atomics. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNT_PEER_MAX);
+	__type(key, __u32);
+	__type(value, struct counter);
+} peer_counters SEC(".maps");
+
+static __always_inline void count_peer(enum peer_counter reason, __u64 bytes)
+{
+	count_in(&peer_counters, reason, 1, bytes);
+}
+
+#endif

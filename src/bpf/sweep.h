@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Run by the daemon, never attached: the "packet" is a list of keys of flows whose loss period may be over. */
+#ifndef HOSTINT_SWEEP_H
+#define HOSTINT_SWEEP_H
+
+/* Sweeps the flow whose key is the index-th in the "packet". */
+__noinline int sweep_key(struct xdp_md *ctx, __u32 index)
+{
+	const struct flow_key *key = (void *)(long)ctx->data + index % SWEEP_KEYS * sizeof(*key);
+	const struct sink_settings *set = get_sink_settings();
+	const struct host_settings *host = get_host_settings();
+	struct flow_news news = {};
+	struct flow_key k;
+	struct sink_flow *f;
+
+	if (!set || !host || (void *)(key + 1) > (void *)(long)ctx->data_end)
+		return 0;
+	k = *key;
+	f = bpf_map_lookup_elem(&sink_flows, &k);
+	if (!f)
+		return 0;
+	sweep_flow(f, set, now_ns(host), &news);
+	tell_loss(f, &k, &news);
+	return 1;
+}
+
+SEC("xdp")
+int sink_sweep(struct xdp_md *ctx)
+{
+	__u64 bytes = ctx->data_end - ctx->data;
+	__u32 keys = bytes / sizeof(struct flow_key);
+
+	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
+		if (i >= keys)
+			break;
+		sweep_key(ctx, i);
+	}
+	return XDP_PASS;
+}
+
+#endif

@@ -1,0 +1,141 @@
+//! The program at the ingress of a source's interface: what comes back suits a stack that does not know of INT.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::peer_object::PeerSkelBuilder;
+use super::abi::{flow_key, source_flow};
+use super::clsact::Filter;
+use super::links::{Hook, Link};
+use super::load::{pin_map, program_fd, with_warnings};
+use super::maps::Map;
+use super::pins::Pins;
+use super::probe::Features;
+use super::sink::remove_link;
+use super::source::{self, Attached};
+use crate::config::SourceHook;
+use crate::os::netdev;
+
+/// The name of the pinned counters.
+pub const COUNTERS_MAP: &str = "peer_counters";
+
+/// The role's name in pins.
+const ROLE: &str = "source-peer";
+
+/// Filter handle on clsact: not that of a source at the same ingress.
+const CLSACT_HANDLE: u32 = 2;
+
+/// What is fixed at load.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PeerSettings {
+    /// Bytes that INT adds to a packet, at most.
+    pub room_ipv4: u32,
+    pub room_ipv6: u32,
+    /// Longest IP packet with INT, if it is not the interface's MTU.
+    pub fixed_mtu: Option<u32>,
+    pub tos_value: u8,
+    pub tos_mask: u8,
+    pub extension_port: u16,
+}
+
+/// A loaded peer program.
+pub struct Peer {
+    program: OwnedFd,
+}
+
+fn filter_on(ifindex: u32) -> Filter {
+    Filter {
+        ifindex,
+        ingress: true,
+        handle: CLSACT_HANDLE,
+    }
+}
+
+impl Peer {
+    /// Loads the program with these constants onto the maps that are pinned, or pins new ones.
+    pub fn load(pins: &Pins, dev: &str, settings: &PeerSettings) -> io::Result<Self> {
+        let features = Features::probe();
+        let mtu = match settings.fixed_mtu {
+            Some(mtu) => mtu,
+            None if features.check_mtu => 0,
+            // The kernel can't be asked for every packet: what it is now.
+            None => netdev::mtu(dev)?,
+        };
+        let mut object = MaybeUninit::uninit();
+        let mut open = PeerSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.have_check_mtu = features.check_mtu;
+            constants.have_kernel_ctx = features.kernel_ctx;
+            constants.room_ipv4 = settings.room_ipv4;
+            constants.room_ipv6 = settings.room_ipv6;
+            constants.fixed_mtu = mtu;
+            constants.tos_value = settings.tos_value;
+            constants.tos_mask = settings.tos_mask;
+            constants.extension_port = settings.extension_port.to_be();
+        }
+        // That of the source, which is there already.
+        if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))? {
+            open.maps
+                .source_flows
+                .set_max_entries(flows.capacity())
+                .map_err(io::Error::other)?;
+        }
+        pin_map(&mut open.maps.source_flows, pins, source::FLOWS_MAP)?;
+        pin_map(&mut open.maps.source_dests, pins, source::DESTS_MAP)?;
+        pin_map(&mut open.maps.peer_counters, pins, COUNTERS_MAP)?;
+        let skel = with_warnings(|| open.load())?;
+        Ok(Self {
+            program: program_fd(&skel.progs.source_peer)?,
+        })
+    }
+
+    /// Attaches to an interface, or takes over what is attached there, in place.
+    pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<Attached> {
+        let ifindex = netdev::index_of(dev)?;
+        let linked = if no_tcx {
+            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
+        } else {
+            Link::attach(
+                &pins.link(ROLE, dev),
+                self.program.as_fd(),
+                ifindex,
+                &[Hook::TcxIngress],
+            )
+        };
+        match linked {
+            Ok(()) => Ok(Attached::Link),
+            // No tcx before 6.6: a clsact filter instead.
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => {
+                filter_on(ifindex).attach(self.program.as_fd())?;
+                Ok(Attached::Clsact)
+            }
+            Err(err) => Err(err),
+        }
+    }
+}
+
+/// Detaches the peer program from these interfaces, all that have one if none is named. Before the source, which
+/// knows the interfaces that have filters.
+pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
+    let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
+    for (role, dev) in pins.links()? {
+        if role == ROLE && wanted(&dev) {
+            remove_link(&pins.link(ROLE, &dev))?;
+        }
+    }
+    for (dev, hook, info) in source::attachments(pins)? {
+        if hook != SourceHook::Tc || info.clsact == 0 || !wanted(&dev) {
+            continue;
+        }
+        let filter = filter_on(netdev::index_of(&dev)?);
+        if filter.is_attached(pins)? {
+            filter.detach(pins)?;
+        }
+    }
+    Ok(())
+}

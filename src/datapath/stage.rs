@@ -1,0 +1,135 @@
+//! The staging pair: superpackets go out by one end, which has the kernel segment them, and come in at the
+//! other, where each segment is tagged and sent on by the interface that they were meant for.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::clsact::Filter;
+use super::links::{Hook, Link};
+use super::pins::Pins;
+use super::sink::remove_link;
+use crate::os::{ethtool, netdev, rtnetlink};
+
+/// The role's name in pins.
+const ROLE: &str = "source-stage";
+
+/// Filter handle on clsact, where the kernel has no tcx.
+const CLSACT_HANDLE: u32 = 1;
+
+/// No segment is too long for the pair: the limit is that of the interface behind it, which may change.
+const MTU: u32 = 65_535;
+
+/// The staging pair of an interface.
+pub struct Pair {
+    /// Where superpackets go out.
+    pub front: u32,
+    /// Where segments come in.
+    pub back: u32,
+    /// To be removed again, unless it is put to use.
+    unused: Cell<bool>,
+}
+
+/// What the two ends are called: the interface may change its name.
+fn names(ifindex: u32) -> [String; 2] {
+    ["a", "b"].map(|end| format!("hi{ifindex}{end}"))
+}
+
+impl Pair {
+    /// The pair of this interface, made if there is none.
+    pub fn of(ifindex: u32) -> io::Result<Self> {
+        let [front, back] = &names(ifindex);
+        Self::named(front, back).map_err(|err| {
+            let text = format!("cannot make the staging pair {front}, {back}: {err}");
+            io::Error::new(err.kind(), text)
+        })
+    }
+
+    fn named(front: &str, back: &str) -> io::Result<Self> {
+        let unused = netdev::index_of(front).is_err();
+        if unused {
+            rtnetlink::add_veth(front, back, MTU)?;
+        }
+        let pair = Self {
+            front: netdev::index_of(front)?,
+            back: netdev::index_of(back)?,
+            unused: Cell::new(unused),
+        };
+        if !ethtool::is_veth(front)? || !ethtool::is_veth(back)? {
+            return Err(io::Error::other("other interfaces have these names"));
+        }
+        ethtool::turn_off(front, segments)?;
+        ethtool::turn_off(back, |feature| feature == ethtool::GRO)?;
+        for (name, index) in [(front, pair.front), (back, pair.back)] {
+            netdev::disable_ipv6(name)?;
+            rtnetlink::set_up(index)?;
+        }
+        Ok(pair)
+    }
+
+    /// Puts the program that tags segments where they come in, in the place of the present one.
+    pub fn attach(
+        &self,
+        pins: &Pins,
+        dev: &str,
+        program: &OwnedFd,
+        no_tcx: bool,
+    ) -> io::Result<()> {
+        let linked = if no_tcx {
+            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
+        } else {
+            let path = pins.link(ROLE, dev);
+            Link::attach(&path, program.as_fd(), self.back, &[Hook::TcxIngress])
+        };
+        match linked {
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Filter {
+                ifindex: self.back,
+                ingress: true,
+                handle: CLSACT_HANDLE,
+            }
+            .attach(program.as_fd()),
+            result => result,
+        }
+    }
+
+    /// From now on packets may be in it.
+    pub fn keep(&self) {
+        self.unused.set(false);
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if self.unused.get() {
+            let _ = rtnetlink::remove(self.front);
+        }
+    }
+}
+
+/// Features of a device that would take superpackets off the kernel's hands.
+fn segments(feature: &str) -> bool {
+    feature.ends_with("-segmentation") || feature == "tx-gso-list"
+}
+
+/// Removes the pair of an interface, which may be gone itself.
+pub fn remove(ifindex: u32, front: u32) -> io::Result<()> {
+    let [name, _] = names(ifindex);
+    match netdev::name_of(front) {
+        Some(found) if found == name => rtnetlink::remove(front),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the pins of programs whose pair is gone.
+pub fn remove_dead_links(pins: &Pins) -> io::Result<()> {
+    for (role, dev) in pins.links()? {
+        let path = pins.link(&role, &dev);
+        if role == ROLE
+            && let Some(link) = Link::open(&path)?
+            && link.state()?.ifindex == 0
+        {
+            remove_link(&path)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! What a network driver is, and which of its features are on.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use nix::libc;
+
+use super::netdev::{control_socket, request_about};
+
+// Commands and limits of linux/ethtool.h.
+const GET_DRIVER: u32 = 0x03;
+const GET_STRINGS: u32 = 0x1b;
+const GET_STRING_COUNTS: u32 = 0x37;
+const GET_FEATURES: u32 = 0x3a;
+const SET_FEATURES: u32 = 0x3b;
+const FEATURE_NAMES: u32 = 4;
+const NAME_LEN: usize = 32;
+const DRIVER_INFO_LEN: usize = 196;
+
+/// Merging of received packets, before the network stack.
+pub const GRO: &str = "rx-gro";
+
+/// True if the interface is one end of a veth pair.
+pub fn is_veth(dev: &str) -> io::Result<bool> {
+    let mut words = [0; DRIVER_INFO_LEN / 4];
+    words[0] = GET_DRIVER;
+    match ask(dev, &mut words) {
+        // The loopback interface has no driver.
+        Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(false),
+        result => result?,
+    }
+    Ok(text(&words[1..1 + NAME_LEN / 4]) == "veth")
+}
+
+/// True if a feature is on; one that the kernel does not know is off.
+pub fn feature(dev: &str, name: &str) -> io::Result<bool> {
+    let names = feature_names(dev)?;
+    let Some(bit) = names.iter().position(|known| known == name) else {
+        return Ok(false);
+    };
+    let blocks = names.len().div_ceil(32);
+    // For each 32 features: available, requested, active, never changed.
+    let mut words = vec![0; 2 + 4 * blocks];
+    words[0] = GET_FEATURES;
+    words[1] = blocks as u32;
+    ask(dev, &mut words)?;
+    let active = words.get(2 + 4 * (bit / 32) + 2);
+    Ok(active.is_some_and(|active| active & 1 << (bit % 32) != 0))
+}
+
+/// Turns off all features with such a name that the driver lets be turned off.
+pub fn turn_off(dev: &str, concerns: impl Fn(&str) -> bool) -> io::Result<()> {
+    let names = feature_names(dev)?;
+    let blocks = names.len().div_ceil(32);
+    // For each 32 features: which to set, to what.
+    let mut words = vec![0; 2 + 2 * blocks];
+    words[0] = SET_FEATURES;
+    words[1] = blocks as u32;
+    for (bit, name) in names.iter().enumerate() {
+        if concerns(name)
+            && let Some(valid) = words.get_mut(2 + 2 * (bit / 32))
+        {
+            *valid |= 1 << (bit % 32);
+        }
+    }
+    ask(dev, &mut words)
+}
+
+/// The kernel's names of features, by bit.
+fn feature_names(dev: &str) -> io::Result<Vec<String>> {
+    // Command, unused, a mask of 64 bits, the count.
+    let mut counts = [GET_STRING_COUNTS, 0, 0, 0, 0];
+    write_u64(&mut counts[2..4], 1 << FEATURE_NAMES);
+    ask(dev, &mut counts)?;
+    let count = counts[4] as usize;
+    let mut words = vec![0; 3 + count * NAME_LEN / 4];
+    words[0] = GET_STRINGS;
+    words[1] = FEATURE_NAMES;
+    words[2] = counts[4];
+    ask(dev, &mut words)?;
+    Ok(words[3..].chunks(NAME_LEN / 4).map(text).collect())
+}
+
+fn write_u64(words: &mut [u32], value: u64) {
+    for (word, bytes) in words.iter_mut().zip(value.to_ne_bytes().chunks(4)) {
+        *word = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    }
+}
+
+/// A NUL-terminated text that lies in words.
+fn text(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let end = bytes.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}
+
+/// Has the kernel carry out a command, the first word, which reads and writes what follows it.
+fn ask(dev: &str, words: &mut [u32]) -> io::Result<()> {
+    let socket = control_socket()?;
+    let mut request = request_about(dev)?;
+    request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+    // SAFETY: the request names the interface, NUL-terminated, and points to as many words as the command
+    // has or its count says.
+    if unsafe {
+        libc::ioctl(
+            socket.as_raw_fd(),
+            libc::SIOCETHTOOL as libc::Ioctl,
+            &request,
+        )
+    } < 0
+    {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}

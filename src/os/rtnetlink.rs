@@ -1,0 +1,119 @@
+//! Interfaces made, set up and removed by netlink messages to the kernel.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
+};
+
+/// The longest answer: that to one interface is a few KiB.
+const ANSWER_LEN: usize = 64 << 10;
+
+/// Makes a pair of connected interfaces.
+pub fn add_veth(name: &str, peer: &str, mtu: u32) -> io::Result<()> {
+    let mut other = LinkMessage::default();
+    other.attributes = vec![
+        LinkAttribute::IfName(peer.to_owned()),
+        LinkAttribute::Mtu(mtu),
+    ];
+    let mut link = LinkMessage::default();
+    link.attributes = vec![
+        LinkAttribute::IfName(name.to_owned()),
+        LinkAttribute::Mtu(mtu),
+        LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other))),
+        ]),
+    ];
+    request(
+        RouteNetlinkMessage::NewLink(link),
+        NLM_F_CREATE | NLM_F_EXCL,
+    )?;
+    Ok(())
+}
+
+/// Removes an interface, and what it is connected to if it is a veth.
+pub fn remove(index: u32) -> io::Result<()> {
+    request(RouteNetlinkMessage::DelLink(link_at(index)), 0)?;
+    Ok(())
+}
+
+/// Lets an interface send and receive.
+pub fn set_up(index: u32) -> io::Result<()> {
+    let mut link = link_at(index);
+    link.header.flags = LinkFlags::Up;
+    link.header.change_mask = LinkFlags::Up;
+    request(RouteNetlinkMessage::SetLink(link), 0)?;
+    Ok(())
+}
+
+/// The most segments that a superpacket to this interface may consist of.
+pub fn gso_max_segs(index: u32) -> io::Result<u32> {
+    let answer = request(RouteNetlinkMessage::GetLink(link_at(index)), 0)?;
+    answer
+        .into_iter()
+        .flat_map(|link| link.attributes)
+        .find_map(|attribute| match attribute {
+            LinkAttribute::GsoMaxSegs(segments) => Some(segments),
+            _ => None,
+        })
+        .ok_or_else(|| io::Error::other("the kernel does not state gso_max_segs"))
+}
+
+pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
+    let mut link = link_at(index);
+    link.attributes = vec![LinkAttribute::GsoMaxSegs(segments)];
+    request(RouteNetlinkMessage::SetLink(link), 0)?;
+    Ok(())
+}
+
+fn link_at(index: u32) -> LinkMessage {
+    let mut link = LinkMessage::default();
+    link.header.index = index;
+    link
+}
+
+/// Sends one message and returns the interface that the kernel answers with, if it does.
+fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMessage>> {
+    let socket: OwnedFd = socket(
+        AddressFamily::Netlink,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::NetlinkRoute,
+    )?;
+    let mut message = NetlinkMessage::from(message);
+    message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    send(socket.as_raw_fd(), &bytes, MsgFlags::empty())?;
+
+    let mut answer = None;
+    let mut buffer = vec![0; ANSWER_LEN];
+    loop {
+        let len = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
+        let mut rest = buffer.get(..len).unwrap_or_default();
+        while !rest.is_empty() {
+            let part = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                .map_err(io::Error::other)?;
+            match part.payload {
+                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
+                NetlinkPayload::Error(_) => return Ok(answer),
+                NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                    answer = Some(link);
+                }
+                _ => {}
+            }
+            let used = (part.header.length as usize).next_multiple_of(4).max(4);
+            rest = rest.get(used..).unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How a host's state reads: the table of flows.
+
+use hostint::model::*;
+use hostint::views::status::Text;
+
+fn flow(src: &str, dst: &str, vlans: Vlans) -> FlowStatus {
+    FlowStatus {
+        flow: FlowKey {
+            src: src.parse().unwrap(),
+            dst: dst.parse().unwrap(),
+            sport: 40000,
+            dport: 5001,
+            protocol: 17,
+            vlans,
+        },
+        source_node: NodeId(2),
+        source_port: 13,
+        sink_port: 12,
+        encapsulation: "vxlan-gpe",
+        packets: 1000,
+        bytes: 64_000,
+        lost: 3,
+        missing: 0,
+        reordered: 0,
+        duplicates: 0,
+        late: 0,
+        restarts: 0,
+        latency_min_ns: 1_000,
+        latency_mean_ns: 2_000,
+        latency_max_ns: 3_000,
+        latency_last_ns: 2_000,
+        bucket: 0,
+        first_ns: 0,
+        last_ns: 0,
+        histogram: Vec::new(),
+    }
+}
+
+fn status(flows: Vec<FlowStatus>) -> HostStatus {
+    HostStatus {
+        schema: STATUS_SCHEMA,
+        node_id: Some(NodeId(3)),
+        clock: None,
+        sink: Some(SinkStatus {
+            attachments: Vec::new(),
+            daemon_pid: Some(1),
+            settings: SinkSettings {
+                encapsulations: Vec::new(),
+                dscp_value: 1,
+                dscp_mask: 1,
+                extension_port: 33122,
+                report_period_ns: 0,
+                loss_timeout_ns: 0,
+                bucket_hold_ns: 0,
+                drop_tagged: false,
+                buckets: Vec::new(),
+                report_ports: Vec::new(),
+                clock_offset_ns: 0,
+            },
+            counters: Vec::new(),
+            daemon: Vec::new(),
+            flows_total: flows.len(),
+            flows_max: 65_536,
+            flows,
+        }),
+        source: None,
+    }
+}
+
+/// The head of the table of flows and what follows, to the end.
+fn table(flows: Vec<FlowStatus>) -> Vec<String> {
+    let status = status(flows);
+    let text = Text {
+        status: &status,
+        all: false,
+    }
+    .to_string();
+    let lines = text.lines().skip_while(|line| !line.starts_with("  flow "));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn flows_of_any_length_stand_in_columns() {
+    let four = || flow("192.0.2.1", "198.51.100.2", Vlans::NONE);
+    let six = || {
+        let vlans = Vlans {
+            outer: 100,
+            inner: 4095,
+        };
+        flow("2001:db8:1:2:3:4:5:6", "2001:db8:6:5:4:3:2:1", vlans)
+    };
+    for (sentence, flows, rows) in [
+        ("IPv4", vec![four()], 1),
+        ("IPv6 in two VLANs", vec![six()], 1),
+        ("both", vec![four(), six()], 2),
+    ] {
+        let table = table(flows);
+        assert_eq!(table.len(), 1 + rows, "{sentence}");
+        for line in &table {
+            assert_eq!(line.len(), table[0].len(), "{sentence}: {table:#?}");
+        }
+    }
+    let head = &table(vec![four()])[0];
+    assert_eq!(
+        head.find("node"),
+        Some(2 + 46 + 1 + 2),
+        "narrow if it can be"
+    );
+}
+
+#[test]
+fn the_clock_is_told_and_what_it_is_worth() {
+    for (synchronised, words) in [
+        (true, "clock: tai, offset -37000000000 ns, synchronised"),
+        (false, "NOT synchronised"),
+    ] {
+        let mut status = status(Vec::new());
+        status.clock = Some(ClockStatus {
+            source: "tai",
+            offset_ns: -37_000_000_000,
+            synchronised,
+        });
+        let text = Text {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        assert!(text.contains(words), "{text}");
+    }
+}
