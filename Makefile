@@ -15,7 +15,7 @@ export RUSTUP_HOME ?= $(CALLER_HOME)/.rustup
 endif
 endif
 
-.PHONY: all demo test lint man bench fuzz install need-root clean
+.PHONY: all demo test test-vm lint man bench fuzz install need-root clean
 
 all:
 	cargo build --release --locked
@@ -39,8 +39,17 @@ lint:
 man:
 	HOSTINT_BLESS=1 cargo test --locked --test manpages
 
+# What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
+# On kernels of Debian, under QEMU without KVM; some ten minutes each.
+KERNELS ?= 5.10 6.1 6.12
+KERNEL_DIR ?= $(HOME)/.cache/hostint-kernels
+test-vm: need-root
+	packaging/install-build-deps.sh --test --vm
+	tests/vm/kernels.sh $(KERNEL_DIR) $(KERNELS)
+	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS); $(GIVE_BACK)
+
 bench: need-root
-	cargo bench --locked; $(GIVE_BACK)
+	cargo bench --locked --bench datapath --bench sweep; $(GIVE_BACK)
 
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }

@@ -1,0 +1,110 @@
+//! A pair of hosts for each case, set up once; rounds go from one to the next.
+
+use crate::netns::{Daemon, Lab};
+
+/// Where the sinks are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SinkAt {
+    Nowhere,
+    Xdp,
+    Tc,
+}
+
+impl SinkAt {
+    /// The role in the name of the sink's pinned link.
+    pub fn role(self) -> &'static str {
+        match self {
+            Self::Xdp => "sink",
+            _ => "sink-tc",
+        }
+    }
+
+    fn flags(self) -> Option<&'static str> {
+        match self {
+            Self::Nowhere => None,
+            Self::Xdp => Some("--hook xdp --xdp-mode native"),
+            Self::Tc => Some("--hook tc"),
+        }
+    }
+}
+
+/// What a pair of hosts runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// On both hosts.
+    pub sink: SinkAt,
+    /// Flags of the source on a; none: no source.
+    pub source: Option<&'static str>,
+    /// Is b on a's watchlist?
+    pub watched: bool,
+    /// A second source, on b.
+    pub both_ways: bool,
+    /// The longest packet that a sends by itself, so that all cases send the same; 0: the interface's.
+    pub mtu: u32,
+    /// TCP segments are packets of their own.
+    pub no_gso: bool,
+    pub sink_flags: &'static str,
+    pub source_flows: u32,
+}
+
+impl Setup {
+    pub const NOTHING: Self = Self {
+        sink: SinkAt::Nowhere,
+        source: None,
+        watched: false,
+        both_ways: false,
+        mtu: 0,
+        no_gso: false,
+        sink_flags: "",
+        source_flows: 65_536,
+    };
+}
+
+/// A running pair of hosts.
+pub struct Pair {
+    _daemons: Vec<Daemon>,
+    pub lab: Lab,
+}
+
+impl Pair {
+    pub fn new(setup: &Setup) -> Self {
+        let lab = Lab::new();
+        let mut daemons = Vec::new();
+        // As on hosts with physical interfaces: what arrives in segments is merged again.
+        for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
+            host.sh(&format!("ethtool -K {dev} gro on"));
+            if setup.no_gso {
+                host.sh(&format!("ip link set {dev} gso_max_segs 1"));
+            }
+        }
+        if setup.mtu > 0 {
+            let mtu = setup.mtu;
+            let route = |via: &str| format!("ip route replace default via {via} mtu {mtu}");
+            lab.a.sh(&route("10.9.1.2"));
+            lab.b.sh(&route("10.9.2.2"));
+        }
+        if let Some(flags) = setup.sink.flags() {
+            let more = setup.sink_flags;
+            daemons.push(lab.a.sink(&format!("--dev a0 --node-id 1 {flags} {more}")));
+            daemons.push(lab.b.sink(&format!("--dev b0 --node-id 2 {flags} {more}")));
+        }
+        if let Some(flags) = setup.source {
+            let flows = setup.source_flows;
+            lab.a.hostint(&format!(
+                "source attach --dev a0 --force --node-id 1 --max-flows {flows} {flags}"
+            ));
+            if setup.both_ways {
+                lab.b
+                    .hostint(&format!("source attach --dev b0 --node-id 2 {flags}"));
+                lab.b.hostint("source add-dest 10.9.1.1");
+            }
+        }
+        if setup.watched {
+            lab.a.hostint("source add-dest 10.9.2.0/23");
+        }
+        Self {
+            _daemons: daemons,
+            lab,
+        }
+    }
+}

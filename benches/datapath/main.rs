@@ -1,0 +1,46 @@
+//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve]
+//! [profile]`, as root. Without a name all but the profile, which needs perf.
+
+mod cost;
+mod curve;
+mod lab;
+mod latency;
+#[allow(dead_code)] // the tests use the rest
+#[path = "../../tests/support/netns.rs"]
+mod netns;
+mod profile;
+mod programs;
+mod rate;
+mod rounds;
+mod senders;
+mod throughput;
+
+const SECTIONS: [(&str, fn()); 6] = [
+    ("cost", cost::run),
+    ("rate", rate::run),
+    ("throughput", throughput::run),
+    ("latency", latency::run),
+    ("curve", curve::run),
+    ("profile", profile::run),
+];
+
+fn main() {
+    // cargo bench adds --bench
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|name| name != "--bench")
+        .collect();
+    let unknown = wanted
+        .iter()
+        .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
+    if let Some(name) = unknown {
+        eprintln!("no section {name}: cost, rate, throughput, latency, curve or profile");
+        std::process::exit(2);
+    }
+    for (name, run) in SECTIONS {
+        if (wanted.is_empty() && name != "profile") || wanted.iter().any(|section| section == name)
+        {
+            run();
+        }
+    }
+}
