@@ -1,0 +1,22 @@
+#!/bin/busybox sh
+# Process 1 of the guest: the host's file system, read-only with a layer of memory over it, and one command.
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+for module in $(cat /modules/order); do insmod "/modules/$module"; done
+mkdir -p /host /memory /root
+mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose root /host || poweroff -f
+mount -t tmpfs -o size=2g memory /memory
+mkdir -p /memory/upper /memory/work
+mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /root || poweroff -f
+for at in proc sys dev; do mount --move /$at /root/$at; done
+for at in tmp run; do mount -t tmpfs $at /root/$at; done
+mkdir -p /root/run/kernel /root/dev/pts /root/dev/shm /root/run/netns
+mount -t devpts devpts /root/dev/pts
+mount -t tmpfs shm /root/dev/shm
+mount -t bpf bpf /root/sys/fs/bpf
+mount -t cgroup2 cgroup /root/sys/fs/cgroup 2>/dev/null
+mount -t tracefs trace /root/sys/kernel/tracing 2>/dev/null
+cp /job /root/run/job
+exec chroot /root /bin/bash /run/job

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Runs a command under another kernel, in QEMU, on this machine's files: run.sh KERNEL COMMAND...
+# KERNEL is a folder that kernels.sh made. What the command writes stays in the guest's memory. The exit code is the
+# command's; 99: the guest died without one. Also a runner for cargo:
+#   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test verifier
+set -euo pipefail
+[ $# -ge 2 ] || { echo "usage: run.sh KERNEL COMMAND..." >&2; exit 2; }
+here=$(dirname "$(realpath "$0")")
+kernel=$(realpath "$1"); shift
+version=$(ls "$kernel/lib/modules")
+modules=$kernel/lib/modules/$version
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"/root/{bin,proc,sys,dev,modules}
+cp "$(command -v busybox)" "$work/root/bin/busybox"
+install -m 755 "$here/init.sh" "$work/root/init"
+# What is needed to find the file system, each after what it depends on.
+for name in virtio_pci 9pnet_virtio 9p overlay; do
+	modprobe -d "$kernel" -S "$version" --show-depends "$name" 2>/dev/null | sed -n 's/^insmod \([^ ]*\).*/\1/p'
+done | awk '!seen[$0]++' | while read -r file; do
+	base=$(basename "$file"); base=${base%.xz}; base=${base%.zst}
+	case $file in
+	*.xz) xz -dc "$file" ;;
+	*.zst) zstd -qdc "$file" ;;
+	*) cat "$file" ;;
+	esac >"$work/root/modules/$base"
+	echo "$base" >>"$work/root/modules/order"
+done
+[ -e "$work/root/modules/order" ] || : >"$work/root/modules/order"
+{
+	cat <<JOB
+mkdir -p /lib/modules
+mount --bind $(dirname "$modules") /lib/modules
+export PATH=$PATH HOME=/root TERM=dumb RUST_BACKTRACE=1
+for module in veth sch_ingress cls_bpf 8021q dummy tun nf_tables nft_compat virtio_net sch_netem vxlan; do
+	modprobe \$module 2>/dev/null
+done
+ip link set lo up
+cd $(printf %q "$PWD")
+$(printf '%q ' "$@")
+code=\$?
+dmesg | grep -E 'BUG:|Oops|WARNING:' | head -3
+echo "@@code \$code"
+sync
+echo o >/proc/sysrq-trigger
+sleep 60
+JOB
+} >"$work/root/job"
+(cd "$work/root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
+# TCG: a /dev/kvm that is there need not be of use.
+timeout "${VM_TIMEOUT:-1200}" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -m "${VM_MEMORY:-3G}" -smp 2 \
+	-nodefaults -no-user-config -display none -serial stdio -no-reboot \
+	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01 \
+	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02 \
+	-virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
+	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1" </dev/null 2>&1 |
+	stdbuf -oL tr -d '\r' | tee "$work/log" | grep --line-buffered -av "^@@code"
+code=$(sed -n 's/^@@code //p' "$work/log" | tail -1)
+exit "${code:-99}"
