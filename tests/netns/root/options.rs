@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::exchange::exchange_udp;
+use crate::exchange::{exchange_tcp, exchange_udp};
 use crate::netns::{Lab, await_that, sh};
 
 #[test]
@@ -83,4 +83,29 @@ fn test_options_do_what_they_say() {
         "a full table measures no newcomer"
     );
     assert_eq!(lab.b.count("sink", "stripped"), 40, "but strips it");
+}
+
+#[test]
+fn a_source_for_host_int_writes_what_a_sink_restores_without_looking_at_the_tail() {
+    // Who finishes checksums: the sender's device emulation, its stack, one on the way.
+    for (finisher, setting) in [
+        ("nobody", "true"),
+        ("the sender", "ip netns exec A ethtool -K a0 tx off"),
+        ("the router", "ip netns exec M ethtool -K m1 tx off"),
+    ] {
+        let lab = Lab::new();
+        let setting = setting.replace('A', &lab.a.ns).replace('M', &lab.m.ns);
+        sh(&format!("{setting} >/dev/null"));
+        lab.a.sh("ip link set a0 gso_max_segs 1");
+        let _sinks = lab.tag("--compat host-int");
+        let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+        exchange_udp(&from, &to, 100, 1_400);
+        exchange_tcp(&lab.a, &lab.b, 7000, 500_000);
+        let [source, sink] = [lab.a.counters("source"), lab.b.counters("sink")];
+        assert!(source["tagged"] > 300, "{finisher}: {source:?}");
+        assert_eq!(source["tagged"], sink["stripped"], "{finisher}");
+        assert_eq!(sink["host_int"], sink["stripped"], "{finisher}");
+        let errors = lab.a.checksum_errors() + lab.b.checksum_errors();
+        assert_eq!(errors, 0, "{finisher} finishes checksums");
+    }
 }
