@@ -45,7 +45,11 @@ impl Peer {
         rodata.have_kernel_ctx = features.kernel_ctx;
         rodata.room_ipv4 = options.room;
         rodata.room_ipv6 = options.room;
-        rodata.fixed_mtu = options.fixed_mtu;
+        rodata.fixed_mtu = match options.fixed_mtu {
+            // Before 5.12 the loader asks the device instead of the program.
+            0 if !features.check_mtu => 0xffff,
+            fixed => fixed,
+        };
         rodata.tos_value = MARK;
         rodata.tos_mask = MARK;
         rodata.extension_port = EXTENSION_PORT.to_be();
