@@ -35,7 +35,7 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	__u8 protocol;
 
 	if (inner + UDP_LEN > end)
-		return frame_len > (__u64)(end - data) ? SINK_SHORT : refuse(COUNT_SINK_TRUNCATED, frame_len);
+		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
 	verdict = check_int_block(&head->block);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
@@ -45,7 +45,7 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 		l4_len = UDP_LEN;
 	} else if (protocol == IPPROTO_TCP) {
 		if (inner + TCP_BASE_LEN > end)
-			return frame_len > (__u64)(end - data) ? SINK_SHORT : refuse(COUNT_SINK_TRUNCATED, frame_len);
+			return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
 		p->l4.tcp = *(struct tcphdr *)inner;
 		l4_len = TCP_BASE_LEN;
 	} else {
@@ -75,8 +75,7 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 
 		block = (void *)(udp + 1);
 		if ((void *)(block + 1) > end)
-			return frame_len > (__u64)(end - data) ? SINK_SHORT :
-								 refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 		p->l4.udp = *udp;
 		l4_len = UDP_LEN;
 		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
@@ -85,8 +84,7 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 
 		block = (void *)(tcp + 1);
 		if ((void *)(block + 1) > end)
-			return frame_len > (__u64)(end - data) ? SINK_SHORT :
-								 refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 		p->l4.tcp = *tcp;
 		l4_len = TCP_BASE_LEN;
 		want = (tcp->doff >> 4) * 4;

@@ -14,7 +14,6 @@ struct outgoing_packet {
 	union {
 		struct udphdr udp;
 		struct tcphdr tcp;
-		__u8 bytes[TCP_BASE_LEN];
 	} l4;
 	__u64 frame_len;
 	__u32 l4_len; /* fixed part */
@@ -48,7 +47,6 @@ struct outgoing_packet {
 			} gpe;
 		};
 	} out;
-	__u32 zero;
 	__u8 chunk[SUM_CHUNK + 4];
 };
 

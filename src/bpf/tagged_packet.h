@@ -9,12 +9,10 @@ struct tagged_packet {
 	union {
 		struct iphdr ip4;
 		struct ipv6hdr ip6;
-		__u8 bytes[IP6_LEN];
 	} base; /* fixed IP header; vxlan-gpe: the original packet's */
 	union {
 		struct udphdr udp;
 		struct tcphdr tcp;
-		__u8 bytes[TCP_BASE_LEN];
 	} l4; /* as ports are read from it; extension-udp, vxlan-gpe: the original one */
 	__u8 options[MAX_OPTIONS_LEN];
 	struct arrival_facts facts;
@@ -65,6 +63,12 @@ static __always_inline enum sink_read refuse(enum sink_counter reason, __u64 fra
 {
 	count_sink(reason, 1, frame_len);
 	return SINK_REFUSED;
+}
+
+/* Bytes behind `end`: short as long as the frame has more of them. */
+static __always_inline enum sink_read short_or_refuse(void *data, void *end, enum sink_counter reason, __u64 frame_len)
+{
+	return frame_len > (__u64)(end - data) ? SINK_SHORT : refuse(reason, frame_len);
 }
 
 static __always_inline enum sink_read refuse_block(enum int_verdict verdict, __u64 frame_len)
