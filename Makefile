@@ -41,7 +41,7 @@ man:
 
 # What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 # On kernels of Debian, under QEMU without KVM; some ten minutes each.
-KERNELS ?= 5.10 6.1 6.12
+KERNELS ?= 5.10 6.1 6.12 7.3
 KERNEL_DIR ?= $(HOME)/.cache/hostint-kernels
 test-vm: need-root
 	packaging/install-build-deps.sh --test --vm

@@ -7,12 +7,16 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 4] = ["abi", "peer", "sink", "source"];
+const PROGRAMS: [&str; 5] = ["abi", "peer", "sink", "source", "walk"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let clang = find_clang();
 
+    let next_abi = match env::var_os("CARGO_FEATURE_NEXT_ABI") {
+        Some(_) => "-DNEXT_ABI",
+        None => "-UNEXT_ABI",
+    };
     for name in PROGRAMS {
         let source = PathBuf::from(format!("src/bpf/{name}.bpf.c"));
         let depfile = out.join(format!("{name}.d"));
@@ -28,6 +32,7 @@ fn main() {
                 "-Wno-unused-parameter".into(),
                 "-MD".into(),
                 format!("-MF{}", depfile.display()),
+                next_abi.into(),
             ])
             .build_and_generate(out.join(format!("{name}.skel.rs")))
             .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));

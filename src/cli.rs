@@ -55,9 +55,14 @@ pub struct SinkArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Detach the sink from --dev, or from all interfaces, and end
+    /// Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a
+    /// second
     #[arg(long)]
     pub detach: bool,
+
+    /// With --detach: at once, although sources may still tag
+    #[arg(long)]
+    pub now: bool,
 
     #[command(flatten)]
     pub options: SinkOptions,
@@ -83,6 +88,10 @@ pub enum SourceCommand {
         /// Read destinations from a file, one a line, # comments
         #[arg(long, value_name = "FILE")]
         dest_file: Option<PathBuf>,
+
+        /// Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink sees INT in its data
+        #[arg(long = "static")]
+        fixed: bool,
     },
     /// Stop watching destinations, at once
     DelDest {
@@ -135,6 +144,10 @@ pub struct StatusArgs {
     /// How many flows to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub flows: usize,
+
+    /// How many peers of the source to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub peers: usize,
 
     /// What flows are sorted by
     #[arg(long, value_name = "KEY", default_value = "loss")]

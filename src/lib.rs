@@ -5,6 +5,7 @@ pub mod collector;
 pub mod commands;
 pub mod config;
 pub mod datapath;
+pub mod lease;
 pub mod model;
 pub mod os;
 pub mod report;

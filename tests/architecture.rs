@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("os", &[]),
     ("wire", &["model"]),
@@ -12,6 +12,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
     ("cli", &["config", "model"]),
     ("datapath", &["model", "os", "config"]),
     ("report", &["model", "wire"]),
+    ("lease", &["model", "wire"]),
     ("collector", &["model", "wire"]),
     ("views", &["model"]),
     (
@@ -21,6 +22,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
             "collector",
             "config",
             "datapath",
+            "lease",
             "model",
             "os",
             "report",

@@ -213,7 +213,7 @@ fn a_config_file_can_set_what_flags_can() {
     let mut root = Cli::command();
     root.build();
     let sink = root.find_subcommand("sink").unwrap();
-    let not_settings = ["bpffs", "config", "detach", "help", "version"];
+    let not_settings = ["bpffs", "config", "detach", "help", "now", "version"];
     for arg in sink.get_arguments() {
         let key = arg.get_long().unwrap();
         if not_settings.contains(&key) {
@@ -231,7 +231,9 @@ fn a_config_file_can_set_what_flags_can() {
             "xdp-mode" => "\"generic\"",
             "hook" => "\"xdp\"",
             "compat" => "\"host-int\"",
-            "no-node-id-word" | "drop-tagged" => "true",
+            "no-node-id-word" | "drop-tagged" | "strict" => "true",
+            "max-new-flows" | "max-reports" => "7",
+            "allow" => "[\"10.0.0.0/8\"]",
             _ => "\"10m\"",
         };
         // One mistake more, so that nothing starts whoever runs this.

@@ -45,6 +45,7 @@ mod root {
         let features = Features::probe();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_tai_clock = features.tai_clock;
+        constants.have_coarse_clock = features.coarse_clock;
         constants.have_xdp_frags = features.xdp_frags;
         let skel = open.load().expect("loads as root");
         line(out, "sink", &skel.progs.sink);
@@ -58,6 +59,7 @@ mod root {
         let features = Features::probe();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_tai_clock = features.tai_clock;
+        constants.have_coarse_clock = features.coarse_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
         constants.encapsulation = encapsulation;

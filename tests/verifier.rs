@@ -37,14 +37,16 @@ mod root {
             check_mtu: false,
             kernel_ctx: false,
             xdp_frags: false,
+            coarse_clock: false,
             atomics: false,
         };
         let mut all = vec![have, none];
-        let without: [fn(&mut Features); 5] = [
+        let without: [fn(&mut Features); 6] = [
             |features| features.tai_clock = false,
             |features| features.check_mtu = false,
             |features| features.kernel_ctx = false,
             |features| features.xdp_frags = false,
+            |features| features.coarse_clock = false,
             |features| features.atomics = false,
         ];
         for leave_out in without {
@@ -64,6 +66,8 @@ mod root {
             let mut open = SinkSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
+            constants.have_coarse_clock = features.coarse_clock;
+            constants.have_check_mtu = features.check_mtu;
             constants.have_xdp_frags = features.xdp_frags;
             open.progs.sink.set_autoload(features.atomics);
             open.progs.sink_tc.set_autoload(features.atomics);
@@ -103,6 +107,7 @@ mod root {
         let mut open = SourceSkelBuilder::default().open(&mut object).unwrap();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_tai_clock = features.tai_clock;
+        constants.have_coarse_clock = features.coarse_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
         set(constants);

@@ -426,11 +426,19 @@ fn json_tells_the_sinks_clock_as_far_as_it_is_known() {
 
 #[test]
 fn destinations_stand_in_columns() {
-    let dest = |prefix: &str, name: &str| (prefix.parse::<Prefix>().unwrap(), name.to_owned());
-    let four = [dest("10.0.0.0/24", "lab"), dest("10.0.1.1", "10.0.1.1")];
+    let dest = |prefix: &str, name: &str| Dest {
+        prefix: prefix.parse().unwrap(),
+        name: name.to_owned(),
+        fixed: name == "old",
+    };
+    let four = [
+        dest("10.0.0.0/24", "lab"),
+        dest("10.0.1.1", "10.0.1.1"),
+        dest("10.0.1.2", "old"),
+    ];
     assert_eq!(
         dests::render(&four, false),
-        "10.0.0.0/24        lab\n10.0.1.1\n"
+        "10.0.0.0/24        lab\n10.0.1.1\n10.0.1.2           old                  static\n"
     );
     let both = [
         dest("10.0.0.0/24", "lab"),
@@ -443,6 +451,6 @@ fn destinations_stand_in_columns() {
     );
     assert_eq!(
         dests::render(&both[1..2], true),
-        "{\"dests\":[{\"name\":\"v6\",\"prefix\":\"2001:db8:1:2::/64\"}],\"schema\":\"hostint.dests/1\"}\n"
+        "{\"dests\":[{\"name\":\"v6\",\"prefix\":\"2001:db8:1:2::/64\",\"static\":false}],\"schema\":\"hostint.dests/1\"}\n"
     );
 }

@@ -96,11 +96,11 @@ impl Pair {
             if setup.both_ways {
                 lab.b
                     .hostint(&format!("source attach --dev b0 --node-id 2 {flags}"));
-                lab.b.hostint("source add-dest 10.9.1.1");
+                lab.b.hostint("source add-dest --static 10.9.1.1");
             }
         }
         if setup.watched {
-            lab.a.hostint("source add-dest 10.9.2.0/23");
+            lab.a.hostint("source add-dest --static 10.9.2.0/23");
         }
         Self {
             _daemons: daemons,

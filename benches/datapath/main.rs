@@ -1,10 +1,11 @@
-//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve]
+//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve] [leases]
 //! [profile]`, as root. Without a name all but the profile, which needs perf.
 
 mod cost;
 mod curve;
 mod lab;
 mod latency;
+mod leases;
 #[allow(dead_code)] // the tests use the rest
 #[path = "../../tests/support/netns.rs"]
 mod netns;
@@ -15,12 +16,13 @@ mod rounds;
 mod senders;
 mod throughput;
 
-const SECTIONS: [(&str, fn()); 6] = [
+const SECTIONS: [(&str, fn()); 7] = [
     ("cost", cost::run),
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
     ("curve", curve::run),
+    ("leases", leases::run_all),
     ("profile", profile::run),
 ];
 
@@ -34,7 +36,7 @@ fn main() {
         .iter()
         .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
     if let Some(name) = unknown {
-        eprintln!("no section {name}: cost, rate, throughput, latency, curve or profile");
+        eprintln!("no section {name}: cost, rate, throughput, latency, curve, leases or profile");
         std::process::exit(2);
     }
     for (name, run) in SECTIONS {

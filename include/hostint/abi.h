@@ -4,12 +4,19 @@
 #define HOSTINT_ABI_H
 
 enum hostint_limit {
+#ifdef NEXT_ABI
+	ABI_VERSION = 99,
+#else
+	ABI_VERSION = 2, /* of what is pinned; another one's maps are not touched, but read */
+#endif
 	MAX_EDGES = 16,       /* latency bucket edges */
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 holds latencies in [2^(n-1), 2^n) ns; slot 0 all <= 0 */
 	WINDOW_WORDS = 4,     /* 256 sequence numbers can be told apart behind the newest one */
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
 	DEST_NAME_SIZE = 64,  /* name under which a destination was added, NUL-terminated */
+	DEV_NAME_SIZE = 16,   /* of an interface, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
+	COUNTER_SLOTS = 64,   /* of each role: room for counters to come */
 };
 
 /*
@@ -32,7 +39,11 @@ struct host_settings {
 	__u32 report_port_count;
 	__be16 report_port[MAX_REPORT_PORTS];
 	__u32 clock_source;       /* enum clock_source */
-	__u32 clock_synchronised; /* 1: the kernel believes it; both written and read by the user half only */
+	__u32 clock_synchronised; /* 1: the kernel believes it */
+	__u64 lease_key[2];       /* SipHash key of lease messages; 0: none, they are only checked for damage */
+	__u64 instance;           /* which host this is, should two have one node id */
+	__s32 tai_offset_s;
+	__u32 has_lease_key;
 };
 
 enum clock_source {
@@ -46,6 +57,20 @@ enum sink_flag {
 	SINK_EXTENSION_UDP = 2, /* recognise INT behind an extra UDP header */
 	SINK_DROP_TAGGED = 4,   /* test option: drop what would have been stripped */
 	SINK_VXLAN_GPE = 8,     /* recognise INT in VXLAN-GPE */
+	SINK_STRICT = 16,       /* drop what is tagged by a host that is not allowed to */
+	SINK_CLOSING = 32,      /* about to be detached: no leases any more */
+};
+
+/* One token each interval_ns, saved up for burst_ns at most. */
+struct token_rate {
+	__u64 interval_ns;
+	__u64 burst_ns;
+};
+
+/* When the bucket would be full but for what was taken: later than now by what is missing. */
+struct token_buckets {
+	__u64 new_flows_ns;
+	__u64 reports_ns;
 };
 
 struct sink_settings {
@@ -60,7 +85,12 @@ struct sink_settings {
 	__u32 edge_count;           /* thresholds beyond are never reached */
 	__s32 edge_up[MAX_EDGES];   /* a latency at or above leaves the bucket upwards */
 	__s32 edge_down[MAX_EDGES]; /* a latency below leaves the bucket downwards */
-	__u32 zero;
+	__u32 report_bytes;         /* that a report costs at most; a flow earns them by its packets. 0: no limit */
+	/* Token buckets: ns between two, and how many ns may be saved up; 0: no limit. */
+	struct token_rate new_flows_source; /* of one source address */
+	struct token_rate new_flows_total;
+	struct token_rate reports_source;
+	struct token_rate reports_total;
 };
 
 /* What a source program was attached with; key: source_key. */
@@ -102,6 +132,9 @@ struct source_info {
 	__u32 stage_ifindex; /* the staging interface, 0: none */
 	__u32 compat;        /* 1: full checksums as Host-INT expects them */
 	__u32 gso_max_segs;  /* no-gso: of the interface before; else 0 */
+	__u32 clsact_made;   /* 1: the interface had no clsact qdisc before */
+	__u32 mss_clamp;     /* 1: answers are made to suit a stack that does not know of INT */
+	__u8 dev[DEV_NAME_SIZE];
 };
 
 /* Destination prefixes of the watchlist. prefix_len counts the family word too: 32 + bits. */
@@ -113,6 +146,11 @@ struct dest_key {
 
 struct dest_value {
 	__u8 name[DEST_NAME_SIZE];
+	__u32 flags; /* enum dest_flag */
+};
+
+enum dest_flag {
+	DEST_STATIC = 1, /* tagged whether a sink answers or not */
 };
 
 struct source_flow {
@@ -122,6 +160,7 @@ struct source_flow {
 	__u64 last_ns;
 	__u32 encapsulated; /* 1: a superpacket was sent, so that all packets go in vxlan-gpe now, on one path */
 	__u32 path_mtu;     /* longest packet, INT included, on a path too narrow to tell the stack of; 0: no limit */
+	__u64 leased_ns;    /* tagged until then (coarse monotonic clock) without asking the lease */
 };
 
 /* State of a flow at the sink. A packet in order is accounted for by atomics, everything else under the lock. */
@@ -166,7 +205,40 @@ struct sink_flow {
 	__u64 duplicates;
 	__u64 late;     /* recovered or duplicate: too far behind to be told apart, counted as recovered */
 	__u32 restarts; /* numbering began anew */
+	__u32 reports;
+	__u64 allowed_ns;   /* stripped until then (coarse monotonic clock) without asking who is allowed */
+	__u64 earned_bytes; /* of IP packets as they came, INT included: what reports are paid with */
+	__u32 announced;    /* 1: its first report went out */
 	__u32 zero;
+#ifdef NEXT_ABI
+	__u64 to_come;
+#endif
+};
+
+/* What a walk over a flow table is to look for. */
+struct walk_request {
+	__u64 now_ns;
+	__u64 idle_ns;
+	__u64 loss_timeout_ns;
+	__u32 slice; /* flows before a pause */
+	__u32 seen;
+};
+
+struct walk_record {
+	struct flow_key key;
+	__u32 finding;
+};
+
+enum walk_finding {
+	WALK_PAUSE = 0, /* the slice is done */
+	WALK_IDLE = 1,
+	WALK_LOSS = 2, /* a loss period that nobody ended, or a loss that was not told yet */
+};
+
+enum walk {
+	WALK_SINK = 0,
+	WALK_SOURCE = 1,
+	WALKS = 2,
 };
 
 enum event_kind {

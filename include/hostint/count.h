@@ -8,7 +8,10 @@ struct counter {
 	__u64 bytes;
 };
 
-/* Index of a per-CPU counter. Bytes are those of the frame (source, sink: as it arrived). */
+/*
+ * Index of a per-CPU counter. Bytes are those of the frame (source, sink: as it arrived). Counters are pinned and
+ * outlive the version that made them: new ones come last.
+ */
 enum sink_counter {
 	COUNT_SINK_STRIPPED,       /* INT removed, packet handed on as it was sent */
 	COUNT_SINK_DROPPED_TAGGED, /* INT found, packet dropped on demand */
@@ -34,7 +37,14 @@ enum sink_counter {
 	COUNT_SINK_FLOW_NEW,
 	COUNT_SINK_FLOW_RESTARTED,
 	COUNT_SINK_EVENT_SENT,
-	COUNT_SINK_EVENT_LOST, /* event ring full */
+	COUNT_SINK_EVENT_LOST,  /* event ring full */
+	COUNT_SINK_NOT_ALLOWED, /* tagged by a host that is not allowed to: passed as it came, or dropped (strict) */
+	COUNT_SINK_NEW_FLOW_LIMITED, /* stripped, but there are too many new flows */
+	COUNT_SINK_REPORT_LIMITED,   /* news not told: too many reports */
+	COUNT_SINK_LEASE_GRANTED,    /* lease questions answered */
+	COUNT_SINK_LEASE_FORGED,     /* lease questions whose tag is wrong */
+	COUNT_SINK_LEASE_CLOSING,    /* lease questions not answered, because the sink is about to be detached */
+	COUNT_SINK_LEASE_FULL,       /* lease questions not answered for lack of room */
 	COUNT_SINK_MAX,
 };
 
@@ -60,6 +70,8 @@ enum source_counter {
 	COUNT_SOURCE_UNDONE,            /* header could not be written: room given back */
 	COUNT_SOURCE_DROPPED,           /* room could not be given back: dropped rather than sent corrupt */
 	COUNT_SOURCE_FLOW_NEW,
+	COUNT_SOURCE_NO_LEASE,   /* no sink is known to be alive at the destination */
+	COUNT_SOURCE_LEASE_FULL, /* of those: no room to ask for a lease */
 	COUNT_SOURCE_MAX,
 };
 
@@ -88,6 +100,11 @@ enum daemon_counter {
 	DAEMON_PID,
 	DAEMON_STARTED_NS,
 	DAEMON_ALIVE_NS, /* last sign of life */
+	DAEMON_LEASES_ASKED,
+	DAEMON_LEASES_ANSWERED,
+	DAEMON_LEASES_REFUSED, /* answers that were no lease: forged, mismatched */
+	DAEMON_LEASE_CPU_NS,
+	DAEMON_REPAIRED, /* programs put back that somebody else took off */
 	DAEMON_MAX,
 };
 

@@ -4,12 +4,21 @@
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
 #include "../../include/hostint/wire.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
 struct flow_key flow_key;
 struct host_settings host_settings;
 struct sink_settings sink_settings;
+struct token_rate token_rate;
+struct token_buckets token_buckets;
+struct address_pair address_pair;
+struct address_key address_key;
+struct source_lease source_lease;
+struct sink_grant sink_grant;
+struct lease_message lease_message;
 struct source_key source_key;
 struct source_info source_info;
 struct dest_key dest_key;
@@ -19,6 +28,8 @@ struct sink_flow sink_flow;
 struct latency_event latency_event;
 struct loss_event loss_event;
 struct gap_event gap_event;
+struct walk_request walk_request;
+struct walk_record walk_record;
 struct counter counter;
 struct int_block int_block;
 struct gpe_block gpe_block;
@@ -28,6 +39,8 @@ enum clock_source clock_source;
 enum source_hook source_hook;
 enum encapsulation encapsulation;
 enum superpackets superpackets;
+enum walk walk;
+enum walk_finding walk_finding;
 enum event_kind event_kind;
 enum event_reason event_reason;
 enum sink_counter sink_counter;
@@ -38,3 +51,6 @@ enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;
 enum gpe_flag gpe_flag;
+enum dest_flag dest_flag;
+enum lease_state lease_state;
+enum lease_constant lease_constant;

@@ -22,7 +22,8 @@ struct outgoing_packet {
 	__u32 encapsulation; /* chosen for this packet */
 	__u32 segments;
 	__u32 segment_size; /* 0: no superpacket */
-	bool watched;       /* known already */
+	__u64 leased_ns;
+	enum watched watched; /* unless UNWATCHED known already */
 	__u32 queue_packets;
 	__u32 queue_bytes;
 	__u16 sum;       /* of the whole L4 segment, if the sink is one of Host-INT */
@@ -153,7 +154,9 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	barrier();
 	if (!fill_key(data, end, &p->at, &p->key))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	if (!p->watched && !(p->at.family == 4 ? is_watched4(p->key.daddr[3]) : is_watched6(p->key.daddr)))
+	if (!p->watched)
+		p->watched = p->at.family == 4 ? watched4(p->key.daddr[3]) : watched6(p->key.daddr);
+	if (!p->watched)
 		return leave(COUNT_SOURCE_UNWATCHED, frame_len);
 	if (found == LAYOUT_TOO_DEEP)
 		return leave(COUNT_SOURCE_IP_OPTIONS, frame_len);

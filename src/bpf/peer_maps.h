@@ -6,7 +6,7 @@
 /* Per CPU: no atomics. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNT_PEER_MAX);
+	__uint(max_entries, COUNTER_SLOTS);
 	__type(key, __u32);
 	__type(value, struct counter);
 } peer_counters SEC(".maps");

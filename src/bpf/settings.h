@@ -17,6 +17,12 @@ static __always_inline const struct host_settings *get_host_settings(void)
 	return bpf_map_lookup_elem(&host_settings, &zero);
 }
 
+/* For leases, which no step of the clock may prolong: a few ms coarse, and cheap. */
+static __always_inline __u64 coarse_ns(void)
+{
+	return have_coarse_clock ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns();
+}
+
 /* Nanoseconds since the Unix epoch. The dearest step: once per packet. */
 static __always_inline __u64 now_ns(const struct host_settings *host)
 {

@@ -29,7 +29,8 @@ struct arrival_facts {
 	__u32 ingress_ts;
 	__u32 ifindex;
 	__s32 latency_ns;
-	__u32 bytes; /* of IP packets as sent */
+	__u32 bytes;      /* of IP packets as sent */
+	__u32 wire_bytes; /* of the IP packet as it came */
 	__u16 source_port;
 	__u8 encapsulation;
 	__u8 age_code;
@@ -53,17 +54,14 @@ struct flow_news {
 	__u8 reasons;
 	__u8 bucket;
 	bool gap; /* a loss period began */
+	bool added;
 };
 
-static __always_inline struct sink_flow *find_or_add_flow(const struct flow_key *key)
+static __always_inline struct sink_flow *add_flow(const struct flow_key *key)
 {
-	struct sink_flow *f = bpf_map_lookup_elem(&sink_flows, key);
 	__u32 zero = 0;
-	void *empty;
+	void *empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);
 
-	if (f)
-		return f;
-	empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);
 	if (!empty)
 		return NULL;
 	/* Another CPU may have been faster: then its record serves. */
@@ -107,6 +105,7 @@ static __always_inline void add_packet(struct sink_flow *f, const struct arrival
 	add_latency(f, a->latency_ns, a->count, first, locked);
 	__sync_fetch_and_add(&f->packets, a->count);
 	__sync_fetch_and_add(&f->bytes, a->bytes);
+	__sync_fetch_and_add(&f->earned_bytes, a->wire_bytes);
 }
 
 static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct sink_settings *set)
@@ -117,20 +116,31 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
 							      latency_bucket(set, f->latency_smooth_ns, bucket);
 }
 
+/* A flow pays for reports with its own bytes, so that nobody makes the sink send more than is sent to it. */
+static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
+{
+	return (f->reports + 1ULL) * set->report_bytes <= f->earned_bytes;
+}
+
 /* Might this packet's latency be news? Under the lock it is looked at again. */
 static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now)
 {
-	return is_over(now, f->report_ns, set->report_period_ns) ||
-	       (!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns));
+	return can_pay(f, set) &&
+	       (is_over(now, f->report_ns, set->report_period_ns) ||
+		(!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }
 
 /* Under the lock: only one CPU tells of it. */
-static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now, bool first,
+static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now,
 				      struct flow_news *news)
 {
 	__u32 bucket = bucket_now(f, set);
+	bool first = !f->announced;
 	__u8 reasons = 0;
 
+	news->bucket = f->bucket;
+	if (!can_pay(f, set))
+		return;
 	if (first)
 		reasons = REASON_NEW_FLOW;
 	else if (bucket != f->bucket && is_over(now, f->bucket_ns, set->bucket_hold_ns))
@@ -141,8 +151,11 @@ static __always_inline void find_news(struct sink_flow *f, const struct sink_set
 	}
 	if (!first && is_over(now, f->report_ns, set->report_period_ns))
 		reasons |= REASON_PERIOD;
-	if (reasons)
+	if (reasons) {
 		f->report_ns = now;
+		f->announced = 1;
+		f->reports++;
+	}
 	news->reasons = reasons;
 	news->bucket = f->bucket;
 }
@@ -191,7 +204,8 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 		      &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
 	add_packet(f, a, first, locked);
-	find_news(f, set, a->now, first, news);
+	find_news(f, set, a->now, news);
+	news->added = first;
 	if (!locked)
 		__sync_fetch_and_and(&f->awaited, ~AWAITED_BUSY);
 	bpf_spin_unlock(&f->lock);
@@ -209,7 +223,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	if (!is_news(f, set, a->now))
 		return;
 	bpf_spin_lock(&f->lock);
-	find_news(f, set, a->now, false, news);
+	find_news(f, set, a->now, news);
 	bpf_spin_unlock(&f->lock);
 }
 
@@ -228,60 +242,6 @@ static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_se
 	if (!f->gap_ns && f->lost_count && !news->loss.count)
 		take_loss(f, &news->loss);
 	bpf_spin_unlock(&f->lock);
-}
-
-/* What the ring had no room for waits in the record for the next sweep. */
-static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
-{
-	bpf_spin_lock(&f->lock);
-	f->lost_first = loss->first;
-	f->lost_hole_ns = loss->hole_ns;
-	f->lost_count += loss->count;
-	bpf_spin_unlock(&f->lock);
-}
-
-/* Counts losses and tells the user half. */
-static __always_inline void tell_loss(struct sink_flow *f, const struct flow_key *key, const struct flow_news *news)
-{
-	const struct loss_news *loss = &news->loss;
-	struct loss_event *e;
-
-	if (news->lost)
-		count_sink(COUNT_SINK_LOST, news->lost, 0);
-	if (news->gap)
-		send_gap(key);
-	if (!loss->count)
-		return;
-	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
-	if (!e) {
-		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
-		put_loss_back(f, loss);
-		return;
-	}
-	e->kind = EVENT_LOSS;
-	e->ifindex = loss->ifindex;
-	e->key = *key;
-	e->hole_ns = loss->hole_ns;
-	e->first = loss->first;
-	e->count = loss->count;
-	e->source_node = loss->source_node;
-	e->source_port = loss->source_port;
-	e->zero = 0;
-	send_event(e);
-}
-
-static __always_inline void count_arrival(const struct flow_news *news)
-{
-	if (news->arrival.recovered)
-		count_sink(COUNT_SINK_RECOVERED, news->arrival.recovered, 0);
-	if (news->arrival.reordered)
-		count_sink(COUNT_SINK_REORDERED, news->arrival.reordered, 0);
-	if (news->arrival.duplicates)
-		count_sink(COUNT_SINK_DUPLICATE, news->arrival.duplicates, 0);
-	if (news->arrival.restarted)
-		count_sink(COUNT_SINK_FLOW_RESTARTED, 1, 0);
-	if (news->reasons & REASON_NEW_FLOW)
-		count_sink(COUNT_SINK_FLOW_NEW, 1, 0);
 }
 
 #endif

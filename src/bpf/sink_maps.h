@@ -13,7 +13,7 @@ struct {
 /* Per CPU: no atomics. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNT_SINK_MAX);
+	__uint(max_entries, COUNTER_SLOTS);
 	__type(key, __u32);
 	__type(value, struct counter);
 } sink_counters SEC(".maps");
@@ -21,7 +21,7 @@ struct {
 /* Written by the daemon only; here so that its counts outlive it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, DAEMON_MAX);
+	__uint(max_entries, COUNTER_SLOTS);
 	__type(key, __u32);
 	__type(value, __u64);
 } daemon_counters SEC(".maps");

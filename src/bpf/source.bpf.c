@@ -4,6 +4,8 @@
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
 #include "../../include/hostint/wire.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
 #include "features.h"
 #include "device_mtu.h"
 #include "settings.h"
@@ -17,6 +19,7 @@
 #include "source_flow_table.h"
 #include "source_flows.h"
 #include "outgoing.h"
+#include "leases.h"
 #include "queue.h"
 #include "checksum_state.h"
 #include "full_sum.h"
@@ -53,7 +56,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 	if (!host || !p)
 		return SOURCE_LEAVE;
 	p->frame_len = ctx->data_end - ctx->data;
-	p->watched = false;
+	p->watched = UNWATCHED;
 	p->segments = 1;
 	p->ifindex = ctx->ingress_ifindex;
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
@@ -73,6 +76,10 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		return TCX_NEXT;
 	}
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!is_leased(p, f)) {
+		count_source(COUNT_SOURCE_NO_LEASE, p->segments > 1 ? p->segments : 1, p->frame_len);
+		return TCX_NEXT;
+	}
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
@@ -110,7 +117,7 @@ static __always_inline bool is_staged(struct __sk_buff *ctx)
  * Nearly all packets are not watched: of those without VLAN tags and extension headers that is found out, and
  * counted, at once.
  */
-static __always_inline bool is_unwatched(struct __sk_buff *ctx, bool *watched)
+static __always_inline bool is_unwatched(struct __sk_buff *ctx, enum watched *watched)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
@@ -122,13 +129,13 @@ static __always_inline bool is_unwatched(struct __sk_buff *ctx, bool *watched)
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
 			return false;
-		*watched = is_watched4(ip->daddr);
+		*watched = watched4(ip->daddr);
 	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = (void *)(eth + 1);
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
 			return false;
-		*watched = is_watched6(ip->daddr);
+		*watched = watched6(ip->daddr);
 	} else {
 		return false;
 	}
@@ -140,7 +147,7 @@ static __always_inline bool is_unwatched(struct __sk_buff *ctx, bool *watched)
 static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 {
 	struct outgoing_packet *p;
-	bool watched = false;
+	enum watched watched = UNWATCHED;
 	int found;
 
 	if (is_unwatched(ctx, &watched))
@@ -192,6 +199,10 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	    check_size(p, EXTENSION_LEN, device_mtu(ctx, 0)) != SOURCE_WATCHED)
 		return XDP_PASS;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!is_leased(p, f)) {
+		count_source(COUNT_SOURCE_NO_LEASE, 1, p->frame_len);
+		return XDP_PASS;
+	}
 	if (!f)
 		f = add_flow(&p->key);
 	if (!f) {

@@ -11,16 +11,19 @@ __noinline int sweep_key(struct xdp_md *ctx, __u32 index)
 	const struct host_settings *host = get_host_settings();
 	struct flow_news news = {};
 	struct flow_key k;
+	struct tagged_packet *p = get_scratch();
 	struct sink_flow *f;
 
-	if (!set || !host || (void *)(key + 1) > (void *)(long)ctx->data_end)
+	if (!set || !host || !p || (void *)(key + 1) > (void *)(long)ctx->data_end)
 		return 0;
 	k = *key;
 	f = bpf_map_lookup_elem(&sink_flows, &k);
 	if (!f)
 		return 0;
-	sweep_flow(f, set, now_ns(host), &news);
-	tell_loss(f, &k, &news);
+	p->facts.key = k;
+	p->facts.now = now_ns(host);
+	sweep_flow(f, set, p->facts.now, &news);
+	tell_loss(f, set, &k, &news);
 	return 1;
 }
 

@@ -18,6 +18,7 @@ struct tagged_packet {
 	struct arrival_facts facts;
 	struct flow_news news;
 	__u64 frame_len;
+	__u64 allowed_ns;
 	__u16 l4_len;
 	__u16 orig_len; /* IP packet as sent */
 	__u8 outer_tos; /* vxlan-gpe: what the way made of it */

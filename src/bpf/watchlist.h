@@ -11,19 +11,34 @@ struct {
 	__type(value, struct dest_value);
 } source_dests SEC(".maps");
 
-static __always_inline bool is_watched4(__be32 addr)
+enum watched {
+	UNWATCHED,
+	WATCHED,        /* tagged while a sink is known to be alive */
+	WATCHED_STATIC, /* tagged */
+};
+
+static __always_inline enum watched find_dest(const struct dest_key *key)
+{
+	struct dest_value *dest = bpf_map_lookup_elem(&source_dests, key);
+
+	if (!dest)
+		return UNWATCHED;
+	return dest->flags & DEST_STATIC ? WATCHED_STATIC : WATCHED;
+}
+
+static __always_inline enum watched watched4(__be32 addr)
 {
 	struct dest_key key = { .prefix_len = 32 + 32, .family = bpf_htonl(4), .addr = { addr } };
 
-	return bpf_map_lookup_elem(&source_dests, &key);
+	return find_dest(&key);
 }
 
-static __always_inline bool is_watched6(const __be32 *addr)
+static __always_inline enum watched watched6(const __be32 *addr)
 {
 	struct dest_key key = { .prefix_len = 32 + 128, .family = bpf_htonl(6) };
 
 	__builtin_memcpy(key.addr, addr, sizeof(key.addr));
-	return bpf_map_lookup_elem(&source_dests, &key);
+	return find_dest(&key);
 }
 
 #endif

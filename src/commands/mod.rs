@@ -1,6 +1,8 @@
 //! The subcommands: each joins the stages that it needs.
 
 mod collect;
+mod follow;
+mod leases;
 mod sink;
 mod source;
 mod status;
@@ -41,6 +43,9 @@ fn advise(err: io::Error) -> anyhow::Error {
     let advice = match err.kind() {
         io::ErrorKind::PermissionDenied => {
             "needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON (try sudo)"
+        }
+        io::ErrorKind::ResourceBusy if err.raw_os_error().is_none() => {
+            "remove it, or use another --hook (see ip link show, bpftool net)"
         }
         _ => match err.raw_os_error() {
             Some(nix::libc::EBUSY | nix::libc::EEXIST) => {

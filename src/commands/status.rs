@@ -9,20 +9,24 @@ use super::{advise, find_pins, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
-    self, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
+    self, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
 };
+use crate::datapath::attachments;
 use crate::datapath::counters::{self, Meaning};
 use crate::datapath::dests::Dests;
 use crate::datapath::events::encapsulation_of;
+use crate::datapath::grants;
 use crate::datapath::host::{Host, clock_state};
+use crate::datapath::leases::Leases;
 use crate::datapath::links::{Link, XdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::source_settings::superpackets_of;
 use crate::datapath::{peer, sink, source};
 use crate::model::{
-    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, Encapsulation,
-    FlowStatus, HostStatus, NodeId, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    AddressPair, Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus,
+    Encapsulation, FlowStatus, HostStatus, Lease, LeaseState, NodeId, PeerStatus, Prefix,
+    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 use crate::os::{clock, netdev};
 use crate::views;
@@ -81,7 +85,7 @@ fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {
         node_id: host.map(|host| NodeId(host.node_id)),
         clock: host.as_ref().and_then(clock_status),
         sink: read_sink(pins, host.unwrap_or_default(), args)?,
-        source: read_source(pins)?,
+        source: read_source(pins, args)?,
     })
 }
 
@@ -99,10 +103,7 @@ fn read_counters(
     name: &str,
     meanings: &'static [Meaning],
 ) -> Result<Vec<CounterStatus>> {
-    let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
-        return Ok(Vec::new());
-    };
-    let counts = counters::read_all(&map, meanings)?;
+    let counts = counters::read_all(pins, name, meanings)?;
     Ok(counts
         .into_iter()
         .map(|(meaning, count)| CounterStatus {
@@ -147,7 +148,7 @@ fn read_sink(
     Ok(Some(SinkStatus {
         attachments: sink_attachments(pins)?,
         daemon_pid: (alive && pid != 0).then_some(pid),
-        settings: sink_status_settings(&settings, &host),
+        settings: sink_status_settings(pins, &settings, &host)?,
         counters: read_counters(pins, sink::COUNTERS_MAP, counters::SINK)?,
         daemon: counters::DAEMON
             .iter()
@@ -162,6 +163,7 @@ fn read_sink(
         flows_total,
         flows_max: flows.capacity(),
         flows: found,
+        leases_granted: grants::held(pins)?.granted,
     }))
 }
 
@@ -204,7 +206,11 @@ fn mode_name(ifindex: u32) -> &'static str {
     }
 }
 
-fn sink_status_settings(settings: &sink_settings, host: &abi::host_settings) -> SinkSettings {
+fn sink_status_settings(
+    pins: &Pins,
+    settings: &sink_settings,
+    host: &abi::host_settings,
+) -> Result<SinkSettings> {
     let has = |flag: sink_flag| settings.flags & flag.0 != 0;
     let mut encapsulations = Vec::new();
     if has(sink_flag::SINK_OVER_TCP_UDP) {
@@ -216,7 +222,7 @@ fn sink_status_settings(settings: &sink_settings, host: &abi::host_settings) -> 
     if has(sink_flag::SINK_VXLAN_GPE) {
         encapsulations.push(Encapsulation::VxlanGpe.name());
     }
-    SinkSettings {
+    Ok(SinkSettings {
         encapsulations,
         dscp_value: settings.tos_value >> 2,
         dscp_mask: settings.tos_mask >> 2,
@@ -242,7 +248,14 @@ fn sink_status_settings(settings: &sink_settings, host: &abi::host_settings) -> 
             .map(|port| u16::from_be(*port))
             .collect(),
         clock_offset_ns: host.clock_offset_ns,
-    }
+        allow: grants::allowed(pins)?
+            .iter()
+            .map(Prefix::to_string)
+            .collect(),
+        strict: has(sink_flag::SINK_STRICT),
+        lease_key: host.has_lease_key != 0,
+        closing: has(sink_flag::SINK_CLOSING),
+    })
 }
 
 fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
@@ -280,8 +293,50 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
     }
 }
 
-fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
-    if !source::is_loaded(pins) {
+/// Peers of a source, those that do not strip first.
+fn read_peers(pins: &Pins) -> Result<Vec<PeerStatus>> {
+    let mut found = Vec::new();
+    let Some(leases) = Leases::open(pins)? else {
+        return Ok(found);
+    };
+    let now_ns = clock::monotonic_ns();
+    leases.for_each(|pair, entry| found.push(peer_status(pair, entry.lease, now_ns)))?;
+    found.sort_by_key(|peer| {
+        (
+            peer.lease.state == LeaseState::Granted,
+            peer.dest,
+            peer.source,
+        )
+    });
+    Ok(found)
+}
+
+fn peer_status(pair: AddressPair, mut lease: Lease, now_ns: u64) -> PeerStatus {
+    let left_ns = lease.until_ns.saturating_sub(now_ns);
+    // Nobody keeps it any more.
+    if lease.state == LeaseState::Granted && left_ns == 0 {
+        lease.state = LeaseState::Silent;
+    }
+    let answer = lease.answer;
+    PeerStatus {
+        source: pair.source,
+        dest: pair.dest,
+        state: lease.state.name(),
+        lease_left_ns: left_ns,
+        node: answer.map(|answer| answer.node),
+        rtt_ns: answer.map(|_| lease.rtt_ns),
+        clock_offset_ns: lease.offset.map(|offset| offset.offset_ns),
+        clock_error_ns: lease.offset.map(|offset| offset.error_ns),
+        clock_synchronised: answer.map(|answer| answer.clock.synchronised),
+        mtu: answer.map(|answer| answer.mtu),
+        tai_offset_s: answer.map(|answer| answer.tai_offset_s),
+        version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
+        lease,
+    }
+}
+
+fn read_source(pins: &Pins, args: &StatusArgs) -> Result<Option<SourceStatus>> {
+    if !attachments::is_loaded(pins) {
         return Ok(None);
     }
     let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
@@ -293,7 +348,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
         Some(dests) => dests.all()?,
         None => Vec::new(),
     };
-    let attachments = source::attachments(pins)?
+    let attachments = attachments::attachments(pins)?
         .into_iter()
         .map(|(dev, hook, info)| Attachment {
             hook: hook.name(),
@@ -318,19 +373,23 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
             dev,
         })
         .collect();
+    let peers = read_peers(pins)?;
     let mut counters = read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?;
     counters.extend(read_counters(pins, peer::COUNTERS_MAP, counters::PEER)?);
     Ok(Some(SourceStatus {
         attachments,
         dests: dests
             .into_iter()
-            .map(|(prefix, name)| DestStatus {
-                prefix: prefix.to_string(),
-                name,
+            .map(|dest| DestStatus {
+                prefix: dest.prefix.to_string(),
+                name: dest.name,
+                fixed: dest.fixed,
             })
             .collect(),
         counters,
         flows_total,
         flows_max: flows.map_or(0, |flows| flows.capacity()),
+        peers_total: peers.len(),
+        peers: peers.into_iter().take(args.peers).collect(),
     }))
 }

@@ -2,14 +2,18 @@
 
 mod choice;
 mod duration;
+mod key;
 mod mark;
 mod sink;
+mod sink_options;
 mod source;
 
 pub use choice::{Compat, SinkHook, Superpackets};
 pub use duration::Span;
+pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
-pub use sink::{ConfigError, LogFormatName, SinkConfig, SinkOptions, XdpMode, load_file};
+pub use sink::{ConfigError, SinkConfig};
+pub use sink_options::{LogFormatName, SinkOptions, XdpMode, load_file};
 pub use source::{SourceConfig, SourceHook, SourceOptions};
 
 /// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.

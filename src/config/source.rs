@@ -4,9 +4,10 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::key::read_key;
 use super::mark::parse_dscp;
 use super::{Compat, ConfigError, DscpMark, EXTENSION_PORT, Span, Superpackets};
-use crate::model::{Encapsulation, NodeId};
+use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// Where the source looks at packets.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, ValueEnum)]
@@ -91,9 +92,13 @@ pub struct SourceOptions {
     #[arg(long)]
     pub force: bool,
 
-    /// Stay and look after clock and flow table, where no sink of this host does
+    /// Stay and look after clock, flow table and leases, where no sink of this host does
     #[arg(long)]
     pub foreground: bool,
+
+    /// With --foreground: file with the key of lease messages, as hostint sink has it
+    #[arg(long, value_name = "FILE")]
+    pub lease_key: Option<PathBuf>,
 
     /// Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets
     #[arg(long)]
@@ -119,6 +124,7 @@ pub struct SourceConfig {
     pub superpackets: Superpackets,
     pub compat: Option<Compat>,
     pub no_tcx: bool,
+    pub lease_key: Option<LeaseKey>,
 }
 
 impl SourceOptions {
@@ -193,6 +199,11 @@ impl SourceOptions {
                 self.idle_flow_timeout
             ));
         }
+        let lease_key = self.lease_key.as_deref().and_then(|path| {
+            read_key(path)
+                .map_err(|mistake| mistakes.push(mistake))
+                .ok()
+        });
         if !mistakes.is_empty() {
             return Err(ConfigError(mistakes));
         }
@@ -209,6 +220,7 @@ impl SourceOptions {
             superpackets,
             compat: self.compat,
             no_tcx: self.no_tcx,
+            lease_key,
         })
     }
 }

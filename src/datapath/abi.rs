@@ -24,6 +24,12 @@ pub mod peer_object {
     include!(concat!(env!("OUT_DIR"), "/peer.skel.rs"));
 }
 
+/// Generated: the programs that walk over flow tables.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod walk_object {
+    include!(concat!(env!("OUT_DIR"), "/walk.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -51,6 +57,13 @@ abi!(
     latency_event,
     loss_event,
     gap_event,
+    address_pair,
+    address_key,
+    source_lease,
+    sink_grant,
+    token_buckets,
+    walk_request,
+    walk_record,
     counter,
     int_block,
     gpe_block,
@@ -60,7 +73,7 @@ abi!(
 unsafe impl Abi for u32 {}
 // SAFETY: plain integers.
 unsafe impl Abi for u64 {}
-// SAFETY: an array of bytes.
+// SAFETY: an array of bytes whose length is a multiple of four, and an integer.
 unsafe impl Abi for dest_value {}
 
 /// The bytes of a value as the kernel sees them.
@@ -82,5 +95,11 @@ pub const MAX_REPORT_PORTS: usize = hostint_limit::MAX_REPORT_PORTS.0 as usize;
 pub const MAX_EDGES: usize = hostint_limit::MAX_EDGES.0 as usize;
 /// Bytes of a destination's name, the final NUL included.
 pub const DEST_NAME_SIZE: usize = hostint_limit::DEST_NAME_SIZE.0 as usize;
+/// Counters that each role has room for.
+pub const COUNTER_SLOTS: u32 = hostint_limit::COUNTER_SLOTS.0;
+/// Of what is pinned.
+pub const ABI_VERSION: u32 = hostint_limit::ABI_VERSION.0;
+/// Bytes of an interface's name, the final NUL included.
+pub const DEV_NAME_SIZE: usize = hostint_limit::DEV_NAME_SIZE.0 as usize;
 /// Flow keys in one run of the sweep program.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;

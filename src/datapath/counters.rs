@@ -3,7 +3,9 @@
 use std::io;
 
 use super::abi::{counter, daemon_counter, peer_counter, sink_counter, source_counter};
+use super::before::{self, Before};
 use super::maps::Map;
+use super::pins::Pins;
 
 /// Packets and frame bytes counted for one reason.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -53,6 +55,13 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
     COUNT_SINK_FLOW_RESTARTED "flow_restarted" "flows whose numbering began anew",
     COUNT_SINK_EVENT_SENT "event_sent" "events handed to the daemon",
     COUNT_SINK_EVENT_LOST "event_lost" "events lost: ring full, daemon slow or gone",
+    COUNT_SINK_NOT_ALLOWED "not_allowed" "tagged by a host without a lease (--allow): passed untouched, or dropped (--strict)",
+    COUNT_SINK_NEW_FLOW_LIMITED "new_flow_limited" "stripped but not measured: too many new flows (--max-new-flows)",
+    COUNT_SINK_REPORT_LIMITED "report_limited" "news not told: too many reports (--max-reports)",
+    COUNT_SINK_LEASE_GRANTED "lease_granted" "lease questions answered",
+    COUNT_SINK_LEASE_FORGED "lease_forged" "lease questions with a wrong tag: keys differ, or somebody forges",
+    COUNT_SINK_LEASE_CLOSING "lease_closing" "lease questions not answered before detaching",
+    COUNT_SINK_LEASE_FULL "lease_full" "lease questions not answered for lack of room",
 };
 
 /// What the source counts.
@@ -78,6 +87,8 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_UNDONE "undone" "header could not be written, packet restored",
     COUNT_SOURCE_DROPPED "dropped" "packet could not be restored and was dropped",
     COUNT_SOURCE_FLOW_NEW "flow_new" "flows tagged for the first time",
+    COUNT_SOURCE_NO_LEASE "no_lease" "no sink is known to be alive at the destination (see peers below)",
+    COUNT_SOURCE_LEASE_FULL "lease_full" "of those: no room to ask for a lease",
 };
 
 /// What the source's peer program counts.
@@ -104,10 +115,15 @@ pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
     DAEMON_PID "pid" "process",
     DAEMON_STARTED_NS "started_ns" "start, ns since the Unix epoch",
     DAEMON_ALIVE_NS "alive_ns" "last sign of life, ns since the Unix epoch",
+    DAEMON_LEASES_ASKED "leases_asked" "lease questions asked",
+    DAEMON_LEASES_ANSWERED "leases_answered" "lease questions answered with a lease",
+    DAEMON_LEASES_REFUSED "leases_refused" "answers that make no lease",
+    DAEMON_LEASE_CPU_NS "lease_cpu_ns" "CPU time of keeping leases",
+    DAEMON_REPAIRED "repaired" "programs put back that somebody else took off",
 };
 
 /// Sums a per-CPU counter.
-pub fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
+fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
     let mut sum = Count::default();
     for cpu in map.get_per_cpu(&index)? {
         sum.packets += cpu.packets;
@@ -116,13 +132,34 @@ pub fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
     Ok(sum)
 }
 
-/// All counters of a role, in the order of `meanings`.
+/// All counters of a role, in the order of `meanings`, with what former versions counted. None if there is no
+/// such map.
 pub fn read_all(
-    map: &Map<u32, counter>,
+    pins: &Pins,
+    name: &str,
     meanings: &'static [Meaning],
 ) -> io::Result<Vec<(Meaning, Count)>> {
+    let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
+        return Ok(Vec::new());
+    };
+    let before = Before::open(pins)?;
+    let others = before::counted_by_others(pins, name)?;
     meanings
         .iter()
-        .map(|meaning| Ok((*meaning, read(map, meaning.index)?)))
+        .map(|meaning| {
+            let mut count = read(&map, meaning.index)?;
+            let mut more = others
+                .get(meaning.index as usize)
+                .copied()
+                .unwrap_or_default();
+            if let Some(before) = &before {
+                let earlier = before.get(name, meaning.index)?;
+                more.packets += earlier.packets;
+                more.bytes += earlier.bytes;
+            }
+            count.packets += more.packets;
+            count.bytes += more.bytes;
+            Ok((*meaning, count))
+        })
         .collect()
 }

@@ -3,10 +3,10 @@
 use std::io;
 use std::net::IpAddr;
 
-use super::abi::{DEST_NAME_SIZE, dest_key, dest_value};
+use super::abi::{DEST_NAME_SIZE, dest_flag, dest_key, dest_value};
 use super::maps::Map;
 use super::pins::Pins;
-use crate::model::Prefix;
+use crate::model::{Dest, Prefix};
 
 /// The list of destinations whose flows are tagged.
 pub struct Dests(Map<dest_key, dest_value>);
@@ -14,7 +14,7 @@ pub struct Dests(Map<dest_key, dest_value>);
 /// The bits of a key's family word count too.
 const FAMILY_BITS: u32 = 32;
 
-fn key_of(prefix: Prefix) -> dest_key {
+pub(super) fn key_of(prefix: Prefix) -> dest_key {
     let (family, octets) = match prefix.addr() {
         IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
         IpAddr::V6(v6) => (6, v6.octets().to_vec()),
@@ -30,7 +30,7 @@ fn key_of(prefix: Prefix) -> dest_key {
     }
 }
 
-fn prefix_of(key: &dest_key) -> Option<Prefix> {
+pub(super) fn prefix_of(key: &dest_key) -> Option<Prefix> {
     let addr: IpAddr = match u32::from_be(key.family) {
         4 => key.addr[0].to_ne_bytes().into(),
         6 => {
@@ -52,10 +52,12 @@ impl Dests {
         Ok(Map::open(&pins.map(super::source::DESTS_MAP))?.map(Self))
     }
 
-    /// Watches a prefix, under the name that the user gave.
-    pub fn add(&self, prefix: Prefix, name: &str) -> io::Result<()> {
+    /// Watches a prefix, under the name that the user gave. `fixed`: its packets are tagged whether a sink
+    /// answers or not.
+    pub fn add(&self, prefix: Prefix, name: &str, fixed: bool) -> io::Result<()> {
         let mut value = dest_value {
             name: [0; DEST_NAME_SIZE],
+            flags: if fixed { dest_flag::DEST_STATIC.0 } else { 0 },
         };
         let bytes = name.as_bytes();
         let len = bytes.len().min(DEST_NAME_SIZE - 1);
@@ -68,8 +70,8 @@ impl Dests {
         self.0.remove(&key_of(prefix))
     }
 
-    /// All prefixes and the names they were added under.
-    pub fn all(&self) -> io::Result<Vec<(Prefix, String)>> {
+    /// All of them.
+    pub fn all(&self) -> io::Result<Vec<Dest>> {
         let mut found = Vec::new();
         for key in self.0.keys() {
             let (Some(prefix), Some(value)) = (prefix_of(&key), self.0.get(&key)?) else {
@@ -77,7 +79,11 @@ impl Dests {
             };
             let end = value.name.iter().position(|byte| *byte == 0).unwrap_or(0);
             let name = String::from_utf8_lossy(&value.name[..end]).into_owned();
-            found.push((prefix, name));
+            found.push(Dest {
+                prefix,
+                name,
+                fixed: value.flags & dest_flag::DEST_STATIC.0 != 0,
+            });
         }
         found.sort();
         Ok(found)

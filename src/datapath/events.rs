@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// An address as the kernel half keeps it in flow keys: the bytes of the wire, IPv4 mapped into IPv6.
-fn address(words: [u32; 4]) -> IpAddr {
+pub(super) fn address(words: [u32; 4]) -> IpAddr {
     let mut bytes = [0; 16];
     for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
         to.copy_from_slice(&word.to_ne_bytes());
@@ -17,7 +17,7 @@ fn address(words: [u32; 4]) -> IpAddr {
     IpAddr::V6(bytes.into()).to_canonical()
 }
 
-fn address_words(addr: IpAddr) -> [u32; 4] {
+pub(super) fn address_words(addr: IpAddr) -> [u32; 4] {
     let bytes = match addr {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
         IpAddr::V6(v6) => v6.octets(),

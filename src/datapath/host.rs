@@ -6,8 +6,8 @@ use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use crate::model::{ClockSource, ClockState, NodeId};
-use crate::os::clock;
+use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
+use crate::os::{clock, netns};
 
 /// The name of the shared map.
 pub const MAP: &str = "host_settings";
@@ -65,6 +65,7 @@ impl Host {
             settings.clock_offset_ns = offset;
             settings.clock_source = source.0;
             settings.clock_synchronised = discipline.synchronised.into();
+            settings.tai_offset_s = discipline.tai_offset_s;
             state = clock_state(settings);
         })?;
         Ok(state)
@@ -73,6 +74,22 @@ impl Host {
     /// Names this host.
     pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
         self.change(|settings| settings.node_id = node.0)
+    }
+
+    /// Sets the key of lease messages, and what tells this host from others.
+    pub fn set_lease_key(&self, key: Option<LeaseKey>) -> io::Result<()> {
+        let instance = netns::instance()?;
+        let bytes = key.unwrap_or_default().0;
+        self.change(|settings| {
+            for (to, word) in settings.lease_key.iter_mut().zip(bytes.chunks_exact(8)) {
+                *to = word
+                    .iter()
+                    .rev()
+                    .fold(0, |all, byte| all << 8 | u64::from(*byte));
+            }
+            settings.has_lease_key = key.is_some().into();
+            settings.instance = instance;
+        })
     }
 
     /// Sets the UDP destination ports of report traffic.

@@ -144,7 +144,31 @@ impl Link {
                 Err(err) => failure = err,
             }
         }
-        Err(failure)
+        Err(name_occupant(failure, ifindex, hooks))
+    }
+}
+
+/// Detaches a pinned link at once and removes the pin.
+pub fn remove_link(path: &Path) -> io::Result<()> {
+    if let Some(link) = Link::open(path)? {
+        link.detach()?;
+    }
+    super::pins::remove(path)
+}
+
+/// A hook that is taken: by whom.
+fn name_occupant(failure: io::Error, ifindex: u32, hooks: &[Hook]) -> io::Error {
+    let taken = matches!(
+        failure.raw_os_error(),
+        Some(nix::libc::EBUSY | nix::libc::EEXIST)
+    );
+    let xdp = |hook: &Hook| matches!(hook, Hook::XdpNative | Hook::XdpGeneric);
+    match xdp_program(ifindex).filter(|_| taken && hooks.iter().any(xdp)) {
+        Some((id, name)) => io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            format!("another program holds this hook: XDP program {name} (id {id})"),
+        ),
+        None => failure,
     }
 }
 
@@ -155,14 +179,44 @@ pub enum XdpMode {
     Generic,
 }
 
-/// In which mode an interface runs its XDP program, if it has one.
-pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
+/// Number and name of the XDP program that an interface runs, if there is one.
+fn xdp_program(ifindex: u32) -> Option<(u32, String)> {
+    let options = xdp_query(ifindex)?;
+    let id = [options.drv_prog_id, options.skb_prog_id, options.prog_id]
+        .into_iter()
+        .find(|id| *id != 0)?;
+    // SAFETY: no pointers.
+    let fd = check(unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) }).ok()?;
+    // SAFETY: a new descriptor that nobody else owns.
+    let program = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: plain data; all zeros asks for no lists.
+    let mut info: libbpf_sys::bpf_prog_info = unsafe { std::mem::zeroed() };
+    let mut len = size_of_val(&info) as u32;
+    // SAFETY: info is valid for len bytes.
+    check(unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) })
+        .ok()?;
+    let name: Vec<u8> = info
+        .name
+        .iter()
+        .map(|byte| byte.cast_unsigned())
+        .take_while(|byte| *byte != 0)
+        .collect();
+    Some((id, String::from_utf8_lossy(&name).into_owned()))
+}
+
+fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> {
     // SAFETY: plain data; all zeros is a valid value.
     let mut options: libbpf_sys::bpf_xdp_query_opts = unsafe { std::mem::zeroed() };
     options.sz = size_of_val(&options) as _;
     let ifindex = i32::try_from(ifindex).ok()?;
     // SAFETY: the options are valid for writing.
     check(unsafe { libbpf_sys::bpf_xdp_query(ifindex, 0, &mut options) }).ok()?;
+    Some(options)
+}
+
+/// In which mode an interface runs its XDP program, if it has one.
+pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
+    let options = xdp_query(ifindex)?;
     if options.drv_prog_id != 0 {
         Some(XdpMode::Native)
     } else if options.skb_prog_id != 0 {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, libbpf_sys};
@@ -69,6 +69,15 @@ impl<K: Abi, V: Abi> Map<K, V> {
     /// The most entries it can hold.
     pub fn capacity(&self) -> u32 {
         self.handle.max_entries()
+    }
+
+    /// The kernel's number for it.
+    pub fn id(&self) -> io::Result<u32> {
+        Ok(self.handle.info().map_err(io_error)?.info.id)
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
     }
 
     /// A key's value.

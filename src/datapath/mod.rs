@@ -1,12 +1,16 @@
 //! The user half of the kernel programs; the only room that knows libbpf.
 
 pub mod abi;
+pub mod attachments;
+pub mod before;
 pub mod clsact;
 pub mod counters;
 pub mod dests;
 pub mod events;
+pub mod grants;
 mod gso_limit;
 pub mod host;
+pub mod leases;
 pub mod links;
 pub mod load;
 pub mod maps;
@@ -14,7 +18,9 @@ pub mod peer;
 pub mod pins;
 pub mod probe;
 pub mod sink;
+pub mod sink_links;
 pub mod source;
 pub mod source_settings;
 mod stage;
 pub mod sweeper;
+mod walker;

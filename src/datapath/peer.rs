@@ -8,13 +8,13 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::peer_object::PeerSkelBuilder;
 use super::abi::{flow_key, source_flow};
+use super::attachments;
 use super::clsact::Filter;
-use super::links::{Hook, Link};
+use super::links::{Hook, Link, remove_link};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use super::sink::remove_link;
 use super::source::{self, Attached};
 use crate::config::SourceHook;
 use crate::os::netdev;
@@ -23,7 +23,7 @@ use crate::os::netdev;
 pub const COUNTERS_MAP: &str = "peer_counters";
 
 /// The role's name in pins.
-const ROLE: &str = "source-peer";
+pub const ROLE: &str = "source-peer";
 
 /// Filter handle on clsact: not that of a source at the same ingress.
 const CLSACT_HANDLE: u32 = 2;
@@ -119,6 +119,15 @@ impl Peer {
     }
 }
 
+/// True if the peer program is attached to this interface.
+pub fn is_attached(pins: &Pins, dev: &str, ifindex: u32, clsact: bool) -> io::Result<bool> {
+    if clsact {
+        return filter_on(ifindex).is_attached(pins);
+    }
+    Ok(Link::open(&pins.link(ROLE, dev))?
+        .is_some_and(|link| link.state().is_ok_and(|at| at.ifindex == ifindex)))
+}
+
 /// Detaches the peer program from these interfaces, all that have one if none is named. Before the source, which
 /// knows the interfaces that have filters.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
@@ -128,7 +137,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
             remove_link(&pins.link(ROLE, &dev))?;
         }
     }
-    for (dev, hook, info) in source::attachments(pins)? {
+    for (dev, hook, info) in attachments::attachments(pins)? {
         if hook != SourceHook::Tc || info.clsact == 0 || !wanted(&dev) {
             continue;
         }

@@ -7,7 +7,19 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
+use super::abi::ABI_VERSION;
 use crate::os::netns;
+
+/// The folder of links: a hook is the same in all versions.
+const LINKS: &str = "links";
+
+/// The folder of a version's maps.
+fn maps_of(version: u32) -> String {
+    match version {
+        1 => "maps".to_owned(),
+        _ => format!("maps-v{version}"),
+    }
+}
 
 /// The folder of this host's pins. A host is a network namespace.
 #[derive(Clone, Debug)]
@@ -37,8 +49,8 @@ impl Pins {
         };
         let folder = root.join("hostint").join(netns::id()?.to_string());
         if create {
-            fs::create_dir_all(folder.join("maps"))?;
-            fs::create_dir_all(folder.join("links"))?;
+            fs::create_dir_all(folder.join(maps_of(ABI_VERSION)))?;
+            fs::create_dir_all(folder.join(LINKS))?;
         } else if !folder.try_exists()? {
             return Ok(None);
         }
@@ -47,21 +59,38 @@ impl Pins {
 
     /// Where the map of this name is, or would be, pinned.
     pub fn map(&self, name: &str) -> PathBuf {
-        self.folder.join("maps").join(name)
+        self.folder.join(maps_of(ABI_VERSION)).join(name)
+    }
+
+    /// The folders of maps that other versions of hostint left here, which share their links with this one.
+    pub fn other_versions(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        let entries = match fs::read_dir(&self.folder) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            if name != LINKS && name != *maps_of(ABI_VERSION) {
+                found.push(self.folder.join(name));
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// Where the link of this role on this interface is, or would be, pinned.
     pub fn link(&self, role: &str, dev: &str) -> PathBuf {
         // bpffs refuses names with a dot
         self.folder
-            .join("links")
+            .join(LINKS)
             .join(format!("{role}@{}", dev.replace('.', "%2e")))
     }
 
     /// Role and interface of each pinned link.
     pub fn links(&self) -> io::Result<Vec<(String, String)>> {
         let mut found = Vec::new();
-        let entries = match fs::read_dir(self.folder.join("links")) {
+        let entries = match fs::read_dir(self.folder.join(LINKS)) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(found),
             entries => entries?,
         };
@@ -86,10 +115,42 @@ impl Pins {
         }
     }
 
-    /// Removes these maps' pins, then the folder if nothing is left.
+    /// Keeps other processes from attaching and detaching here while the result lives.
+    pub fn change(&self) -> io::Result<Flock<File>> {
+        let links = self.folder.join(LINKS);
+        fs::create_dir_all(&links)?;
+        Flock::lock(File::open(links)?, FlockArg::LockExclusive).map_err(|(_, err)| err.into())
+    }
+
+    /// The same, or `None` if another process does.
+    pub fn try_change(&self) -> io::Result<Option<Flock<File>>> {
+        let folder = match File::open(self.folder.join(LINKS)) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+            folder => folder?,
+        };
+        match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => Ok(Some(lock)),
+            Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+            Err((_, err)) => Err(err.into()),
+        }
+    }
+
+    /// An interface has another name now.
+    pub fn rename_link(&self, role: &str, from: &str, to: &str) -> io::Result<()> {
+        match fs::rename(self.link(role, from), self.link(role, to)) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Removes these maps' pins, those of other versions too, then the folder if nothing is left.
     pub fn remove_maps(&self, names: &[&str]) -> io::Result<()> {
+        let others = self.other_versions()?;
         for name in names {
             remove(&self.map(name))?;
+            for folder in &others {
+                remove(&folder.join(name))?;
+            }
         }
         self.remove_folder_if_empty();
         Ok(())
@@ -97,12 +158,20 @@ impl Pins {
 
     /// Removes the folders from which everything was removed; those that are in use stay.
     pub fn remove_folder_if_empty(&self) {
-        for folder in [self.folder.join("links"), self.folder.join("maps")] {
-            let _ = fs::remove_dir(folder);
+        for folder in [LINKS.to_owned(), maps_of(ABI_VERSION)] {
+            let _ = fs::remove_dir(self.folder.join(folder));
         }
+        self.remove_empty_versions();
         let _ = fs::remove_dir(&self.folder);
         if let Some(parent) = self.folder.parent() {
             let _ = fs::remove_dir(parent);
+        }
+    }
+
+    /// Removes the folders of other versions from which everything was removed.
+    pub fn remove_empty_versions(&self) {
+        for folder in self.other_versions().unwrap_or_default() {
+            let _ = fs::remove_dir(folder);
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Features {
     pub kernel_ctx: bool,
     /// bpf_xdp_get_buff_len (5.18): XDP on packets in several buffers.
     pub xdp_frags: bool,
+    /// bpf_ktime_get_coarse_ns (5.11): the time to a few ms, cheap.
+    pub coarse_clock: bool,
     /// Atomics that fetch (5.12): numbers are taken without a lock.
     pub atomics: bool,
 }
@@ -83,6 +85,7 @@ impl Features {
                 && has_helper(TC, libbpf_sys::BPF_FUNC_check_mtu),
             kernel_ctx: has_kernel_function(c"bpf_cast_to_kern_ctx"),
             xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
+            coarse_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_coarse_ns),
             atomics: has_atomics(),
         }
     }

@@ -3,21 +3,24 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
 
 use super::abi::sink_object::SinkSkelBuilder;
 use super::abi::{
-    MAX_EDGES, counter, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings,
+    MAX_EDGES, address_key, counter, daemon_counter, dest_key, flow_key, sink_flag, sink_flow,
+    sink_grant, sink_settings, token_rate,
 };
+use super::before;
+use super::grants;
 use super::host::{self, Host};
-use super::links::{Hook, Link, XdpMode, xdp_mode};
+use super::links::{Hook, Link, XdpMode, remove_link, xdp_mode};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
-use super::pins::{Pins, remove};
+use super::pins::Pins;
 use super::probe::Features;
+use super::sink_links::attached_devs;
 use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
 use crate::os::{clock, ethtool, netdev};
 
@@ -29,13 +32,23 @@ pub const EVENTS_MAP: &str = "sink_events";
 pub const DAEMON_MAP: &str = "daemon_counters";
 
 /// The sink's own pinned maps.
-pub const MAPS: [&str; 5] = [
+pub const MAPS: [&str; 9] = [
     SETTINGS_MAP,
     COUNTERS_MAP,
     FLOWS_MAP,
     EVENTS_MAP,
     DAEMON_MAP,
+    grants::ALLOW_MAP,
+    grants::GRANTS_MAP,
+    "sink_buckets",
+    "sink_bucket_total",
 ];
+
+/// Later than any packet: no flow was seen from its first packet on.
+const NOT_STARTED: u64 = i64::MAX as u64;
+
+/// Times as many of all sources together as of one.
+const TOTAL: u64 = 5;
 
 /// The loaded sink.
 pub struct Sink {
@@ -48,6 +61,10 @@ pub struct Sink {
     pub flows: Map<flow_key, sink_flow>,
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
+    pub grants: Map<address_key, sink_grant>,
+    allow: Map<dest_key, u32>,
+    /// The flow table was made with this load: flows in it were not seen from their first packet on.
+    new_flows: bool,
     events: MapHandle,
 }
 
@@ -64,6 +81,8 @@ impl Sink {
             constants.have_check_mtu = features.check_mtu;
             constants.have_kernel_ctx = features.kernel_ctx;
             constants.have_xdp_frags = features.xdp_frags;
+            constants.have_coarse_clock = features.coarse_clock;
+            constants.software_version = software_version();
         }
         open.maps
             .sink_flows
@@ -74,7 +93,13 @@ impl Sink {
         pin_map(&mut open.maps.sink_counters, pins, COUNTERS_MAP)?;
         pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
         pin_map(&mut open.maps.sink_events, pins, EVENTS_MAP)?;
+        let new_flows = !pins.map(FLOWS_MAP).exists();
+        let fresh = !pins.map(DAEMON_MAP).exists();
         pin_map(&mut open.maps.daemon_counters, pins, DAEMON_MAP)?;
+        pin_map(&mut open.maps.sink_allow, pins, grants::ALLOW_MAP)?;
+        pin_map(&mut open.maps.sink_grants, pins, grants::GRANTS_MAP)?;
+        pin_map(&mut open.maps.sink_buckets, pins, "sink_buckets")?;
+        pin_map(&mut open.maps.sink_bucket_total, pins, "sink_bucket_total")?;
         open.progs.sink.set_autoload(features.atomics);
         open.progs.sink_tc.set_autoload(features.atomics);
         open.progs.sink_locked.set_autoload(!features.atomics);
@@ -83,6 +108,11 @@ impl Sink {
             open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
         }
         let skel = with_warnings(|| open.load())?;
+        if fresh {
+            before::copy(pins, DAEMON_MAP)?;
+            before::copy(pins, SETTINGS_MAP)?;
+            before::copy(pins, grants::GRANTS_MAP)?;
+        }
         Ok(Self {
             program: program_fd(if features.atomics {
                 &skel.progs.sink
@@ -100,6 +130,9 @@ impl Sink {
             flows: Map::of(&skel.maps.sink_flows)?,
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
+            grants: Map::of(&skel.maps.sink_grants)?,
+            allow: Map::of(&skel.maps.sink_allow)?,
+            new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
         })
     }
@@ -113,6 +146,7 @@ impl Sink {
             (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
             (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
             (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
+            (config.strict, sink_flag::SINK_STRICT),
         ] {
             if on {
                 flags |= flag.0;
@@ -122,7 +156,11 @@ impl Sink {
             report_period_ns: config.report_period.as_ns(),
             loss_timeout_ns: config.loss_timeout.as_ns(),
             bucket_hold_ns: config.bucket_hold.as_ns(),
-            started_ns: before.started_ns,
+            started_ns: if self.new_flows {
+                NOT_STARTED
+            } else {
+                before.started_ns
+            },
             flags,
             extension_port: config.extension_port.to_be(),
             tos_value: config.mark.tos_value(),
@@ -130,11 +168,16 @@ impl Sink {
             edge_count: config.latency_buckets_ns.len() as u32,
             edge_up: [i32::MAX; MAX_EDGES],
             edge_down: [i32::MAX; MAX_EDGES],
-            zero: 0,
+            report_bytes: config.report_bytes(),
+            new_flows_source: rate(config.max_new_flows),
+            new_flows_total: rate(config.max_new_flows * TOTAL),
+            reports_source: rate(config.max_reports),
+            reports_total: rate(config.max_reports * TOTAL),
         };
         for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
             (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
         }
+        grants::allow(&self.allow, &config.allow)?;
         self.settings.set(&0, &settings)
     }
 
@@ -147,7 +190,7 @@ impl Sink {
         };
         // Where it is attached elsewhere too, both strip until here, and then one does.
         remove_link(&pins.link(other_role(config.hook), dev))?;
-        if fresh {
+        if fresh || self.new_flows {
             // Flows that are older than this were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
             settings.started_ns = clock::realtime_ns();
@@ -216,6 +259,26 @@ impl Sink {
     }
 }
 
+/// So many a second, and a second's worth at once; 0: without limit.
+fn rate(per_second: u64) -> token_rate {
+    match 1_000_000_000u64.checked_div(per_second) {
+        Some(interval_ns) => token_rate {
+            interval_ns: interval_ns.max(1),
+            burst_ns: 1_000_000_000,
+        },
+        None => token_rate::default(),
+    }
+}
+
+/// Major and minor version, as lease answers state them.
+fn software_version() -> u16 {
+    let part = |text: &str| text.parse::<u8>().unwrap_or_default();
+    u16::from_be_bytes([
+        part(env!("CARGO_PKG_VERSION_MAJOR")),
+        part(env!("CARGO_PKG_VERSION_MINOR")),
+    ])
+}
+
 /// Where a bucket's edge is crossed downwards and upwards: an eighth to either side, so that a flow whose
 /// latency lies at the edge does not flap.
 fn thresholds(edge: i32) -> (i32, i32) {
@@ -260,58 +323,4 @@ pub fn hook_of(name: &str) -> Option<SinkHook> {
     [SinkHook::Xdp, SinkHook::Tc]
         .into_iter()
         .find(|hook| role(*hook) == name)
-}
-
-/// The interfaces to which a sink is attached.
-pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
-    let mut found = Vec::new();
-    for (name, dev) in pins.links()? {
-        if let Some(hook) = hook_of(&name)
-            && let Some(link) = Link::open(&pins.link(&name, &dev))?
-            && link.state()?.ifindex != 0
-        {
-            found.push((dev, hook));
-        }
-    }
-    Ok(found)
-}
-
-/// True if a sink is attached to any interface of this host.
-pub fn is_attached(pins: &Pins) -> io::Result<bool> {
-    Ok(!attached_devs(pins)?.is_empty())
-}
-
-/// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its
-/// maps go.
-pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
-    let mut detached = Vec::new();
-    let mut left = false;
-    for (name, dev) in pins.links()? {
-        if hook_of(&name).is_none() {
-            continue;
-        }
-        if !devs.is_empty() && !devs.contains(&dev) {
-            left = true;
-            continue;
-        }
-        remove_link(&pins.link(&name, &dev))?;
-        if !detached.contains(&dev) {
-            detached.push(dev);
-        }
-    }
-    if !left {
-        pins.remove_maps(&MAPS)?;
-        if !super::source::is_loaded(pins) {
-            pins.remove_maps(&[host::MAP])?;
-        }
-    }
-    Ok(detached)
-}
-
-/// Detaches a pinned link at once and removes the pin.
-pub fn remove_link(path: &Path) -> io::Result<()> {
-    if let Some(link) = Link::open(path)? {
-        link.detach()?;
-    }
-    remove(path)
 }

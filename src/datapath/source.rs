@@ -8,18 +8,20 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::source_object::SourceSkelBuilder;
 use super::abi::{
-    counter, flow_key, source_flow, source_hook, source_info, source_key, superpackets,
+    DEV_NAME_SIZE, counter, flow_key, source_flow, source_hook, source_info, source_key,
+    superpackets,
 };
+use super::before;
 use super::clsact::{self, Filter};
 use super::gso_limit;
 use super::host::{self, Host};
+use super::leases;
 use super::links::{Hook, Link};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::peer;
 use super::pins::Pins;
 use super::probe::Features;
-use super::sink::remove_link;
 use super::source_settings::{encapsulation_number, superpackets_number};
 use super::stage::{self, Pair};
 use crate::config::{SourceConfig, SourceHook, Superpackets};
@@ -32,11 +34,12 @@ pub const DESTS_MAP: &str = "source_dests";
 pub const FLOWS_MAP: &str = "source_flows";
 
 /// The source's own pinned maps.
-pub const MAPS: [&str; 5] = [
+pub const MAPS: [&str; 6] = [
     COUNTERS_MAP,
     INFO_MAP,
     DESTS_MAP,
     FLOWS_MAP,
+    leases::MAP,
     peer::COUNTERS_MAP,
 ];
 
@@ -134,6 +137,7 @@ impl Source {
             constants.have_check_mtu = features.check_mtu;
             constants.have_kernel_ctx = features.kernel_ctx;
             constants.have_xdp_frags = features.xdp_frags;
+            constants.have_coarse_clock = features.coarse_clock;
             constants.encapsulation = encapsulation_number(config.encapsulation);
             constants.tos_value = config.mark.tos_value();
             constants.tos_mask = config.mark.tos_mask();
@@ -166,7 +170,9 @@ impl Source {
             .map_err(io::Error::other)?;
         pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
         pin_map(&mut open.maps.source_counters, pins, COUNTERS_MAP)?;
+        let fresh = !pins.map(INFO_MAP).exists();
         pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
+        pin_map(&mut open.maps.source_leases, pins, leases::MAP)?;
         pin_map(&mut open.maps.source_dests, pins, DESTS_MAP)?;
         pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
         open.progs.source_tc.set_autoload(features.atomics);
@@ -174,6 +180,11 @@ impl Source {
         open.progs.source_tc_locked.set_autoload(!features.atomics);
         open.progs.source_xdp_locked.set_autoload(!features.atomics);
         let skel = with_warnings(|| open.load())?;
+        if fresh {
+            before::copy(pins, INFO_MAP)?;
+            before::copy(pins, DESTS_MAP)?;
+            before::copy(pins, leases::MAP)?;
+        }
         Ok(Self {
             tc: program_fd(if features.atomics {
                 &skel.progs.source_tc
@@ -227,6 +238,9 @@ impl Source {
                 Superpackets::NoGso => gso_limit::before(ifindex, before.gso_max_segs)?,
                 _ => 0,
             },
+            clsact_made: before.clsact_made,
+            mss_clamp: config.mss_clamp.into(),
+            dev: name_bytes(dev),
         };
         let linked = if config.no_tcx && config.hook != SourceHook::Xdp {
             Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
@@ -240,7 +254,8 @@ impl Source {
                 if err.raw_os_error() == Some(nix::libc::EINVAL)
                     && config.hook != SourceHook::Xdp =>
             {
-                clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
+                let made = clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
+                info.clsact_made |= u32::from(made);
                 info.clsact = CLSACT_HANDLE << 16 | clsact::PRIORITY;
                 Attached::Clsact
             }
@@ -260,7 +275,11 @@ impl Source {
 }
 
 /// Undoes what an attachment changed beyond its program, as far as the one that follows it does not need it.
-fn leave_behind(ifindex: u32, before: &source_info, after: &source_info) -> io::Result<()> {
+pub(super) fn leave_behind(
+    ifindex: u32,
+    before: &source_info,
+    after: &source_info,
+) -> io::Result<()> {
     if before.stage_ifindex != 0 && after.stage_ifindex == 0 {
         stage::remove(ifindex, before.stage_ifindex)?;
     }
@@ -270,94 +289,18 @@ fn leave_behind(ifindex: u32, before: &source_info, after: &source_info) -> io::
     Ok(())
 }
 
-fn clsact_filter(ifindex: u32, hook: SourceHook) -> Filter {
+/// An interface's name as settings keep it.
+pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
+    let mut bytes = [0; DEV_NAME_SIZE];
+    let len = dev.len().min(DEV_NAME_SIZE - 1);
+    bytes[..len].copy_from_slice(&dev.as_bytes()[..len]);
+    bytes
+}
+
+pub(super) fn clsact_filter(ifindex: u32, hook: SourceHook) -> Filter {
     Filter {
         ifindex,
         ingress: hook == SourceHook::TcIngress,
         handle: CLSACT_HANDLE,
     }
-}
-
-/// True if a source is or was set up on this host.
-pub fn is_loaded(pins: &Pins) -> bool {
-    pins.map(INFO_MAP).exists()
-}
-
-/// What is attached: interface index and name, hook, settings. Interfaces that are gone are left out.
-pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
-        return Ok(Vec::new());
-    };
-    let mut found = Vec::new();
-    for key in info.keys() {
-        let (Some(dev), Some(hook), Some(settings)) = (
-            netdev::name_of(key.ifindex),
-            hook_of(key.hook),
-            info.get(&key)?,
-        ) else {
-            continue;
-        };
-        let alive = settings.clsact != 0
-            || Link::open(&pins.link(role(hook).0, &dev))?
-                .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == key.ifindex));
-        if alive {
-            found.push((dev, hook, settings));
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(found)
-}
-
-/// Detaches the source from these interfaces, all if none is named, and returns which. With the last one its
-/// maps, the list of destinations included, go.
-pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
-    let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
-    let mut detached = Vec::new();
-    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
-        let mut before = Vec::new();
-        for key in info.keys() {
-            // Of interfaces that are gone, too.
-            if netdev::name_of(key.ifindex).as_ref().is_none_or(wanted)
-                && let Some(settings) = info.get(&key)?
-            {
-                before.push((key, settings));
-            }
-        }
-        for (dev, hook, settings) in attachments(pins)? {
-            if settings.clsact == 0 || !wanted(&dev) {
-                continue;
-            }
-            let ifindex = netdev::index_of(&dev)?;
-            clsact_filter(ifindex, hook).detach(pins)?;
-            detached.push(dev);
-        }
-        for (name, dev) in pins.links()? {
-            let ours = [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
-                .into_iter()
-                .any(|hook| role(hook).0 == name);
-            if ours && wanted(&dev) {
-                remove_link(&pins.link(&name, &dev))?;
-                detached.push(dev);
-            }
-        }
-        for (key, settings) in before {
-            leave_behind(key.ifindex, &settings, &source_info::default())?;
-            info.remove(&key)?;
-        }
-        stage::remove_dead_links(pins)?;
-    }
-    detached.sort();
-    detached.dedup();
-    let left = pins
-        .links()?
-        .iter()
-        .any(|(name, _)| name.starts_with("source"))
-        || !attachments(pins)?.is_empty();
-    if !left && (devs.is_empty() || !detached.is_empty()) {
-        pins.remove_maps(&MAPS)?;
-        if !pins.map(super::sink::SETTINGS_MAP).exists() {
-            pins.remove_maps(&[host::MAP])?;
-        }
-    }
-    Ok(detached)
 }

@@ -1,8 +1,11 @@
 //! The source's settings as the kernel half has them.
 
 use super::abi::{encapsulation, gpe_constant, int_constant, source_info, superpackets};
-use crate::config::{SourceConfig, Superpackets};
-use crate::model::Encapsulation;
+use super::events::encapsulation_of;
+use std::time::Duration;
+
+use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Span, Superpackets};
+use crate::model::{Encapsulation, Encapsulations, Marks};
 
 /// The number of an encapsulation in kernel settings.
 pub fn encapsulation_number(of: Encapsulation) -> u32 {
@@ -32,6 +35,52 @@ pub fn superpackets_of(info: &source_info) -> Superpackets {
         _ if info.gso_max_segs != 0 => Superpackets::NoGso,
         _ => Superpackets::Skip,
     }
+}
+
+/// The settings that an attachment was made with, to make it again.
+pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
+    let dscp = |tos: u8| tos >> 2;
+    SourceConfig {
+        node_id: None,
+        hook,
+        encapsulation: encapsulation_of(info.encapsulation).unwrap_or_default(),
+        mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
+        extension_port: u16::from_be(info.extension_port),
+        mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
+        idle_flow_timeout: Span(Duration::from_nanos(info.idle_timeout_ns)),
+        max_flows: None,
+        mss_clamp: info.mss_clamp != 0,
+        superpackets: superpackets_of(info),
+        compat: (info.compat != 0).then_some(Compat::HostInt),
+        no_tcx: info.clsact != 0,
+        lease_key: None,
+    }
+}
+
+/// The interface that an attachment was made to, by the name it had.
+pub fn dev_of(info: &source_info) -> String {
+    let end = info.dev.iter().position(|byte| *byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&info.dev[..end]).into_owned()
+}
+
+/// How an attachment's packets may be tagged, and marked.
+pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
+    let mut all = Encapsulations::default();
+    if let Some(one) = encapsulation_of(info.encapsulation) {
+        all = all.with(one);
+    }
+    if matches!(
+        superpackets_of(info),
+        Superpackets::Encap | Superpackets::EncapAll
+    ) {
+        all = all.with(Encapsulation::VxlanGpe);
+    }
+    let marks = Marks {
+        tos_value: info.tos_value,
+        tos_mask: info.tos_mask,
+        extension_port: u16::from_be(info.extension_port),
+    };
+    (all, marks)
 }
 
 /// Bytes that INT may add to a packet of a flow, over IPv4 and over IPv6: a flow that sends superpackets

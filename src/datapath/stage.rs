@@ -6,13 +6,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::clsact::Filter;
-use super::links::{Hook, Link};
+use super::links::{Hook, Link, remove_link};
 use super::pins::Pins;
-use super::sink::remove_link;
 use crate::os::{ethtool, netdev, rtnetlink};
 
 /// The role's name in pins.
-const ROLE: &str = "source-stage";
+pub const ROLE: &str = "source-stage";
 
 /// Filter handle on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
@@ -87,7 +86,8 @@ impl Pair {
                 ingress: true,
                 handle: CLSACT_HANDLE,
             }
-            .attach(program.as_fd()),
+            .attach(program.as_fd())
+            .map(drop),
             result => result,
         }
     }

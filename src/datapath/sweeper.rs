@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 
 use libbpf_rs::libbpf_sys;
 
-use super::abi::{SWEEP_KEYS, bytes_of, flow_key, sink_flow, source_flow};
+use super::abi::{Abi, SWEEP_KEYS, bytes_of, flow_key, sink_flow, source_flow, walk};
 use super::maps::Map;
+use super::pins::Pins;
 use super::sink::Sink;
+use super::source::FLOWS_MAP;
+use super::walker::{Walker, Walks, Wanted};
 use crate::model::FlowKey;
 
 /// The sink's flow table and what is due in it.
@@ -19,6 +22,7 @@ pub struct Sweeper {
     loss_timeout: Duration,
     idle_ns: u64,
     due: VecDeque<(Instant, flow_key)>,
+    walker: Walker,
 }
 
 /// True if something that happened at `last_ns` is `timeout_ns` or more ago.
@@ -34,6 +38,7 @@ impl Sweeper {
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
+            walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
         })
     }
 
@@ -69,55 +74,104 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Passes over the whole table: removes idle flows and returns how many; ends loss periods whose begin
-    /// was not heard of because the ring was full.
-    pub fn pass(&mut self, now_ns: u64) -> io::Result<u64> {
-        let mut idle = Vec::new();
-        let mut forgotten = Vec::new();
-        let timeout_ns = self.loss_timeout.as_nanos() as u64;
-        self.flows.for_each(|key, flow| {
-            let waits = flow.gap_ns != 0 && is_over(flow.gap_ns, now_ns, 2 * timeout_ns);
-            if waits || (flow.gap_ns == 0 && flow.lost_count != 0) {
-                forgotten.push(key);
-            } else if flow.first_ns != 0 && is_over(flow.last_ns, now_ns, self.idle_ns) {
-                idle.push(key);
-            }
+    /// Looks through the next slice of the table: removes idle flows; ends loss periods whose begin was not heard
+    /// of because the ring was full.
+    pub fn step(&mut self, now_ns: u64) -> io::Result<Step> {
+        let found = self.walker.slice(&Wanted {
+            now_ns,
+            idle_ns: self.idle_ns,
+            loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
         })?;
-        self.sweep(&forgotten)?;
+        self.sweep(&found.loss)?;
+        let idle_ns = self.idle_ns;
+        let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);
+        Ok(Step {
+            removed: remove_if(&self.flows, &found.idle, is_idle)?,
+            end: found.end,
+        })
+    }
+
+    /// All slices, and how many flows were removed.
+    pub fn pass(&mut self, now_ns: u64) -> io::Result<u64> {
         let mut removed = 0;
-        for key in idle {
-            // It may have woken up meanwhile.
-            if let Some(flow) = self.flows.get(&key)?
-                && is_over(flow.last_ns, now_ns, self.idle_ns)
-                && self.flows.remove(&key)?
-            {
-                removed += 1;
+        loop {
+            let step = self.step(now_ns)?;
+            removed += step.removed;
+            if step.end {
+                return Ok(removed);
             }
         }
-        Ok(removed)
     }
 }
 
-/// Removes flows from a source's table that are idle for `idle_ns`; returns how many.
-pub fn expire_source_flows(
-    flows: &Map<flow_key, source_flow>,
-    now_ns: u64,
-    idle_ns: u64,
+/// What was done in one slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub removed: u64,
+    /// The table's end was reached.
+    pub end: bool,
+}
+
+/// Flows may have woken up since they were found.
+fn remove_if<V: Abi>(
+    flows: &Map<flow_key, V>,
+    keys: &[flow_key],
+    is_idle: impl Fn(&V) -> bool,
 ) -> io::Result<u64> {
-    let mut idle = Vec::new();
-    flows.for_each(|key, flow| {
-        if flow.last_ns != 0 && is_over(flow.last_ns, now_ns, idle_ns) {
-            idle.push(key);
-        }
-    })?;
     let mut removed = 0;
-    for key in idle {
-        if let Some(flow) = flows.get(&key)?
-            && is_over(flow.last_ns, now_ns, idle_ns)
-            && flows.remove(&key)?
+    for key in keys {
+        if let Some(flow) = flows.get(key)?
+            && is_idle(&flow)
+            && flows.remove(key)?
         {
             removed += 1;
         }
     }
     Ok(removed)
+}
+
+/// The source's flow table, while there is one.
+pub struct SourceSweeper {
+    walks: Walks,
+    table: Option<(u32, Map<flow_key, source_flow>, Walker)>,
+}
+
+impl SourceSweeper {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            walks: Walks::load()?,
+            table: None,
+        })
+    }
+
+    /// Looks through the next slice: removes flows that are idle for `idle_ns`.
+    pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<Step> {
+        let nothing = Step {
+            removed: 0,
+            end: true,
+        };
+        let Some(flows) = Map::open(&pins.map(FLOWS_MAP))? else {
+            self.table = None;
+            return Ok(nothing);
+        };
+        // A source that was detached and attached again has another table.
+        let id = flows.id()?;
+        let (_, flows, walker) = match &mut self.table {
+            Some(table) if table.0 == id => table,
+            table => {
+                let walker = self.walks.over(&flows, walk::WALK_SOURCE)?;
+                table.insert((id, flows, walker))
+            }
+        };
+        let found = walker.slice(&Wanted {
+            now_ns,
+            idle_ns,
+            loss_timeout_ns: 0,
+        })?;
+        let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
+        Ok(Step {
+            removed: remove_if(flows, &found.idle, is_idle)?,
+            end: found.end,
+        })
+    }
 }

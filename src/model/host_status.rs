@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::{FlowKey, NodeId};
+use std::net::IpAddr;
+
+use super::{FlowKey, Lease, NodeId};
 
 /// The schema of a `HostStatus` as JSON.
 pub const STATUS_SCHEMA: &str = "hostint.status/1";
@@ -76,6 +78,8 @@ pub struct SinkStatus {
     pub flows_total: usize,
     pub flows_max: u32,
     pub flows: Vec<FlowStatus>,
+    /// Source addresses that hold a lease.
+    pub leases_granted: usize,
 }
 
 /// The sink's settings.
@@ -94,6 +98,14 @@ pub struct SinkSettings {
     pub report_ports: Vec<u16>,
     /// Which clock stamps packets.
     pub clock_offset_ns: i64,
+    /// Prefixes whose packets are stripped without a lease.
+    pub allow: Vec<String>,
+    /// What others tag is dropped.
+    pub strict: bool,
+    /// Lease messages are authenticated.
+    pub lease_key: bool,
+    /// About to be detached: no leases are granted.
+    pub closing: bool,
 }
 
 /// One edge between two latency buckets.
@@ -140,6 +152,8 @@ pub struct SourceStatus {
     pub counters: Vec<CounterStatus>,
     pub flows_total: usize,
     pub flows_max: u32,
+    pub peers_total: usize,
+    pub peers: Vec<PeerStatus>,
 }
 
 /// One watched destination.
@@ -147,4 +161,32 @@ pub struct SourceStatus {
 pub struct DestStatus {
     pub prefix: String,
     pub name: String,
+    /// Tagged whether a sink answers or not.
+    #[serde(rename = "static")]
+    pub fixed: bool,
+}
+
+/// The sink before a destination, as this host's source knows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PeerStatus {
+    /// Of the packets that are, or would be, tagged.
+    pub source: IpAddr,
+    pub dest: IpAddr,
+    /// `granted`: packets are tagged; else why they are not.
+    pub state: &'static str,
+    /// Until the lease ends, unless it is renewed; 0: it ended.
+    pub lease_left_ns: u64,
+    /// The sink's, if it ever answered.
+    pub node: Option<NodeId>,
+    pub rtt_ns: Option<u32>,
+    /// By how much the sink's clock is ahead of this host's,
+    pub clock_offset_ns: Option<i64>,
+    /// give or take.
+    pub clock_error_ns: Option<u64>,
+    pub clock_synchronised: Option<bool>,
+    pub mtu: Option<u16>,
+    pub tai_offset_s: Option<i16>,
+    pub version: Option<String>,
+    #[serde(skip)]
+    pub lease: Lease,
 }

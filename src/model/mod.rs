@@ -1,12 +1,14 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
 mod clock;
+mod dest;
 mod encapsulation;
 mod flow;
 mod frame;
 mod headers;
 mod hop;
 mod host_status;
+mod lease;
 mod log_line;
 mod node;
 mod prefix;
@@ -15,6 +17,7 @@ mod report;
 mod sink_event;
 
 pub use clock::{ClockSource, ClockState};
+pub use dest::Dest;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use frame::TruncatedFrame;
@@ -22,7 +25,11 @@ pub use headers::{BadHeaders, QuotedHeaders};
 pub use hop::{Hop, HopStack};
 pub use host_status::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, FlowStatus,
-    HostStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+};
+pub use lease::{
+    AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
+    LeaseQuestion, LeaseState, Marks,
 };
 pub use log_line::LogLine;
 pub use node::NodeId;

@@ -66,6 +66,11 @@ impl Prefix {
         self.addr
     }
 
+    /// The one address that it consists of, if it is one.
+    pub fn single(self) -> Option<IpAddr> {
+        (self.len == bits_of(self.addr)).then_some(self.addr)
+    }
+
     /// How many bits count.
     pub fn len(self) -> u8 {
         self.len

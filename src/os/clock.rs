@@ -16,6 +16,11 @@ pub fn realtime_ns() -> u64 {
     read_ns(ClockId::CLOCK_REALTIME).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
+/// Nanoseconds of a clock that nobody sets: the one that leases count by.
+pub fn monotonic_ns() -> u64 {
+    read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
 /// CPU time that this thread has used, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))

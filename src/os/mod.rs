@@ -2,7 +2,9 @@
 
 pub mod clock;
 pub mod ethtool;
+pub mod icmp;
 pub mod netdev;
+pub mod netlink_events;
 pub mod netns;
 pub mod resolve;
 pub mod rtnetlink;

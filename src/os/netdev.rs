@@ -15,7 +15,9 @@ pub fn index_of(name: &str) -> io::Result<u32> {
 
 /// The name of the interface with this index, while there is one.
 pub fn name_of(index: u32) -> Option<String> {
-    if_indextoname(index).ok()?.into_string().ok()
+    // nix takes the failure for an empty name.
+    let name = if_indextoname(index).ok()?.into_string().ok()?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// A socket that is there to be asked about the network namespace it was made in.

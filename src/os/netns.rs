@@ -1,6 +1,7 @@
 //! The network namespace we are in, and the file systems that `ip netns exec` hides.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -36,6 +37,14 @@ pub fn id() -> io::Result<u64> {
         return Ok(cookie);
     }
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
+}
+
+/// A number that tells this host, a network namespace, from all others until the machine boots again.
+pub fn instance() -> io::Result<u64> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    let mut hasher = DefaultHasher::new();
+    (boot.trim(), id()?).hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 /// True if a BPF file system is mounted there.

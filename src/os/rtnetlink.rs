@@ -4,15 +4,20 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
+use netlink_packet_route::tc::{TcHandle, TcMessage};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
+
+/// Where filters of the clsact qdisc hang.
+const CLSACT_INGRESS: u32 = 0xffff_fff2;
+const CLSACT_EGRESS: u32 = 0xffff_fff3;
 
 /// The longest answer: that to one interface is a few KiB.
 const ANSWER_LEN: usize = 64 << 10;
@@ -75,6 +80,28 @@ pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether anybody has filters at an interface's clsact hooks.
+pub fn has_clsact_filters(index: u32) -> io::Result<bool> {
+    for parent in [
+        TcHandle::from(CLSACT_INGRESS),
+        TcHandle::from(CLSACT_EGRESS),
+    ] {
+        let mut question = TcMessage::default();
+        question.header.index = i32::try_from(index).map_err(io::Error::other)?;
+        question.header.parent = parent;
+        let mut any = false;
+        exchange(
+            RouteNetlinkMessage::GetTrafficFilter(question),
+            NLM_F_DUMP,
+            |answer| any |= matches!(answer, RouteNetlinkMessage::NewTrafficFilter(_)),
+        )?;
+        if any {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 fn link_at(index: u32) -> LinkMessage {
     let mut link = LinkMessage::default();
     link.header.index = index;
@@ -83,6 +110,21 @@ fn link_at(index: u32) -> LinkMessage {
 
 /// Sends one message and returns the interface that the kernel answers with, if it does.
 fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMessage>> {
+    let mut answer = None;
+    exchange(message, NLM_F_ACK | flags, |part| {
+        if let RouteNetlinkMessage::NewLink(link) = part {
+            answer = Some(link);
+        }
+    })?;
+    Ok(answer)
+}
+
+/// Sends one message and hands what the kernel answers to `take`, until it is done.
+fn exchange(
+    message: RouteNetlinkMessage,
+    flags: u16,
+    mut take: impl FnMut(RouteNetlinkMessage),
+) -> io::Result<()> {
     let socket: OwnedFd = socket(
         AddressFamily::Netlink,
         SockType::Raw,
@@ -90,13 +132,12 @@ fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMe
         SockProtocol::NetlinkRoute,
     )?;
     let mut message = NetlinkMessage::from(message);
-    message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+    message.header.flags = NLM_F_REQUEST | flags;
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];
     message.serialize(&mut bytes);
     send(socket.as_raw_fd(), &bytes, MsgFlags::empty())?;
 
-    let mut answer = None;
     let mut buffer = vec![0; ANSWER_LEN];
     loop {
         let len = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
@@ -106,10 +147,8 @@ fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMe
                 .map_err(io::Error::other)?;
             match part.payload {
                 NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-                NetlinkPayload::Error(_) => return Ok(answer),
-                NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
-                    answer = Some(link);
-                }
+                NetlinkPayload::Error(_) | NetlinkPayload::Done(_) => return Ok(()),
+                NetlinkPayload::InnerMessage(part) => take(part),
                 _ => {}
             }
             let used = (part.header.length as usize).next_multiple_of(4).max(4);

@@ -1,5 +1,6 @@
 //! From values to something to look at.
 
 pub mod dests;
+pub mod peers;
 pub mod status;
 pub mod text;

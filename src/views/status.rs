@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::peers;
 use super::text::Nanoseconds;
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
@@ -83,6 +84,28 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
             "; DROPS tagged packets"
         } else {
             ""
+        }
+    )?;
+    write!(
+        f,
+        "  strips packets of {} sources with leases",
+        sink.leases_granted
+    )?;
+    if !set.allow.is_empty() {
+        write!(f, ", and of {}", set.allow.join(", "))?;
+    }
+    writeln!(
+        f,
+        "; others {}{}",
+        if set.strict {
+            "are DROPPED"
+        } else {
+            "pass untouched"
+        },
+        match (set.closing, set.lease_key) {
+            (true, _) => "; about to be detached: no leases",
+            (false, true) => "",
+            (false, false) => "; no lease key",
         }
     )?;
     writeln!(
@@ -183,11 +206,12 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
             .iter()
             .take(8)
             .map(|dest| {
-                if dest.name == dest.prefix {
+                let name = if dest.name == dest.prefix {
                     dest.prefix.clone()
                 } else {
                     format!("{} ({})", dest.name, dest.prefix)
-                }
+                };
+                if dest.fixed { name + " static" } else { name }
             })
             .collect();
         let more = source.dests.len().saturating_sub(shown.len());
@@ -202,6 +226,7 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
         "  flows: {} of at most {}",
         source.flows_total, source.flows_max
     )?;
+    peers::write(f, &source.peers, source.peers_total)?;
     counters(f, &source.counters, all)
 }
 

@@ -3,6 +3,7 @@
 mod cursor;
 mod error;
 pub mod int_v05;
+pub mod lease;
 mod report_extended;
 mod report_hostint;
 pub mod report_v05;

@@ -266,15 +266,15 @@ fn destinations_change_while_the_source_runs() {
     host.check_all(1, REFUSED_DESTS);
     assert_eq!(dests(), "10.1.2.3           peer\n10.2.0.0/16\n");
     host.ok(&["source", "add-dest", "10.3.0.1"]);
-    host.ok(&["source", "add-dest", "six", "2001:db8:7::/48"]);
+    host.ok(&["source", "add-dest", "--static", "six", "2001:db8:7::/48"]);
     host.ok(&["source", "del-dest", "peer"]);
     assert_eq!(
         host.json(&["source", "dests", "--json"]),
         json!({"schema": "hostint.dests/1", "dests": [
-            {"prefix": "10.2.0.0/16", "name": "10.2.0.0/16"},
-            {"prefix": "10.3.0.1", "name": "10.3.0.1"},
-            {"prefix": "2001:db8::1", "name": "six"},
-            {"prefix": "2001:db8:7::/48", "name": "2001:db8:7::/48"},
+            {"prefix": "10.2.0.0/16", "name": "10.2.0.0/16", "static": false},
+            {"prefix": "10.3.0.1", "name": "10.3.0.1", "static": false},
+            {"prefix": "2001:db8::1", "name": "six", "static": true},
+            {"prefix": "2001:db8:7::/48", "name": "2001:db8:7::/48", "static": true},
         ]})
     );
 }

@@ -1,21 +1,32 @@
 //! The real binary on real traffic between network namespaces.
 
 mod exchange;
+mod foreign;
 #[path = "../support/line.rs"]
 mod line;
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/load.rs"]
+mod load;
+#[allow(dead_code)] // other tests use the rest
 #[path = "../support/netns.rs"]
 mod netns;
+mod stamped;
 
 mod root {
+    mod coexistence;
     mod field;
     mod gro;
+    mod lease_refusals;
+    mod leases;
     mod lifecycle;
     mod loss;
     mod offloads;
     mod options;
     mod peer;
+    mod repairs;
     mod reports;
     mod stage;
     mod superpackets;
     mod traffic;
+    mod trust;
 }

@@ -47,12 +47,18 @@ pub fn sh(line: &str) -> String {
 pub struct Host {
     pub ns: String,
     pub bpffs: Option<PathBuf>,
+    /// Which hostint is run.
+    pub binary: PathBuf,
 }
 
 impl Host {
     fn new(ns: String) -> Self {
         sh(&format!("ip netns add {ns}; ip -n {ns} link set lo up"));
-        Self { ns, bpffs: None }
+        Self {
+            ns,
+            bpffs: None,
+            binary: HOSTINT.into(),
+        }
     }
 
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
@@ -60,7 +66,7 @@ impl Host {
         command
             .args(["netns", "exec", &self.ns, program])
             .args(args);
-        if let (HOSTINT, Some(bpffs)) = (program, &self.bpffs) {
+        if let (true, Some(bpffs)) = (Path::new(program) == self.binary, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
         }
         command
@@ -78,10 +84,29 @@ impl Host {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    fn run(&self, args: &[&str]) -> Command {
+        self.command(self.binary.to_str().unwrap(), args)
+    }
+
+    /// The same host with another build of hostint.
+    pub fn with_binary(&self, binary: impl Into<PathBuf>) -> Self {
+        Self {
+            binary: binary.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Where its programs and maps are pinned.
+    pub fn pins(&self) -> PathBuf {
+        let id = self.enter(|| hostint::os::netns::id().unwrap());
+        let bpffs = self.bpffs.clone().unwrap_or("/sys/fs/bpf".into());
+        bpffs.join("hostint").join(id.to_string())
+    }
+
     /// Runs hostint to its end.
     pub fn try_hostint(&self, line: &str) -> Output {
         let args: Vec<&str> = line.split_whitespace().collect();
-        self.command(HOSTINT, &args).output().unwrap()
+        self.run(&args).output().unwrap()
     }
 
     /// Runs hostint to its end; it must succeed.
@@ -106,7 +131,7 @@ impl Host {
         };
         let (stdout, stderr) = (log("out"), log("err"));
         let child = self
-            .command(HOSTINT, &args)
+            .run(&args)
             .stdin(Stdio::null())
             .stdout(File::create(&stdout).unwrap())
             .stderr(File::create(&stderr).unwrap())
@@ -126,8 +151,13 @@ impl Host {
         daemon
     }
 
-    /// A sink on these interfaces, attached.
+    /// A sink on these interfaces, attached, that strips whatever is tagged.
     pub fn sink(&self, flags: &str) -> Daemon {
+        self.leasing_sink(&format!("{flags} --allow 0.0.0.0/0,::/0"))
+    }
+
+    /// A sink on these interfaces, attached, that strips what hosts with leases tag.
+    pub fn leasing_sink(&self, flags: &str) -> Daemon {
         self.start(&format!("sink {flags}"), "sink attached")
     }
 
@@ -220,6 +250,11 @@ impl Daemon {
     /// Waits for it to end by itself and returns its exit code.
     pub fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
+    }
+
+    /// True once it ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// kill -9.
@@ -341,7 +376,7 @@ impl Lab {
         ];
         self.a
             .hostint(&format!("source attach --dev a0 {source_flags}"));
-        self.a.hostint("source add-dest 10.9.2.1");
+        self.a.hostint("source add-dest --static 10.9.2.1");
         sinks
     }
 }

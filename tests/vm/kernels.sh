@@ -10,7 +10,8 @@ cd "$dir"
 site=$(apt-get indextargets --format '$(SITE)' | grep -m 1 'debian/*$' | sed 's,/debian/*$,,')
 key=/usr/share/keyrings/debian-archive-keyring.gpg
 for suite in "debian bullseye" "debian-security bullseye-security" "debian bookworm" \
-	"debian-security bookworm-security" "debian bookworm-backports" "debian trixie" "debian sid"; do
+	"debian-security bookworm-security" "debian bookworm-backports" "debian trixie" "debian trixie-backports" \
+	"debian sid"; do
 	echo "deb [signed-by=$key] $site/${suite% *} ${suite#* } main"
 done >apt/sources.list
 cat >apt/apt.conf <<CONF
@@ -23,13 +24,16 @@ export APT_CONFIG=$dir/apt/apt.conf
 apt-get update -qq
 for version in "$@"; do
 	name=$(apt-cache search --names-only "^linux-image-${version//./\\.}\.[0-9.]+.*-amd64$" | cut -d ' ' -f 1 |
-		grep -v -e cloud -e rt- -e dbg -e unsigned | sort -V | tail -1)
+		grep -v -e cloud -e rt- -e dbg -e unsigned | sort -V | tail -1) || true
 	[ -n "$name" ] || { echo "kernels.sh: no kernel $version in Debian" >&2; exit 1; }
 	full=${name#linux-image-}
 	if [ ! -e "$full/done" ]; then
 		rm -rf "$full" && mkdir "$full"
-		(cd deb && apt-get download -qq "$name" && for part in binary modules; do
-			apt-get download -qq "linux-$part-$full" 2>/dev/null || true; done)
+		# Newer kernels are in several packages of one version, and Debian may have only some of them.
+		parts=$(apt-cache depends "$name" | tr -d '<>' | sed -n "s/^ *Depends: \(linux-.*-$full\)$/\1/p")
+		# shellcheck disable=SC2086
+		(cd deb && apt-get download -qq "$name" $parts) ||
+			{ echo "kernels.sh: cannot download kernel $full" >&2; exit 1; }
 		for deb in deb/linux-*-"${full}"_*.deb; do dpkg -x "$deb" "$full"; done
 		rm -f deb/linux-*-"${full}"_*.deb
 		[ -d "$full/lib/modules" ] || { mkdir -p "$full/lib" && ln -s ../usr/lib/modules "$full/lib/modules"; }

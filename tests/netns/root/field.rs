@@ -442,7 +442,7 @@ fn a_datagram_looks_the_same_with_int_and_without() {
         for encap in ENCAPSULATIONS {
             lab.a
                 .hostint(&format!("source attach --dev a0 --encap {encap}"));
-            lab.a.hostint("source add-dest 10.9.2.1 fd09:2::1");
+            lab.a.hostint("source add-dest --static 10.9.2.1 fd09:2::1");
             for (probe, without) in probes.iter().zip(&without) {
                 let name = format!("{}, {encap}, sink {sink}", probe.name());
                 let before = lab.a.count("source", "tagged");
@@ -470,7 +470,7 @@ fn groups_and_other_protocols_pass_as_they_are() {
     lab.add_ipv6();
     let _a = lab.a.sink("--dev a0 --node-id 1");
     lab.a.hostint("source attach --dev a0");
-    lab.a.hostint("source add-dest 0.0.0.0/0 ::/0");
+    lab.a.hostint("source add-dest --static 0.0.0.0/0 ::/0");
     let everyone = "239.9.9.9".parse::<Ipv4Addr>().unwrap();
     let everyone6 = "ff05::99".parse::<Ipv6Addr>().unwrap();
     let receivers = [lab.m.udp("0.0.0.0:6000"), lab.m.udp("[::]:6001")];
@@ -551,7 +551,7 @@ fn a_probe_that_dies_on_the_way_tells_its_socket() {
     let lab = Lab::new();
     lab.add_ipv6();
     let _sinks = lab.tag("");
-    lab.a.hostint("source add-dest fd09:2::1");
+    lab.a.hostint("source add-dest --static fd09:2::1");
     for encap in ENCAPSULATIONS {
         lab.a
             .hostint(&format!("source attach --dev a0 --encap {encap}"));
@@ -587,7 +587,7 @@ fn superpackets_find_the_path_mtu() {
         let lab = Lab::new();
         lab.add_ipv6();
         let _sinks = lab.tag(&format!("--encap {encap}"));
-        lab.a.hostint("source add-dest fd09:2::1");
+        lab.a.hostint("source add-dest --static fd09:2::1");
         // Only the router knows how narrow its link is.
         lab.b
             .sh("ip route replace default via 10.9.2.2 mtu 1300 advmss 1460

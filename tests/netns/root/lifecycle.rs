@@ -133,7 +133,7 @@ fn the_xdp_mode_is_not_changed_under_running_traffic() {
 }
 
 #[test]
-fn nothing_runs_once_the_interface_is_gone() {
+fn a_daemon_waits_for_an_interface_that_is_gone_until_the_rest_is_detached() {
     let lab = Lab::new();
     let b = &lab.b.ns;
     sh(&format!(
@@ -142,7 +142,27 @@ fn nothing_runs_once_the_interface_is_gone() {
     let mut sink = lab.b.sink("--dev x0 --node-id 2");
     lab.b.hostint("source attach --dev x1");
     sh(&format!("ip -n {b} link del x0"));
+    await_that("the daemon says that it waits", || {
+        let said = sink.stderr();
+        said.contains("x0 is gone: the sink waits for it to come back")
+            && said.contains("x1 is gone: the source waits for it to come back")
+    });
+    let status = lab.b.status();
+    for role in ["sink", "source"] {
+        assert_eq!(
+            status[role]["attachments"].as_array().map(Vec::len),
+            Some(0),
+            "{status}"
+        );
+    }
+    assert_eq!(
+        lab.b.try_hostint("status").status.code(),
+        Some(0),
+        "it runs"
+    );
+    lab.b.hostint("sink --detach");
     assert_eq!(sink.wait(), Some(0), "the daemon has nothing left to serve");
+    assert!(sink.stderr().contains("was detached"), "{}", sink.stderr());
     assert_eq!(lab.b.try_hostint("status").status.code(), Some(3));
     lab.b.sink("--dev b0 --node-id 2");
     assert_eq!(lab.b.try_hostint("status").status.code(), Some(0));
@@ -155,7 +175,7 @@ fn idle_flows_are_forgotten_at_source_and_sink_and_come_back_without_false_loss(
     let _b = lab.b.sink("--dev b0 --node-id 2 --idle-flow-timeout 1s");
     lab.a
         .hostint("source attach --dev a0 --idle-flow-timeout 1s");
-    lab.a.hostint("source add-dest 10.9.2.1");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 20, 100);
     await_that("both tables are empty", || {
@@ -186,7 +206,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
     let _a = lab.a.sink("--dev a0 --dev a1 --node-id 1");
     let mut b_sink = b_host.sink("--dev b0 --dev b1 --node-id 2");
     lab.a.hostint("source attach --dev a0 --dev a1");
-    lab.a.hostint("source add-dest 10.9.2.1 10.9.3.2");
+    lab.a.hostint("source add-dest --static 10.9.2.1 10.9.3.2");
     exchange_udp(
         &lab.a.udp("10.9.1.1:5000"),
         &lab.b.udp("10.9.2.1:6000"),

@@ -138,7 +138,7 @@ fn check(case: &Case) {
         (&lab.b, "b0", "10.9.1.1 fd09:1::1"),
     ] {
         host.hostint(&format!("source attach --dev {dev} {}", case.source));
-        host.hostint(&format!("source add-dest {watched}"));
+        host.hostint(&format!("source add-dest --static {watched}"));
     }
     let receiver = behind.as_ref().unwrap_or(&lab.b);
     let net = if case.behind { 3 } else { 2 };

@@ -31,7 +31,7 @@ fn tcp_leaves_room_for_int_by_itself() {
         lab.a.hostint(&format!(
             "source attach --dev a0 --force --node-id 1 {flags}"
         ));
-        lab.a.hostint("source add-dest 10.9.2.1");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
         exchange_tcp(&lab.a, &lab.b, 7000, 400_000);
         let (tagged, too_long) = (
             lab.a.count("source", "tagged"),
@@ -125,7 +125,7 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
         ] {
             lab.a
                 .hostint(&format!("source attach --dev a0 {flags} {more}"));
-            lab.a.hostint("source add-dest 10.9.2.1");
+            lab.a.hostint("source add-dest --static 10.9.2.1");
             assert_eq!(segment_len(&lab), len, "{flags} {more}");
         }
         lab.a.hostint("source detach");
@@ -133,7 +133,7 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
         assert!(lab.a.status()["source"].is_null(), "{flags}: nothing stays");
         lab.a
             .hostint(&format!("source attach --dev a0 {flags} --hook tc-ingress"));
-        lab.a.hostint("source add-dest 10.9.2.1");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
         assert_eq!(segment_len(&lab), 1448, "{flags}: on a guest's veth");
     }
 }

@@ -14,7 +14,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
         .a
         .sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 50ms");
     lab.a.hostint("source attach --dev a0");
-    lab.a.hostint("source add-dest 10.9.2.1");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
     let mut sender_side = lab
         .a
         .start("collect --json --listen 10.9.1.1", "collecting");
@@ -27,7 +27,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
     ));
     // Tagged both ways: b's answers are measured by a's sink, whose reports travel to b.
     lab.b.hostint("source attach --dev b0");
-    lab.b.hostint("source add-dest 10.9.1.1");
+    lab.b.hostint("source add-dest --static 10.9.1.1");
     let (x, y) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     lab.drop_packets("udp dport 6000 numgen random mod 10 < 1");
     for _ in 0..3000 {
@@ -123,7 +123,7 @@ fn report_log_is_reopened_on_sigusr1_and_written_in_both_forms() {
             log.display()
         ));
         lab.a.hostint("source attach --dev a0");
-        lab.a.hostint("source add-dest 10.9.2.1");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         let read = || std::fs::read_to_string(&log).unwrap_or_default();
         exchange_udp(&from, &to, 1, 100);

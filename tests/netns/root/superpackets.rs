@@ -128,7 +128,7 @@ fn check(case: &Case) {
         "source attach --dev a0 --encap vxlan-gpe {}",
         case.source
     ));
-    lab.a.hostint("source add-dest 10.9.2.1 fd09:2::1");
+    lab.a.hostint("source add-dest --static 10.9.2.1 fd09:2::1");
     let passed: Arc<Mutex<Vec<u32>>> = Arc::default();
     let segments: Arc<AtomicU64> = Arc::default();
     let (numbers, came) = (passed.clone(), segments.clone());
@@ -299,7 +299,7 @@ fn a_guests_superpackets_are_tagged_on_the_hosts_end_of_its_veth() {
         lab.a.hostint(&format!(
             "source attach --dev v0 --hook tc-ingress {flags} --force --node-id 9"
         ));
-        lab.a.hostint("source add-dest 10.9.2.1");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
         let _b = lab.b.sink(&format!("--dev b0 --node-id 2 {sink}"));
         let to = "10.9.2.1:7000".parse().unwrap();
         exchange_tcp_with(&guest, &lab.b, to, 3_000_000);

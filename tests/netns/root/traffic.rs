@@ -74,7 +74,7 @@ fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
         let _b = lab.b.sink(&format!("--dev b0 --node-id 2 {mark} {port}"));
         lab.a
             .hostint(&format!("source attach --dev a0 {}", case.flags));
-        lab.a.hostint("source add-dest 10.9.2.0/24");
+        lab.a.hostint("source add-dest --static 10.9.2.0/24");
 
         let capture = std::env::temp_dir().join(format!("{}.pcap", lab.m.ns));
         let mut tcpdump = lab
@@ -198,7 +198,7 @@ fn guest_traffic_is_tagged_on_the_hosts_end_of_its_veth() {
         lab.a.hostint(&format!(
             "source attach --dev v0 {flags} --force --node-id 9"
         ));
-        lab.a.hostint("source add-dest 10.9.2.1");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
         let _b = lab.b.sink("--dev b0 --node-id 2");
         let (from, to) = (guest.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         exchange_udp(&from, &to, 300, 1300);
@@ -269,7 +269,7 @@ fn the_mark_alone_changes_nothing_and_dscp_and_ecn_come_back() {
 
     let _a = lab.a.sink("--dev a0 --node-id 1");
     lab.a.hostint("source attach --dev a0");
-    lab.a.hostint("source add-dest 10.9.2.1");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
     for tos in [0x00, 0x04, 0x06, 0xb8, 0xbd, 0x03, 0xff] {
         setsockopt(&from, sockopt::Ipv4Tos, &tos).unwrap();
         from.send_to(b"tos", "10.9.2.1:6000").unwrap();

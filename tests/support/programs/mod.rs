@@ -5,7 +5,9 @@ pub mod peer;
 pub mod sink;
 pub mod source;
 
-use hostint::datapath::abi::{Abi, bytes_of, counter, flow_key, read_from};
+use std::net::IpAddr;
+
+use hostint::datapath::abi::{Abi, bytes_of, counter, dest_key, flow_key, read_from};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
 
 use super::model::Key;
@@ -75,6 +77,23 @@ pub fn key_of(key: &Key) -> flow_key {
         sport: key.sport.to_be(),
         dport: key.dport.to_be(),
         layers: key.layers,
+    }
+}
+
+/// A prefix as lists of addresses have it.
+pub fn prefix_key(prefix: impl Into<IpAddr>, len: u32) -> dest_key {
+    let mut addr = [0; 4];
+    let (family, octets) = match prefix.into() {
+        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+    };
+    for (word, bytes) in addr.iter_mut().zip(octets.chunks_exact(4)) {
+        *word = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+    }
+    dest_key {
+        prefix_len: 32 + len,
+        family: family.to_be(),
+        addr,
     }
 }
 

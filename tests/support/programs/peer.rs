@@ -3,7 +3,9 @@
 use std::mem::MaybeUninit;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
-use hostint::datapath::abi::{bytes_of, dest_key, dest_value, peer_counter, source_flow};
+use hostint::datapath::abi::{
+    bytes_of, dest_flag, dest_key, dest_value, peer_counter, source_flow,
+};
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
@@ -66,7 +68,10 @@ impl Peer {
             for (word, four) in key.addr.iter_mut().zip(bytes.chunks(4)) {
                 *word = u32::from_ne_bytes(four.try_into().expect("four bytes"));
             }
-            let name = dest_value { name: [0; 64] };
+            let name = dest_value {
+                name: [0; 64],
+                flags: dest_flag::DEST_STATIC.0,
+            };
             set(&skel.maps.source_dests, bytes_of(&key), &name);
         }
         Peer { skel }

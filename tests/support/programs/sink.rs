@@ -2,23 +2,27 @@
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
-    bytes_of, event_kind, flow_key, gap_event, hostint_limit, latency_event, loss_event, read_from,
-    sink_counter, sink_flag, sink_flow, sink_settings,
+    address_key, bytes_of, event_kind, flow_key, gap_event, host_settings, hostint_limit,
+    latency_event, lease_constant, loss_event, read_from, sink_counter, sink_flag, sink_flow,
+    sink_grant, sink_settings, token_rate,
 };
 use hostint::datapath::probe::Features;
+use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
 
 use super::clock::{Clock, START_NS};
-use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use super::{Ran, get, key_of, prefix_key, read_counters, run, set, words, zero_counters};
 use crate::support::frame::{EXTENSION_PORT, MARK};
 use crate::support::model::{self, Key};
 
 pub const XDP_DROP: i32 = 1;
 pub const XDP_PASS: i32 = 2;
+pub const TCX_DROP: i32 = 2;
 
 /// What the user half would read.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +37,7 @@ pub enum Event {
 pub struct Sizes {
     pub flows: u32,
     pub ring_bytes: u32,
+    pub grants: u32,
     /// The kernel has atomics that fetch (5.12).
     pub atomics: bool,
 }
@@ -42,6 +47,7 @@ impl Default for Sizes {
         Sizes {
             flows: 1024,
             ring_bytes: 4 << 20,
+            grants: lease_constant::LEASE_PAIRS.0,
             atomics: true,
         }
     }
@@ -69,7 +75,11 @@ pub fn settings() -> sink_settings {
         edge_count: 0,
         edge_up: [i32::MAX; hostint_limit::MAX_EDGES.0 as usize],
         edge_down: [i32::MAX; hostint_limit::MAX_EDGES.0 as usize],
-        zero: 0,
+        report_bytes: 0,
+        new_flows_source: token_rate::default(),
+        new_flows_total: token_rate::default(),
+        reports_source: token_rate::default(),
+        reports_total: token_rate::default(),
     }
 }
 
@@ -102,9 +112,13 @@ impl Sink {
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_kernel_ctx = features.kernel_ctx;
         rodata.have_xdp_frags = features.xdp_frags;
+        rodata.have_coarse_clock = features.coarse_clock;
+        rodata.software_version = 0x0304;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
+        sized.expect("not loaded yet");
+        let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
         sized.expect("not loaded yet");
         let atomics = features.atomics && sizes.atomics;
         open.progs.sink.set_autoload(atomics);
@@ -114,15 +128,71 @@ impl Sink {
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
-        Sink {
+        let sink = Sink {
             skel,
             atomics,
             clock,
-        }
+        };
+        sink.allow(Ipv4Addr::UNSPECIFIED, 0);
+        sink.allow(Ipv6Addr::UNSPECIFIED, 0);
+        sink
     }
 
     pub fn set(&self, settings: &sink_settings) {
         set(&self.skel.maps.sink_settings, &[0; 4], settings);
+    }
+
+    /// Strips packets from these addresses without a lease.
+    pub fn allow(&self, prefix: impl Into<IpAddr>, len: u32) {
+        let key = prefix_key(prefix, len);
+        set(&self.skel.maps.sink_allow, bytes_of(&key), &1u32);
+    }
+
+    /// Nobody is allowed any more, but by leases.
+    pub fn allow_nobody(&self) {
+        let keys: Vec<_> = self.skel.maps.sink_allow.keys().collect();
+        for key in keys {
+            let gone = self.skel.maps.sink_allow.delete(&key);
+            gone.expect("nobody else removes prefixes");
+        }
+    }
+
+    /// Changes what source and sink of the host share.
+    pub fn set_host(&self, change: impl FnOnce(&mut host_settings)) {
+        let map = &self.skel.maps.host_settings;
+        let mut settings = get(map, &[0; 4]).expect("set at start");
+        change(&mut settings);
+        set(map, &[0; 4], &settings);
+    }
+
+    pub fn set_lease_key(&self, key: LeaseKey) {
+        let words = [0, 8].map(|at| key.0[at..at + 8].try_into().expect("eight bytes"));
+        self.set_host(|host| host.lease_key = words.map(u64::from_ne_bytes));
+    }
+
+    /// The lease granted for packets from this address.
+    pub fn grant(&self, source: IpAddr) -> Option<sink_grant> {
+        let key = grant_key(source);
+        get(&self.skel.maps.sink_grants, bytes_of(&key))
+    }
+
+    /// As if a lease had been granted until then (monotonic).
+    pub fn set_grant(&self, source: IpAddr, until_ns: u64) {
+        let key = grant_key(source);
+        let grant = sink_grant {
+            until_ns,
+            ..sink_grant::default()
+        };
+        set(&self.skel.maps.sink_grants, bytes_of(&key), &grant);
+    }
+
+    pub fn grants(&self) -> usize {
+        self.skel.maps.sink_grants.keys().count()
+    }
+
+    /// How many addresses have token buckets.
+    pub fn buckets(&self) -> usize {
+        self.skel.maps.sink_buckets.keys().count()
     }
 
     pub fn program(&self) -> &ProgramMut<'_> {
@@ -210,6 +280,16 @@ impl Sink {
         ring.consume().expect("events can be read");
         drop(ring);
         events.into_inner()
+    }
+}
+
+fn grant_key(source: IpAddr) -> address_key {
+    let mapped = match source {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+        IpAddr::V6(v6) => v6,
+    };
+    address_key {
+        addr: words(mapped.octets()),
     }
 }
 

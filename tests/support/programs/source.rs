@@ -5,14 +5,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
-    bytes_of, dest_key, dest_value, encapsulation, source_counter, source_flow,
+    address_pair, bytes_of, dest_flag, dest_value, encapsulation, lease_constant, source_counter,
+    source_flow, source_lease,
 };
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 
 use super::clock::{Clock, NODE};
-use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use super::{Ran, get, key_of, prefix_key, read_counters, run, set, zero_counters};
 use crate::support::frame::{EXTENSION_PORT, MARK};
 use crate::support::model::{self, Encapsulation, Key};
 
@@ -39,6 +40,7 @@ pub struct Options {
     pub tos_value: u8,
     pub tos_mask: u8,
     pub flows: u32,
+    pub leases: u32,
 }
 
 impl Default for Options {
@@ -51,7 +53,16 @@ impl Default for Options {
             tos_value: MARK,
             tos_mask: MARK,
             flows: 1024,
+            leases: lease_constant::LEASE_PAIRS.0,
         }
+    }
+}
+
+fn pair_of(key: &Key) -> address_pair {
+    let key = key_of(key);
+    address_pair {
+        saddr: key.saddr,
+        daddr: key.daddr,
     }
 }
 
@@ -80,6 +91,7 @@ impl Source {
         let features = Features::probe();
         rodata.have_tai_clock = features.tai_clock;
         rodata.have_check_mtu = features.check_mtu;
+        rodata.have_coarse_clock = features.coarse_clock;
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
         rodata.encapsulation = match options.encapsulation {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
@@ -95,6 +107,8 @@ impl Source {
             fixed => fixed,
         };
         let sized = open.maps.source_flows.set_max_entries(options.flows);
+        sized.expect("not loaded yet");
+        let sized = open.maps.source_leases.set_max_entries(options.leases);
         sized.expect("not loaded yet");
         let atomics = features.atomics && options.atomics;
         open.progs.source_tc.set_autoload(atomics);
@@ -126,25 +140,46 @@ impl Source {
         }
     }
 
-    /// Adds a prefix to the watchlist.
+    /// Adds a prefix to the watchlist, tagged whether a sink is there or not.
     pub fn watch(&mut self, prefix: impl Into<IpAddr>, len: u32) {
-        let prefix = prefix.into();
-        let mut addr = [0; 4];
-        let (family, octets) = match prefix {
-            IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
-            IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+        self.add_dest(prefix.into(), len, dest_flag::DEST_STATIC.0);
+    }
+
+    /// Adds a prefix to the watchlist, tagged while there is a lease.
+    pub fn watch_leased(&mut self, prefix: impl Into<IpAddr>, len: u32) {
+        self.add_dest(prefix.into(), len, 0);
+    }
+
+    fn add_dest(&mut self, prefix: IpAddr, len: u32, flags: u32) {
+        let key = prefix_key(prefix, len);
+        let dest = dest_value {
+            name: [0; 64],
+            flags,
         };
-        for (word, bytes) in addr.iter_mut().zip(octets.chunks_exact(4)) {
-            *word = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-        }
-        let key = dest_key {
-            prefix_len: 32 + len,
-            family: family.to_be(),
-            addr,
-        };
-        let name = dest_value { name: [0; 64] };
-        set(&self.skel.maps.source_dests, bytes_of(&key), &name);
+        set(&self.skel.maps.source_dests, bytes_of(&key), &dest);
         self.model.watched.push((prefix, len));
+    }
+
+    /// What is known of the sink before the flow's destination.
+    pub fn lease(&self, key: &Key) -> Option<source_lease> {
+        get(&self.skel.maps.source_leases, bytes_of(&pair_of(key)))
+    }
+
+    /// As if the daemon had written it; `until_ns` is monotonic.
+    pub fn set_lease(&self, key: &Key, until_ns: u64) {
+        let lease = source_lease {
+            until_ns,
+            ..source_lease::default()
+        };
+        set(
+            &self.skel.maps.source_leases,
+            bytes_of(&pair_of(key)),
+            &lease,
+        );
+    }
+
+    pub fn leases(&self) -> usize {
+        self.skel.maps.source_leases.keys().count()
     }
 
     pub fn program(&self, hook: Hook) -> &ProgramMut<'_> {

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Is the sink before a packet's destination known to be alive? By default nothing is tagged. */
+#ifndef HOSTINT_LEASES_H
+#define HOSTINT_LEASES_H
+
+/* Shared by all CPUs. Entries come from the first packet of a pair, or from the user half, which renews them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LEASE_PAIRS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address_pair);
+	__type(value, struct source_lease);
+} source_leases SEC(".maps");
+
+/* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
+__noinline int look_up_lease(void)
+{
+	struct outgoing_packet *p = get_scratch();
+	struct source_lease *lease, wanted = {};
+	__u64 now = coarse_ns();
+
+	if (!p)
+		return 0;
+	p->leased_ns = 0;
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (lease) {
+		p->leased_ns = lease->until_ns;
+		lease->wanted_ns = now;
+		return 0;
+	}
+	wanted.wanted_ns = now;
+	if (bpf_map_update_elem(&source_leases, &p->key, &wanted, BPF_NOEXIST))
+		count_source(COUNT_SOURCE_LEASE_FULL, 1, 0);
+	return 0;
+}
+
+/* f: the flow's record if there is one; it remembers the lease. */
+static __always_inline bool is_leased(struct outgoing_packet *p, struct source_flow *f)
+{
+	__u64 now;
+
+	if (p->watched == WATCHED_STATIC)
+		return true;
+	now = coarse_ns();
+	if (f && now < f->leased_ns)
+		return true;
+	look_up_lease();
+	if (f)
+		f->leased_ns = p->leased_ns;
+	return now < p->leased_ns;
+}
+
+#endif

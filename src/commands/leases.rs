@@ -1,0 +1,225 @@
+//! Keeps this host's leases: questions out, answers in, what they mean into the kernel.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use anyhow::{Context, Result};
+
+use crate::datapath::attachments;
+use crate::datapath::host::Host;
+use crate::datapath::leases::{Entry, Leases};
+use crate::datapath::pins::Pins;
+use crate::datapath::source_settings::tagging_of;
+use crate::lease::{Keeper, Ours, Received, Tagging};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
+use crate::os::{clock, icmp};
+use crate::views;
+use crate::wire::lease::MAGIC;
+
+/// How often the kernel's list of leases is looked through for new ones, and longer if that takes long.
+const SCAN_NS: u64 = 100_000_000;
+/// Scanning takes at most this part of the time.
+const SCAN_SHARE: u64 = 1000;
+/// Pairs of which no packet came for so long are forgotten, unless the user named them.
+const FORGET_NS: u64 = 60_000_000_000;
+
+/// Leases of this host's source, kept while this lives.
+pub struct LeaseKeeping {
+    keeper: Keeper,
+    echo: icmp::Echo,
+    table: Option<Leases>,
+    entries: HashMap<AddressPair, Entry>,
+    next_scan_ns: u64,
+    number: u16,
+    told: HashMap<IpAddr, LeaseState>,
+    pub counts: Counts,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub asked: u64,
+    pub answered: u64,
+    pub refused: u64,
+    pub cpu_ns: u64,
+}
+
+/// Numbers that nobody can guess, fetched many at a time.
+#[derive(Default)]
+struct Nonces(Vec<u64>);
+
+impl Nonces {
+    fn next(&mut self) -> u64 {
+        if self.0.is_empty() {
+            let mut bytes = [0; 1024];
+            if getrandom::fill(&mut bytes).is_ok() {
+                let words = bytes.chunks_exact(8);
+                self.0 = words
+                    .map(|word| word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)))
+                    .collect();
+            }
+        }
+        // Without entropy the last resort is one that is at least never used twice.
+        self.0.pop().unwrap_or_else(clock::monotonic_ns)
+    }
+}
+
+impl LeaseKeeping {
+    /// # Errors
+    /// Without CAP_NET_RAW.
+    pub fn start(key: Option<LeaseKey>) -> Result<Self> {
+        let mut nonces = Nonces::default();
+        let echo = icmp::Echo::open(MAGIC, nonces.next() as u16)
+            .context("cannot open sockets for lease questions (needs CAP_NET_RAW)")?;
+        Ok(Self {
+            keeper: Keeper::new(key.unwrap_or_default(), Ours::default(), move || {
+                nonces.next()
+            }),
+            echo,
+            table: None,
+            entries: HashMap::new(),
+            next_scan_ns: 0,
+            number: 0,
+            told: HashMap::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// To be called every few ms.
+    pub fn tick(&mut self, pins: &Pins) -> Result<()> {
+        let cpu_ns = clock::thread_cpu_ns();
+        let now_ns = clock::monotonic_ns();
+        if now_ns >= self.next_scan_ns {
+            self.scan(pins, now_ns)?;
+            let took_ns = clock::monotonic_ns() - now_ns;
+            self.next_scan_ns = now_ns + SCAN_NS.max(took_ns * SCAN_SHARE);
+        }
+        if !self.keeper.is_empty() {
+            self.take_answers()?;
+            self.ask()?;
+        }
+        self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
+        Ok(())
+    }
+
+    /// Which pairs packets, or users, want leases for.
+    fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
+        // Looked up anew each time: a source that was detached and attached again has another map.
+        self.table = Leases::open(pins)?;
+        let Some(table) = &self.table else {
+            self.keeper.clear();
+            self.entries.clear();
+            return Ok(());
+        };
+        let mut tagging = Vec::new();
+        for (_, _, info) in attachments::attachments(pins)? {
+            let (encapsulations, marks) = tagging_of(&info);
+            tagging.push(Tagging {
+                encapsulations,
+                marks,
+            });
+        }
+        let host = Host::read_pinned(pins)?.unwrap_or_default();
+        self.keeper.set_ours(Ours {
+            node: NodeId(host.node_id),
+            tagging,
+        });
+        let mut seen = HashMap::with_capacity(self.entries.len());
+        table.for_each(|pair, entry| {
+            seen.insert(pair, entry);
+        })?;
+        let idle: Vec<AddressPair> = seen
+            .iter()
+            .filter(|(_, entry)| !entry.named && now_ns.saturating_sub(entry.wanted_ns) > FORGET_NS)
+            .map(|(pair, _)| *pair)
+            .collect();
+        for pair in idle {
+            table.remove(&pair)?;
+            seen.remove(&pair);
+        }
+        let gone: Vec<AddressPair> = self
+            .keeper
+            .pairs()
+            .filter(|pair| !seen.contains_key(pair))
+            .copied()
+            .collect();
+        for pair in gone {
+            self.keeper.forget(&pair);
+        }
+        for (pair, entry) in &seen {
+            self.keeper.want(*pair, entry.named, now_ns);
+        }
+        self.entries = seen;
+        Ok(())
+    }
+
+    fn take_answers(&mut self) -> Result<()> {
+        let now_ns = clock::monotonic_ns();
+        let realtime_now_ns = clock::realtime_ns();
+        let (keeper, entries, counts) = (&mut self.keeper, &mut self.entries, &mut self.counts);
+        let mut changed = Vec::new();
+        self.echo.receive(|payload, realtime_ns| {
+            let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
+            let at = Received {
+                monotonic_ns: now_ns.saturating_sub(waited_ns),
+                realtime_ns,
+            };
+            if let Some(pair) = keeper.take(payload, at) {
+                changed.push(pair);
+            }
+        })?;
+        for pair in changed {
+            let Some(lease) = keeper.lease(&pair).copied() else {
+                continue;
+            };
+            match lease.state {
+                LeaseState::Granted => counts.answered += 1,
+                _ => counts.refused += 1,
+            }
+            if let Some(entry) = entries.get_mut(&pair) {
+                entry.lease = lease;
+                if let Some(table) = &self.table {
+                    table.set(&pair, entry)?;
+                }
+            }
+            tell(&mut self.told, pair.dest, &lease);
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Result<()> {
+        let now_ns = clock::monotonic_ns();
+        while let Some((pair, asked)) = self.keeper.next_due(now_ns, clock::realtime_ns()) {
+            self.number = self.number.wrapping_add(1);
+            self.counts.asked += 1;
+            // No route, a full queue: then there is no answer, which is the same.
+            let _ = self.echo.send(asked.to, self.number, &asked.message);
+            let Some(lease) = self.keeper.lease(&pair).copied() else {
+                continue;
+            };
+            if let Some(entry) = self.entries.get_mut(&pair)
+                && entry.lease.state != lease.state
+            {
+                entry.lease = lease;
+                if let Some(table) = &self.table {
+                    table.set(&pair, entry)?;
+                }
+                tell(&mut self.told, pair.dest, &lease);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says once what became of a destination's sink.
+fn tell(told: &mut HashMap<IpAddr, LeaseState>, dest: IpAddr, lease: &Lease) {
+    let before = told.insert(dest, lease.state);
+    if before == Some(lease.state) {
+        return;
+    }
+    match (before, lease.state) {
+        (_, LeaseState::Asking) => {}
+        (None, LeaseState::Silent) => {}
+        (_, _) => eprintln!("hostint: {dest}: {}", views::peers::sentence(lease)),
+    }
+}

@@ -1,0 +1,55 @@
+//! `hostint sink --detach`: sources stop tagging, then the programs go.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::cli::exit;
+use crate::commands::{advise, find_pins};
+use crate::config::SinkOptions;
+use crate::datapath::pins::Pins;
+use crate::datapath::{grants, sink_links};
+
+pub fn detach(bpffs: Option<&Path>, options: &SinkOptions, now: bool) -> Result<u8> {
+    let Some(pins) = find_pins(bpffs)? else {
+        eprintln!("hostint: no sink on this host");
+        return Ok(exit::NOTHING);
+    };
+    if !now {
+        close(&pins, &options.dev).context("cannot end leases before detaching (try --now)")?;
+    }
+    let _changing = pins.change().context("cannot detach the sink")?;
+    let detached = sink_links::detach(&pins, &options.dev)
+        .map_err(advise)
+        .context("cannot detach the sink")?;
+    for dev in &detached {
+        eprintln!("hostint: sink detached from {dev}");
+    }
+    if detached.is_empty() {
+        eprintln!("hostint: no sink to detach");
+        return Ok(exit::NOTHING);
+    }
+    Ok(exit::OK)
+}
+
+/// Has sources stop tagging while their packets are still stripped.
+fn close(pins: &Pins, devs: &[String]) -> Result<()> {
+    let attached = sink_links::attached_devs(pins)?;
+    let concerned = attached
+        .iter()
+        .any(|(dev, _)| devs.is_empty() || devs.contains(dev));
+    if !concerned || !grants::held(pins)?.in_use {
+        return Ok(());
+    }
+    sink_links::set_closing(pins, true)?;
+    eprintln!("hostint: waiting until sources have stopped tagging");
+    std::thread::sleep(Duration::from_nanos(grants::LEASE_ENDS_NS));
+    let last = attached
+        .iter()
+        .all(|(dev, _)| devs.is_empty() || devs.contains(dev));
+    if !last {
+        sink_links::set_closing(pins, false)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! `hostint sink`: its kernel programs loaded, attached and set.
+
+mod detach;
+mod serve;
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::leases::LeaseKeeping;
+use super::{advise, make_pins, source};
+use crate::cli::{SinkArgs, exit};
+use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
+use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter};
+use crate::datapath::pins::Pins;
+use crate::datapath::sink::{self, Attached, Sink};
+use crate::datapath::sink_links;
+use crate::model::REPORT_PORT;
+use crate::os::{clock, netdev, resolve, signals};
+use crate::report::{Destinations, Emitter, LogFormat, LogSettings};
+use detach::detach;
+use serve::{End, serve};
+
+pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
+    if args.detach {
+        return detach(bpffs, &args.options, args.now);
+    }
+    let file = match &args.config {
+        Some(path) => load_file(path)?,
+        None => SinkOptions::default(),
+    };
+    let config = args.options.clone().over(file).check()?;
+    let collectors = resolve_collectors(&config)?;
+    let destinations = Destinations {
+        collectors: collectors.clone(),
+        report_to_sender: config.report_to_sender,
+        log: config.report_log.clone().map(|path| LogSettings {
+            path,
+            format: match config.log_format {
+                LogFormatName::HostInt => LogFormat::HostInt,
+                LogFormatName::Json => LogFormat::Json,
+            },
+        }),
+    };
+    for dev in &config.devs {
+        check_device(dev)?;
+    }
+    let emitter = Emitter::new(destinations).context("cannot prepare to send reports")?;
+    let pins = make_pins(bpffs)?;
+    let _lock = pins
+        .lock()
+        .context("cannot lock this host's pins")?
+        .context(
+            "another hostint sink serves this host already (give it all interfaces: --dev repeats)",
+        )?;
+    let sink = Sink::load(&pins, config.max_flows)
+        .map_err(advise)
+        .context("cannot load the sink's kernel programs")?;
+    prepare(&sink, &config, &collectors)
+        .context("cannot set up the sink")
+        .inspect_err(|_| leave_nothing(&pins))?;
+    let leases = keep_leases(&config);
+    signals::install().context("cannot handle signals")?;
+    let changing = pins.change().context("cannot attach the sink")?;
+    for dev in &config.devs {
+        let mode = attach(&sink, &pins, dev, &config)
+            .with_context(|| format!("cannot attach the sink to {dev}"))
+            .inspect_err(|_| leave_nothing(&pins))?;
+        eprintln!(
+            "hostint: sink attached to {dev} ({mode}), node id {}",
+            config.node_id
+        );
+        let gro = sink::veth_gro(config.hook, netdev::index_of(dev)?);
+        if gro == Some(false) {
+            eprintln!(
+                "hostint: {dev} is a veth with GRO off: received segments are not merged after the strip \
+                 (try: ethtool -K {dev} gro on)"
+            );
+        }
+    }
+    adopt(&sink, &pins, &config)?;
+    sink_links::take_over(&pins).context("cannot take over from another version")?;
+    source::adopt(&pins).context("cannot take over the source of another version")?;
+    drop(changing);
+    match serve(&pins, &sink, &config, emitter, leases).context("cannot go on as a sink")? {
+        End::Asked => {
+            eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");
+        }
+        End::Detached => eprintln!("hostint: ended, because the sink was detached"),
+    }
+    Ok(exit::OK)
+}
+
+/// A sink that could not be attached anywhere leaves no maps behind.
+fn leave_nothing(pins: &Pins) {
+    if sink_links::is_attached(pins).is_ok_and(|attached| !attached) {
+        let _ = sink_links::detach(pins, &[]);
+    }
+}
+
+fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {
+    Ok(match sink.attach(pins, dev, config).map_err(advise)? {
+        Attached::XdpNative => "native XDP",
+        Attached::XdpGeneric => "generic XDP",
+        Attached::Tcx => "tc, tcx",
+    })
+}
+
+/// Interfaces from an earlier run keep being stripped, by the new program.
+fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
+    for (dev, hook) in sink_links::attached_devs(pins).context("cannot look for attached sinks")? {
+        if config.devs.contains(&dev) {
+            continue;
+        }
+        let as_it_was = SinkConfig {
+            hook,
+            ..config.clone()
+        };
+        match attach(sink, pins, &dev, &as_it_was) {
+            Ok(_) => eprintln!(
+                "hostint: sink still attached to {dev} (hostint sink --detach --dev {dev} ends that)"
+            ),
+            Err(err) => eprintln!("hostint: an older sink stays on {dev}: {err:#}"),
+        }
+    }
+    Ok(())
+}
+
+/// Without leases this host tags only what is watched with --static; a sink serves others all the same.
+fn keep_leases(config: &SinkConfig) -> Option<LeaseKeeping> {
+    if config.lease_key.is_none() {
+        eprintln!("hostint: no --lease-key: any host of this network can get, and forge, leases");
+    }
+    match LeaseKeeping::start(config.lease_key) {
+        Ok(leases) => Some(leases),
+        Err(err) => {
+            eprintln!(
+                "hostint: no leases are kept, so only --static destinations are tagged: {err:#}"
+            );
+            None
+        }
+    }
+}
+
+fn check_device(dev: &str) -> Result<()> {
+    let ethernet = netdev::is_ethernet(dev)
+        .map_err(advise)
+        .with_context(|| format!("cannot use interface {dev}"))?;
+    anyhow::ensure!(
+        ethernet,
+        "cannot use interface {dev}: its packets have no Ethernet header"
+    );
+    Ok(())
+}
+
+fn resolve_collectors(config: &SinkConfig) -> Result<Vec<SocketAddr>> {
+    let mut found = Vec::new();
+    let mut mistakes = Vec::new();
+    for name in &config.collectors {
+        match resolve::socket_address(name, REPORT_PORT) {
+            Ok(address) if address.port() == 0 => {
+                mistakes.push(format!(
+                    "cannot use collector {name}: reports cannot be sent to port 0"
+                ));
+            }
+            Ok(address) => found.push(address),
+            Err(err) if err.kind() == std::io::ErrorKind::InvalidInput => {
+                mistakes.push(format!("cannot use collector {name}: {err}"));
+            }
+            Err(err) => return Err(err).with_context(|| format!("cannot find collector {name}")),
+        }
+    }
+    let ports = config.report_ports(found.iter().map(SocketAddr::port));
+    if ports.len() > MAX_REPORT_PORTS {
+        mistakes.push(format!(
+            "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
+            ports.len()
+        ));
+    }
+    if !mistakes.is_empty() {
+        return Err(ConfigError(mistakes).into());
+    }
+    Ok(found)
+}
+
+fn prepare(sink: &Sink, config: &SinkConfig, collectors: &[SocketAddr]) -> Result<()> {
+    let ports = config.report_ports(collectors.iter().map(SocketAddr::port));
+    sink.host.refresh_clock()?;
+    sink.host.set_node_id(config.node_id)?;
+    sink.host.set_report_ports(&ports)?;
+    sink.host.set_lease_key(config.lease_key)?;
+    sink.apply(config)?;
+    sink.note(daemon_counter::DAEMON_PID, std::process::id().into())?;
+    sink.note(daemon_counter::DAEMON_STARTED_NS, clock::realtime_ns())?;
+    sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The source's programs on one interface, made or made again.
+
+use std::io;
+
+use anyhow::{Context, Result};
+
+use super::dests::{add_dests, name_leases};
+use crate::commands::advise;
+use crate::config::{SourceConfig, SourceHook, Superpackets};
+use crate::datapath::abi::source_info;
+use crate::datapath::attachments::{self, Seen};
+use crate::datapath::dests::Dests;
+use crate::datapath::host::Host;
+use crate::datapath::peer::{self, Peer, PeerSettings};
+use crate::datapath::pins::Pins;
+use crate::datapath::source::{Attached, Source};
+use crate::datapath::{sink_links, source_settings};
+use crate::model::{NodeId, Prefix, REPORT_PORT};
+use crate::os::netdev;
+
+pub fn attach_dev(
+    pins: &Pins,
+    dev: &str,
+    config: &SourceConfig,
+    node: NodeId,
+    prefixes: &[(Prefix, String)],
+) -> Result<Source> {
+    let source = Source::load(pins, dev, config)
+        .map_err(advise)
+        .context("cannot load the source's kernel programs")?;
+    source
+        .host
+        .refresh_clock()
+        .context("cannot set the clock")?;
+    source
+        .host
+        .set_node_id(node)
+        .context("cannot set the node id")?;
+    if !sink_links::is_attached(pins)? {
+        source.host.set_report_ports(&[REPORT_PORT])?;
+    }
+    if let Some(dests) = Dests::open(pins)? {
+        add_dests(&dests, prefixes, false)?;
+        name_leases(pins, prefixes).context("cannot ask for leases")?;
+    }
+    let peer = load_peer(pins, dev, config)
+        .map_err(advise)
+        .context("cannot load the program for answers")?;
+    let attached = source
+        .attach(pins, dev, config)
+        .map_err(advise)
+        .with_context(|| format!("cannot attach the source to {dev}"))?;
+    match peer {
+        Some(peer) => peer.attach(pins, dev, config.no_tcx).map(drop),
+        None if config.hook == SourceHook::Tc => peer::detach(pins, &[dev.to_owned()]),
+        None => Ok(()),
+    }
+    .map_err(advise)
+    .with_context(|| format!("cannot look at answers on {dev}"))?;
+    let how = match (config.hook, attached) {
+        (SourceHook::Xdp, _) => "XDP",
+        (_, Attached::Link) => "tcx",
+        (_, Attached::Clsact) => "clsact",
+    };
+    eprintln!(
+        "hostint: source attached to {dev} ({}, {how}), {}, node id {node}",
+        config.hook.name(),
+        config.encapsulation
+    );
+    if config.superpackets == Superpackets::NoGso {
+        eprintln!(
+            "hostint: {dev} is sent no superpackets any more; connections that exist follow when their route changes"
+        );
+    }
+    Ok(source)
+}
+
+/// What makes answers suit a stack that does not know of INT, where they come in by the same interface.
+fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<Peer>> {
+    if config.hook != SourceHook::Tc || !config.mss_clamp {
+        return Ok(None);
+    }
+    let (room_ipv4, room_ipv6) = source_settings::room(config);
+    let settings = PeerSettings {
+        room_ipv4,
+        room_ipv6,
+        fixed_mtu: config.mtu,
+        tos_value: config.mark.tos_value(),
+        tos_mask: config.mark.tos_mask(),
+        extension_port: config.extension_port,
+    };
+    Peer::load(pins, dev, &settings).map(Some)
+}
+
+/// Makes an attachment again, as it was, where its interface is now.
+pub fn reattach(pins: &Pins, dev: &str, seen: &Seen) -> Result<()> {
+    again(pins, dev, seen.hook, &seen.info)?;
+    if netdev::index_of(dev).is_ok_and(|index| index != seen.key.ifindex) {
+        attachments::forget(pins, &seen.key)?;
+    }
+    Ok(())
+}
+
+fn again(pins: &Pins, dev: &str, hook: SourceHook, info: &source_info) -> Result<()> {
+    let node = Host::read_pinned(pins)?.map_or(NodeId(0), |host| NodeId(host.node_id));
+    let config = source_settings::config_of(hook, info);
+    attach_dev(pins, dev, &config, node, &[]).map(drop)
+}
+
+/// Takes over the attachments of another version of hostint.
+pub fn adopt(pins: &Pins) -> Result<()> {
+    for (dev, hook, info) in attachments::of_others(pins)? {
+        again(pins, &dev, hook, &info)?;
+    }
+    attachments::take_over(pins).context("cannot take over from another version")
+}

@@ -1,0 +1,201 @@
+//! What maps of another version of hostint hold when this one takes over: counts go on, the list of destinations
+//! stays, flow tables begin anew.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
+
+use super::abi::{Abi, bytes_of, counter, read_from};
+use super::maps::Map;
+use super::pins::{Pins, remove};
+
+/// The name of the pinned map: counts of former versions by role and counter.
+pub const MAP: &str = "counters_before";
+
+/// The maps of counters whose numbers go on, by the role they have here.
+const COUNTERS: [(&str, u32); 3] = [
+    (super::sink::COUNTERS_MAP, 1),
+    (super::source::COUNTERS_MAP, 2),
+    (super::peer::COUNTERS_MAP, 3),
+];
+
+/// What another version counted.
+pub struct Before(Map<u32, counter>);
+
+fn slot(map: &str, index: u32) -> Option<u32> {
+    let (_, role) = COUNTERS.into_iter().find(|(name, _)| *name == map)?;
+    Some(role << 16 | index)
+}
+
+impl Before {
+    /// `None`: there was no other version.
+    pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
+        Ok(Map::open(&pins.map(MAP))?.map(Self))
+    }
+
+    fn open_or_create(pins: &Pins) -> io::Result<Self> {
+        if let Some(before) = Self::open(pins)? {
+            return Ok(before);
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+            ..Default::default()
+        };
+        let mut map = MapHandle::create(
+            MapType::Hash,
+            Some(MAP),
+            size_of::<u32>() as u32,
+            size_of::<counter>() as u32,
+            1024,
+            &options,
+        )
+        .map_err(io::Error::other)?;
+        map.pin(pins.map(MAP)).map_err(io::Error::other)?;
+        Ok(Self(Map::new(map)?))
+    }
+
+    /// What a counter of this map had counted.
+    pub fn get(&self, map: &str, index: u32) -> io::Result<counter> {
+        match slot(map, index) {
+            Some(slot) => Ok(self.0.get(&slot)?.unwrap_or_default()),
+            None => Ok(counter::default()),
+        }
+    }
+
+    fn add(&self, slot: u32, more: counter) -> io::Result<()> {
+        let mut sum = self.0.get(&slot)?.unwrap_or_default();
+        sum.packets += more.packets;
+        sum.bytes += more.bytes;
+        self.0.set(&slot, &sum)
+    }
+}
+
+/// The pins of a map in folders of other versions.
+fn others(pins: &Pins, name: &str) -> io::Result<Vec<PathBuf>> {
+    let folders = pins.other_versions()?.into_iter();
+    Ok(folders
+        .map(|folder| folder.join(name))
+        .filter(|path| path.exists())
+        .collect())
+}
+
+/// Copies a map of another version into the one of this version that was just made. Keys keep their layout
+/// through all versions, and values only grow at the end.
+pub fn copy(pins: &Pins, name: &str) -> io::Result<()> {
+    let Some(path) = others(pins, name)?.pop() else {
+        return Ok(());
+    };
+    let open = |path: &Path| MapHandle::from_pinned_path(path).map_err(io::Error::other);
+    let (old, new) = (open(&path)?, open(&pins.map(name))?);
+    if old.key_size() != new.key_size() || old.map_type() != new.map_type() {
+        return Ok(());
+    }
+    for key in old.keys() {
+        let Some(mut value) = old.lookup(&key, MapFlags::ANY).map_err(io::Error::other)? else {
+            continue;
+        };
+        value.resize(new.value_size() as usize, 0);
+        // A shorter array has no room for what it does not know.
+        let _ = new.update(&key, &value, MapFlags::ANY);
+    }
+    Ok(())
+}
+
+/// The entries of another version's map, as this version knows them.
+pub fn entries<K: Abi, V: Abi>(pins: &Pins, name: &str) -> io::Result<Vec<(K, V)>> {
+    let mut found = Vec::new();
+    let Some(path) = others(pins, name)?.pop() else {
+        return Ok(found);
+    };
+    let old = MapHandle::from_pinned_path(&path).map_err(io::Error::other)?;
+    for key in old.keys() {
+        let value = old.lookup(&key, MapFlags::ANY).map_err(io::Error::other)?;
+        let mut value = value.unwrap_or_default();
+        value.resize(value.len().max(size_of::<V>()), 0);
+        if let (Some(key), Some(value)) = (read_from(&key), read_from(&value)) {
+            found.push((key, value));
+        }
+    }
+    Ok(found)
+}
+
+/// Once no program of another version is attached any more: its counts go on here, and its pins go.
+pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
+    for name in names {
+        for path in others(pins, name)? {
+            carry_over(pins, name, &path)?;
+            remove(&path)?;
+        }
+    }
+    for path in others(pins, MAP)? {
+        if let Some(old) = Map::<u32, counter>::open(&path)? {
+            let before = Before::open_or_create(pins)?;
+            let keys: Vec<u32> = old.keys().collect();
+            for key in keys {
+                before.add(key, old.get(&key)?.unwrap_or_default())?;
+            }
+        }
+        remove(&path)?;
+    }
+    pins.remove_empty_versions();
+    Ok(())
+}
+
+fn carry_over(pins: &Pins, name: &str, path: &Path) -> io::Result<()> {
+    if slot(name, 0).is_none() {
+        return Ok(());
+    }
+    let before = Before::open_or_create(pins)?;
+    for (index, sum) in (0..).zip(sums(path)?) {
+        if let (Some(slot), true) = (slot(name, index), sum.packets + sum.bytes > 0) {
+            before.add(slot, sum)?;
+        }
+    }
+    Ok(())
+}
+
+/// The counters of a map, each summed over the CPUs.
+fn sums(path: &Path) -> io::Result<Vec<counter>> {
+    let map = MapHandle::from_pinned_path(path).map_err(io::Error::other)?;
+    let mut found = Vec::new();
+    for index in 0..map.max_entries() {
+        let values = map
+            .lookup_percpu(bytes_of(&index), MapFlags::ANY)
+            .map_err(io::Error::other)?;
+        let mut sum = counter::default();
+        for cpu in values.iter().flatten() {
+            let cpu = read_from::<counter>(cpu).unwrap_or_default();
+            sum.packets += cpu.packets;
+            sum.bytes += cpu.bytes;
+        }
+        found.push(sum);
+    }
+    Ok(found)
+}
+
+/// What another version, whose programs run here still or did until just now, has counted.
+pub fn counted_by_others(pins: &Pins, name: &str) -> io::Result<Vec<counter>> {
+    let mut all = match others(pins, name)?.pop() {
+        Some(path) => sums(&path)?,
+        None => Vec::new(),
+    };
+    // What it had taken over itself.
+    for (key, more) in entries::<u32, counter>(pins, MAP)? {
+        if slot(name, key & 0xffff) == Some(key) {
+            let index = (key & 0xffff) as usize;
+            all.resize(all.len().max(index + 1), counter::default());
+            all[index].packets += more.packets;
+            all[index].bytes += more.bytes;
+        }
+    }
+    Ok(all)
+}
+
+/// With the last role the counts of former versions go, too.
+pub fn forget_if_unused(pins: &Pins) -> io::Result<()> {
+    if COUNTERS.iter().any(|(name, _)| pins.map(name).exists()) {
+        return Ok(());
+    }
+    pins.remove_maps(&[MAP])
+}

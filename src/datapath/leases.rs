@@ -1,0 +1,198 @@
+//! The source's leases as the kernel half sees them.
+
+use std::io;
+
+use super::abi::{address_pair, lease_constant, lease_state, source_lease};
+use super::events::{address, address_words};
+use super::maps::Map;
+use super::pins::Pins;
+use crate::model::{
+    AddressPair, ClockOffset, ClockSource, ClockState, Encapsulations, Lease, LeaseAnswer,
+    LeaseState, Marks, NodeId,
+};
+
+/// The name of the pinned map.
+pub const MAP: &str = "source_leases";
+
+/// All leases, live in the kernel.
+pub struct Leases(Map<address_pair, source_lease>);
+
+/// A lease, and who wants it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    pub lease: Lease,
+    /// The user named the destination.
+    pub named: bool,
+    /// When a packet last asked for it (monotonic), 0: none did.
+    pub wanted_ns: u64,
+}
+
+fn pair_of(key: &address_pair) -> AddressPair {
+    AddressPair {
+        source: address(key.saddr),
+        dest: address(key.daddr),
+    }
+}
+
+fn key_of(pair: &AddressPair) -> address_pair {
+    address_pair {
+        saddr: address_words(pair.source),
+        daddr: address_words(pair.dest),
+    }
+}
+
+fn number_of(state: LeaseState) -> u32 {
+    match state {
+        LeaseState::Asking => lease_state::LEASE_ASKING,
+        LeaseState::Granted => lease_state::LEASE_GRANTED,
+        LeaseState::Silent => lease_state::LEASE_SILENT,
+        LeaseState::NoSink => lease_state::LEASE_NO_SINK,
+        LeaseState::Forged => lease_state::LEASE_FORGED,
+        LeaseState::Encapsulation => lease_state::LEASE_ENCAPSULATION,
+        LeaseState::Mark => lease_state::LEASE_MARK,
+        LeaseState::OwnNode => lease_state::LEASE_OWN_NODE,
+        LeaseState::Duplicate { .. } => lease_state::LEASE_DUPLICATE,
+    }
+    .0
+}
+
+fn state_of(value: &source_lease) -> LeaseState {
+    match lease_state(value.state) {
+        lease_state::LEASE_GRANTED => LeaseState::Granted,
+        lease_state::LEASE_SILENT => LeaseState::Silent,
+        lease_state::LEASE_NO_SINK => LeaseState::NoSink,
+        lease_state::LEASE_FORGED => LeaseState::Forged,
+        lease_state::LEASE_ENCAPSULATION => LeaseState::Encapsulation,
+        lease_state::LEASE_MARK => LeaseState::Mark,
+        lease_state::LEASE_OWN_NODE => LeaseState::OwnNode,
+        lease_state::LEASE_DUPLICATE => LeaseState::Duplicate {
+            addr: address(value.other_addr),
+        },
+        _ => LeaseState::Asking,
+    }
+}
+
+const SYNCHRONISED: u8 = lease_constant::LEASE_CLOCK_SYNCHRONISED.0 as u8;
+
+fn clock_number(clock: ClockState) -> u8 {
+    let source = match clock.source {
+        ClockSource::Tai => 1,
+        ClockSource::Realtime => 2,
+        ClockSource::Unknown | ClockSource::Nic => 0,
+    };
+    source | if clock.synchronised { SYNCHRONISED } else { 0 }
+}
+
+fn clock_of(number: u8) -> ClockState {
+    ClockState {
+        source: match number & !SYNCHRONISED {
+            1 => ClockSource::Tai,
+            2 => ClockSource::Realtime,
+            _ => ClockSource::Unknown,
+        },
+        synchronised: number & SYNCHRONISED != 0,
+    }
+}
+
+fn value_of(entry: &Entry) -> source_lease {
+    let lease = &entry.lease;
+    let answer = lease.answer;
+    let offset = lease.offset;
+    source_lease {
+        until_ns: lease.until_ns,
+        wanted_ns: entry.wanted_ns,
+        answered_ns: lease.answered_ns,
+        instance: answer.map_or(0, |answer| answer.instance),
+        clock_offset_ns: offset.map_or(0, |offset| offset.offset_ns),
+        clock_error_ns: offset.map_or(0, |offset| offset.error_ns),
+        rtt_ns: lease.rtt_ns,
+        state: number_of(lease.state),
+        sink_node: answer.map_or(0, |answer| answer.node.0),
+        has_answer: answer.is_some().into(),
+        other_addr: match lease.state {
+            LeaseState::Duplicate { addr } => address_words(addr),
+            _ => [0; 4],
+        },
+        encapsulations: answer.map_or(0, |answer| answer.encapsulations.bits()),
+        tos_value: answer.map_or(0, |answer| answer.marks.tos_value),
+        tos_mask: answer.map_or(0, |answer| answer.marks.tos_mask),
+        clock: answer.map_or(0, |answer| clock_number(answer.clock)),
+        extension_port: answer.map_or(0, |answer| answer.marks.extension_port),
+        mtu: answer.map_or(0, |answer| answer.mtu),
+        tai_offset_s: answer.map_or(0, |answer| answer.tai_offset_s),
+        software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
+        keep: entry.named.into(),
+    }
+}
+
+fn entry_of(value: &source_lease) -> Entry {
+    let answer = LeaseAnswer {
+        instance: value.instance,
+        node: NodeId(value.sink_node),
+        encapsulations: Encapsulations::from_bits(value.encapsulations),
+        marks: Marks {
+            tos_value: value.tos_value,
+            tos_mask: value.tos_mask,
+            extension_port: value.extension_port,
+        },
+        clock: clock_of(value.clock),
+        mtu: value.mtu,
+        tai_offset_s: value.tai_offset_s,
+        software: value.software.to_be_bytes().into(),
+        answered_ns: 0,
+    };
+    Entry {
+        lease: Lease {
+            state: state_of(value),
+            until_ns: value.until_ns,
+            answered_ns: value.answered_ns,
+            answer: (value.has_answer != 0).then_some(answer),
+            rtt_ns: value.rtt_ns,
+            offset: (value.clock_error_ns != 0).then_some(ClockOffset {
+                offset_ns: value.clock_offset_ns,
+                error_ns: value.clock_error_ns,
+            }),
+        },
+        named: value.keep != 0,
+        wanted_ns: value.wanted_ns,
+    }
+}
+
+impl Leases {
+    /// The leases of this host, if a source was set up.
+    pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
+        Ok(Map::open(&pins.map(MAP))?.map(Self))
+    }
+
+    /// Calls `visit` for each lease.
+    pub fn for_each(&self, mut visit: impl FnMut(AddressPair, Entry)) -> io::Result<()> {
+        self.0
+            .for_each(|key, value| visit(pair_of(&key), entry_of(&value)))
+    }
+
+    pub fn get(&self, pair: &AddressPair) -> io::Result<Option<Entry>> {
+        Ok(self.0.get(&key_of(pair))?.as_ref().map(entry_of))
+    }
+
+    pub fn set(&self, pair: &AddressPair, entry: &Entry) -> io::Result<()> {
+        self.0.set(&key_of(pair), &value_of(entry))
+    }
+
+    pub fn remove(&self, pair: &AddressPair) -> io::Result<bool> {
+        self.0.remove(&key_of(pair))
+    }
+
+    /// A lease is to be kept although no packet asked for it yet.
+    pub fn name(&self, pair: &AddressPair) -> io::Result<()> {
+        let mut entry = self.get(pair)?.unwrap_or(Entry {
+            lease: Lease::default(),
+            named: false,
+            wanted_ns: 0,
+        });
+        if !entry.named {
+            entry.named = true;
+            self.set(pair, &entry)?;
+        }
+        Ok(())
+    }
+}

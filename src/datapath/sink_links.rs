@@ -1,0 +1,89 @@
+//! Where the sink is attached, or should be.
+
+use std::io;
+
+use super::abi::{sink_flag, sink_settings};
+use super::links::{Link, remove_link};
+use super::maps::Map;
+use super::pins::Pins;
+use super::sink::{MAPS, SETTINGS_MAP, hook_of};
+use super::{attachments, before, host};
+use crate::config::SinkHook;
+
+/// The sink's links: hook, interface, and its index, 0 if the program is not attached any more.
+pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
+    let mut found = Vec::new();
+    for (name, dev) in pins.links()? {
+        if let Some(hook) = hook_of(&name)
+            && let Some(link) = Link::open(&pins.link(&name, &dev))?
+        {
+            found.push((hook, dev, link.state()?.ifindex));
+        }
+    }
+    Ok(found)
+}
+
+/// The interfaces to which a sink is attached.
+pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
+    let links = links(pins)?.into_iter();
+    Ok(links
+        .filter(|(_, _, ifindex)| *ifindex != 0)
+        .map(|(hook, dev, _)| (dev, hook))
+        .collect())
+}
+
+/// True if a sink is attached to any interface of this host.
+pub fn is_attached(pins: &Pins) -> io::Result<bool> {
+    Ok(!attached_devs(pins)?.is_empty())
+}
+
+/// Whether lease questions go unanswered, so that sources stop tagging.
+pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
+    let Some(map) = Map::<u32, sink_settings>::open(&pins.map(SETTINGS_MAP))? else {
+        return Ok(());
+    };
+    let mut settings = map.get(&0)?.unwrap_or_default();
+    if closing {
+        settings.flags |= sink_flag::SINK_CLOSING.0;
+    } else {
+        settings.flags &= !sink_flag::SINK_CLOSING.0;
+    }
+    map.set(&0, &settings)
+}
+
+/// Once no sink of another version is attached: its counts go on, its pins go.
+pub fn take_over(pins: &Pins) -> io::Result<()> {
+    before::take_over(pins, &MAPS)?;
+    if !attachments::is_loaded_by_others(pins)? {
+        before::take_over(pins, &[host::MAP])?;
+    }
+    Ok(())
+}
+
+/// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its
+/// maps go.
+pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
+    let mut detached = Vec::new();
+    let mut left = false;
+    for (name, dev) in pins.links()? {
+        if hook_of(&name).is_none() {
+            continue;
+        }
+        if !devs.is_empty() && !devs.contains(&dev) {
+            left = true;
+            continue;
+        }
+        remove_link(&pins.link(&name, &dev))?;
+        if !detached.contains(&dev) {
+            detached.push(dev);
+        }
+    }
+    if !left {
+        pins.remove_maps(&MAPS)?;
+        before::forget_if_unused(pins)?;
+        if !attachments::is_loaded(pins) {
+            pins.remove_maps(&[host::MAP])?;
+        }
+    }
+    Ok(detached)
+}

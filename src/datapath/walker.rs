@@ -1,0 +1,156 @@
+//! Walks over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use libbpf_rs::libbpf_sys;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::walk_object::WalkSkelBuilder;
+use super::abi::{Abi, flow_key, read_from, walk, walk_finding, walk_record, walk_request};
+use super::load::{program_fd, with_warnings};
+use super::maps::Map;
+
+/// Flows that are looked at in one go: a fraction of a millisecond.
+const SLICE: u32 = 2048;
+/// Findings in one go.
+const FINDINGS: usize = 256;
+
+/// The loaded programs.
+pub struct Walks {
+    sink: OwnedFd,
+    source: OwnedFd,
+    requests: Map<u32, walk_request>,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub now_ns: u64,
+    /// Flows idle for so long,
+    pub idle_ns: u64,
+    /// and those that wait twice as long for a number.
+    pub loss_timeout_ns: u64,
+}
+
+/// What a slice found.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub idle: Vec<flow_key>,
+    pub loss: Vec<flow_key>,
+    /// The table's end was reached.
+    pub end: bool,
+}
+
+impl Walks {
+    pub fn load() -> io::Result<Self> {
+        let mut object = MaybeUninit::uninit();
+        let open = WalkSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        let skel = with_warnings(|| open.load())?;
+        Ok(Self {
+            sink: program_fd(&skel.progs.walk_sink_flows)?,
+            source: program_fd(&skel.progs.walk_source_flows)?,
+            requests: Map::of(&skel.maps.walk_requests)?,
+        })
+    }
+
+    /// A walk over this table, which is the sink's or the source's.
+    pub fn over<V: Abi>(&self, flows: &Map<flow_key, V>, which: walk) -> io::Result<Walker> {
+        let program = match which {
+            walk::WALK_SINK => &self.sink,
+            _ => &self.source,
+        };
+        Ok(Walker {
+            link: attach(program, flows.fd().as_raw_fd())?,
+            requests: self.requests.share()?,
+            which: which.0,
+            place: None,
+        })
+    }
+}
+
+/// A walk over one table.
+pub struct Walker {
+    link: OwnedFd,
+    requests: Map<u32, walk_request>,
+    which: u32,
+    place: Option<File>,
+}
+
+fn attach(program: &OwnedFd, map: i32) -> io::Result<OwnedFd> {
+    let mut target = libbpf_sys::bpf_iter_link_info::default();
+    target.map.map_fd = map.cast_unsigned();
+    // SAFETY: plain data; all zeros means no option.
+    let mut options: libbpf_sys::bpf_link_create_opts = unsafe { std::mem::zeroed() };
+    options.sz = size_of_val(&options) as _;
+    options.iter_info = &raw mut target;
+    options.iter_info_len = size_of_val(&target) as u32;
+    // SAFETY: the program, the options and what they point to are valid during the call.
+    let fd = unsafe {
+        libbpf_sys::bpf_link_create(
+            program.as_raw_fd(),
+            0,
+            libbpf_sys::BPF_TRACE_ITER,
+            &raw const options,
+        )
+    };
+    own(fd)
+}
+
+fn own(fd: i32) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::from_raw_os_error(-fd));
+    }
+    // SAFETY: a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+impl Walker {
+    /// Goes on where the last slice ended, or begins at the table's begin.
+    pub fn slice(&mut self, wanted: &Wanted) -> io::Result<Found> {
+        self.requests.set(
+            &self.which,
+            &walk_request {
+                now_ns: wanted.now_ns,
+                idle_ns: wanted.idle_ns,
+                loss_timeout_ns: wanted.loss_timeout_ns,
+                slice: SLICE,
+                seen: 0,
+            },
+        )?;
+        let place = match &mut self.place {
+            Some(place) => place,
+            None => {
+                // SAFETY: no pointers.
+                let fd = own(unsafe { libbpf_sys::bpf_iter_create(self.link.as_raw_fd()) })?;
+                self.place.insert(fd.into())
+            }
+        };
+        let mut found = Found::default();
+        let mut bytes = [0; size_of::<walk_record>()];
+        while found.idle.len() + found.loss.len() < FINDINGS {
+            let len = match place.read(&mut bytes) {
+                // A million flows without a finding: the next call goes on.
+                Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
+                len => len?,
+            };
+            let record = bytes.get(..len).and_then(read_from::<walk_record>);
+            let Some(record) = record else {
+                found.end = true;
+                self.place = None;
+                break;
+            };
+            match walk_finding(record.finding) {
+                walk_finding::WALK_IDLE => found.idle.push(record.key),
+                walk_finding::WALK_LOSS => found.loss.push(record.key),
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,346 @@
+//! One question after the other for each pair of addresses, and the lease that its answers make.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::net::IpAddr;
+
+use super::nodes::Nodes;
+use crate::model::{
+    AddressPair, ClockOffset, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseKey,
+    LeaseQuestion, LeaseState, Marks, NodeId,
+};
+use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
+
+/// A lease ends so long after the question whose answer granted it: within a second of the sink's end.
+const LEASE_NS: u64 = 950_000_000;
+/// A sink that grants a lease is asked again so long after its answer, sooner if it answers slowly.
+const RENEW_NS: u64 = 700_000_000;
+const RENEW_AT_ONCE_NS: u64 = 200_000_000;
+/// Then, until it answers, again and again: a way that loses half of all packets is the very one to be measured.
+const AGAIN_NS: u64 = 20_000_000;
+/// One that grants none is asked so often, and one on a way that lost questions of late, for so many renewals.
+const ASK_NS: u64 = 400_000_000;
+const EARLY_RENEWALS: u32 = 32;
+/// Hosts that do not answer, and that no user named, are asked ever less often.
+const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
+/// Without an answer for so long a sink is silent.
+const SILENT_NS: u64 = 1_000_000_000;
+/// Offsets of this many answers are compared: the quickest is the best.
+const OFFSETS: usize = 8;
+
+/// How an interface's packets are tagged.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tagging {
+    pub encapsulations: Encapsulations,
+    pub marks: Marks,
+}
+
+/// What this host sends.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Ours {
+    pub node: NodeId,
+    pub tagging: Vec<Tagging>,
+}
+
+/// A question to be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Asked {
+    pub to: IpAddr,
+    pub message: [u8; MESSAGE_LEN],
+}
+
+/// When an answer came in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Received {
+    pub monotonic_ns: u64,
+    pub realtime_ns: u64,
+}
+
+struct Peer {
+    /// The user named the destination: it is asked whether it answers or not.
+    named: bool,
+    /// Unanswered questions, oldest first.
+    out: VecDeque<u64>,
+    next_ns: u64,
+    interval_ns: u64,
+    wanted_since_ns: u64,
+    /// Of any answer, a forged one too.
+    heard_ns: u64,
+    /// Renewals that are asked for early, because questions or answers were lost of late.
+    early: u32,
+    offsets: [Option<ClockOffset>; OFFSETS],
+    answers: usize,
+    lease: Lease,
+}
+
+/// All leases of a host, and the questions that are out.
+pub struct Keeper {
+    key: LeaseKey,
+    ours: Ours,
+    peers: HashMap<AddressPair, Peer>,
+    due: BTreeSet<(u64, AddressPair)>,
+    /// Unanswered questions by nonce, and when they were asked.
+    out: HashMap<u64, (AddressPair, u64)>,
+    nodes: Nodes,
+    random: Box<dyn FnMut() -> u64>,
+}
+
+impl Keeper {
+    /// `random` gives nonces that nobody can guess.
+    pub fn new(key: LeaseKey, ours: Ours, random: impl FnMut() -> u64 + 'static) -> Self {
+        Self {
+            key,
+            ours,
+            peers: HashMap::new(),
+            due: BTreeSet::new(),
+            out: HashMap::new(),
+            nodes: Nodes::default(),
+            random: Box::new(random),
+        }
+    }
+
+    /// What is sent changed: answers are judged by it from now on.
+    pub fn set_ours(&mut self, ours: Ours) {
+        self.ours = ours;
+    }
+
+    pub fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.peers.is_empty()
+    }
+
+    /// Keeps a lease for this pair from now on.
+    pub fn want(&mut self, pair: AddressPair, named: bool, now_ns: u64) {
+        if let Some(peer) = self.peers.get_mut(&pair) {
+            if named && !peer.named && peer.next_ns > now_ns + ASK_NS {
+                self.due.remove(&(peer.next_ns, pair));
+                peer.next_ns = now_ns;
+                self.due.insert((now_ns, pair));
+            }
+            peer.named = named;
+            return;
+        }
+        self.due.insert((now_ns, pair));
+        self.peers.insert(
+            pair,
+            Peer {
+                named,
+                out: VecDeque::new(),
+                next_ns: now_ns,
+                interval_ns: ASK_NS,
+                wanted_since_ns: now_ns,
+                heard_ns: 0,
+                early: 0,
+                offsets: [None; OFFSETS],
+                answers: 0,
+                lease: Lease::default(),
+            },
+        );
+    }
+
+    /// Asks no more; the lease ends by itself.
+    pub fn forget(&mut self, pair: &AddressPair) {
+        if let Some(peer) = self.peers.remove(pair) {
+            self.due.remove(&(peer.next_ns, *pair));
+            for nonce in &peer.out {
+                self.out.remove(nonce);
+            }
+        }
+    }
+
+    /// Asks nobody any more.
+    pub fn clear(&mut self) {
+        self.peers.clear();
+        self.due.clear();
+        self.out.clear();
+    }
+
+    /// The pairs that leases are kept for.
+    pub fn pairs(&self) -> impl Iterator<Item = &AddressPair> {
+        self.peers.keys()
+    }
+
+    pub fn lease(&self, pair: &AddressPair) -> Option<&Lease> {
+        self.peers.get(pair).map(|peer| &peer.lease)
+    }
+
+    /// The next question that is due, if there is one, and the lease if its state changed.
+    pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
+        let (when, pair) = self.due.first().copied()?;
+        if when > now_ns {
+            return None;
+        }
+        self.due.pop_first();
+        let nonce = (self.random)();
+        let peer = self.peers.get_mut(&pair)?;
+        // An answer that comes later grants nothing any more.
+        while let Some(oldest) = peer.out.front()
+            && self
+                .out
+                .get(oldest)
+                .is_none_or(|(_, asked_ns)| now_ns.saturating_sub(*asked_ns) >= LEASE_NS)
+        {
+            self.out.remove(oldest);
+            peer.out.pop_front();
+        }
+        self.out.insert(nonce, (pair, now_ns));
+        peer.out.push_back(nonce);
+        let heard_ns = peer.heard_ns.max(peer.wanted_since_ns);
+        if now_ns.saturating_sub(heard_ns) >= SILENT_NS {
+            peer.lease.state = LeaseState::Silent;
+        }
+        peer.interval_ns = match peer.lease.state {
+            // The answer puts the next question off.
+            LeaseState::Granted => AGAIN_NS
+                .max(u64::from(peer.lease.rtt_ns) * 3 / 2)
+                .min(ASK_NS),
+            LeaseState::Silent if !peer.named => {
+                (peer.interval_ns * 2).clamp(ASK_NS, ASK_AT_LEAST_NS)
+            }
+            _ => ASK_NS,
+        };
+        peer.next_ns = now_ns + peer.interval_ns;
+        self.due.insert((peer.next_ns, pair));
+        let question = LeaseQuestion {
+            nonce,
+            flow_source: pair.source,
+            asked_ns: realtime_ns,
+            source_node: self.ours.node,
+        };
+        let message = lease::encode_question(&question, pair.dest, self.key);
+        Some((
+            pair,
+            Asked {
+                to: pair.dest,
+                message,
+            },
+        ))
+    }
+
+    /// An echo reply: the pair whose lease changed. `None`: it answers no question of ours.
+    pub fn take(&mut self, payload: &[u8], at: Received) -> Option<AddressPair> {
+        let (nonce, echo) = match lease::decode_echo(payload, self.key) {
+            Ok(echo) => (echo.nonce, Ok(echo)),
+            Err(LeaseError::Forged { nonce }) => (nonce, Err(LeaseState::Forged)),
+            Err(LeaseError::Version(_) | LeaseError::Format(_)) => return None,
+        };
+        let (pair, asked_at_ns) = *self.out.get(&nonce)?;
+        let state = match echo {
+            Err(state) => state,
+            Ok(echo) => match echo.answer {
+                None => LeaseState::NoSink,
+                Some(answer) => {
+                    let state = self.judge(&answer, pair.dest, at.monotonic_ns);
+                    self.note_clock(&pair, echo.asked_ns, &answer, at);
+                    state
+                }
+            },
+        };
+        let peer = self.peers.get_mut(&pair)?;
+        peer.heard_ns = at.monotonic_ns;
+        // A forger must not be able to use up the question that the sink will answer.
+        if state == LeaseState::Forged {
+            peer.lease.state = state;
+            return Some(pair);
+        }
+        peer.early = match peer.out.front() {
+            Some(oldest) if *oldest != nonce && peer.lease.state == LeaseState::Granted => {
+                EARLY_RENEWALS
+            }
+            _ => peer.early.saturating_sub(1),
+        };
+        // Older questions are answered by this one; newer ones stay open.
+        while let Some(answered) = peer.out.pop_front() {
+            self.out.remove(&answered);
+            if answered == nonce {
+                break;
+            }
+        }
+        let newest = peer.out.back().and_then(|newest| self.out.get(newest));
+        let newest_ns = newest.map_or(asked_at_ns, |(_, asked_ns)| *asked_ns);
+        self.due.remove(&(peer.next_ns, pair));
+        let rtt_ns = at.monotonic_ns.saturating_sub(asked_at_ns);
+        let wait_ns = match state {
+            LeaseState::Granted if peer.early > 0 => {
+                ASK_NS.saturating_sub(2 * rtt_ns).max(RENEW_AT_ONCE_NS)
+            }
+            LeaseState::Granted => RENEW_NS.saturating_sub(4 * rtt_ns).max(RENEW_AT_ONCE_NS),
+            _ => ASK_NS,
+        };
+        peer.next_ns = (newest_ns + wait_ns).max(at.monotonic_ns);
+        self.due.insert((peer.next_ns, pair));
+        peer.lease.answered_ns = at.monotonic_ns;
+        peer.lease.answer = echo.ok().and_then(|echo| echo.answer);
+        peer.lease.rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX);
+        peer.lease.state = state;
+        peer.lease.until_ns = match state {
+            LeaseState::Granted => asked_at_ns + LEASE_NS,
+            _ => 0,
+        };
+        Some(pair)
+    }
+
+    fn judge(&mut self, answer: &LeaseAnswer, addr: IpAddr, now_ns: u64) -> LeaseState {
+        if answer.node == self.ours.node {
+            return LeaseState::OwnNode;
+        }
+        if let Err(addr) = self.nodes.claim(answer.node, answer.instance, addr, now_ns) {
+            return LeaseState::Duplicate { addr };
+        }
+        for sent in &self.ours.tagging {
+            let has = |one| sent.encapsulations.contains(one);
+            if sent
+                .encapsulations
+                .iter_without(answer.encapsulations)
+                .next()
+                .is_some()
+            {
+                return LeaseState::Encapsulation;
+            }
+            let (mine, theirs) = (&sent.marks, &answer.marks);
+            let same_mark = (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask);
+            let same_port = mine.extension_port == theirs.extension_port;
+            if has(Encapsulation::OverTcpUdp) && !same_mark
+                || has(Encapsulation::ExtensionUdp) && !same_port
+            {
+                return LeaseState::Mark;
+            }
+        }
+        LeaseState::Granted
+    }
+
+    /// The sink stamped between question and answer: its clock is ahead by the distance from the middle, give or
+    /// take half the round trip.
+    fn note_clock(
+        &mut self,
+        pair: &AddressPair,
+        asked_ns: u64,
+        answer: &LeaseAnswer,
+        at: Received,
+    ) {
+        let Some(peer) = self.peers.get_mut(pair) else {
+            return;
+        };
+        // A step of our own clock in between makes no offset.
+        let Some(round_trip) = at.realtime_ns.checked_sub(asked_ns) else {
+            return;
+        };
+        let middle = i128::from(asked_ns) + i128::from(round_trip / 2);
+        let Ok(offset_ns) = i64::try_from(i128::from(answer.answered_ns) - middle) else {
+            return;
+        };
+        peer.offsets[peer.answers % OFFSETS] = Some(ClockOffset {
+            offset_ns,
+            error_ns: round_trip.div_ceil(2),
+        });
+        peer.answers += 1;
+        peer.lease.offset = peer
+            .offsets
+            .iter()
+            .flatten()
+            .min_by_key(|offset| offset.error_ns)
+            .copied();
+    }
+}

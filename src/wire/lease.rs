@@ -1,0 +1,185 @@
+//! Lease messages: the payload of an ICMP echo request and of its reply, as include/hostint/lease.h draws it.
+
+use std::hash::Hasher;
+use std::net::IpAddr;
+
+use siphasher::sip::SipHasher24;
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use crate::model::{
+    ClockSource, ClockState, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion,
+    Marks, NodeId,
+};
+
+/// The first four bytes of a message.
+pub const MAGIC: u32 = 0x6869_6e74;
+/// Of this format.
+pub const VERSION: u32 = 1;
+/// Bytes of a message.
+pub const MESSAGE_LEN: usize = 96;
+
+const QUESTION_LEN: usize = 48;
+const ANSWER_AT: usize = 56;
+const ANSWER_TAG_AT: usize = 88;
+const CLOCK_SYNCHRONISED: u8 = 0x80;
+
+/// Why a payload is no answer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum LeaseError {
+    /// Not a lease message at all.
+    #[error(transparent)]
+    Format(#[from] DecodeError),
+    #[error("lease messages of version {0}, this one speaks 1")]
+    Version(u32),
+    #[error("the tag is wrong: keys differ, or somebody forges")]
+    Forged { nonce: u64 },
+}
+
+fn address_bytes(addr: IpAddr) -> [u8; 16] {
+    match addr {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    }
+}
+
+/// SipHash-2-4 of these bytes, one behind the other.
+fn tag(key: LeaseKey, parts: &[&[u8]]) -> [u8; 8] {
+    let mut hasher = SipHasher24::new_with_key(&key.0);
+    for part in parts {
+        hasher.write(part);
+    }
+    hasher.finish().to_be_bytes()
+}
+
+/// A question to the sink before `dest`.
+pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) -> [u8; MESSAGE_LEN] {
+    let mut bytes = Vec::with_capacity(MESSAGE_LEN);
+    bytes.extend(MAGIC.to_be_bytes());
+    bytes.extend(VERSION.to_be_bytes());
+    bytes.extend(question.nonce.to_be_bytes());
+    bytes.extend(address_bytes(question.flow_source));
+    bytes.extend(question.asked_ns.to_be_bytes());
+    bytes.extend(question.source_node.0.to_be_bytes());
+    bytes.extend([0; 4]);
+    let tag = tag(key, &[&bytes, &address_bytes(dest)]);
+    bytes.extend(tag);
+    let mut message = [0; MESSAGE_LEN];
+    message[..bytes.len()].copy_from_slice(&bytes);
+    message
+}
+
+/// What came back of a question.
+pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<LeaseEcho, LeaseError> {
+    let mut cursor = Cursor::new(bytes);
+    let magic = cursor.u32("lease magic")?;
+    cursor.check("lease magic", 4, magic, MAGIC)?;
+    let version = cursor.u32("lease version")?;
+    if version != VERSION {
+        return Err(LeaseError::Version(version));
+    }
+    let nonce = cursor.array("lease nonce").map(u64::from_be_bytes)?;
+    let _flow_source: [u8; 16] = cursor.array("flow source")?;
+    let asked_ns = cursor
+        .array("time of the question")
+        .map(u64::from_be_bytes)?;
+    let _rest_of_question: [u8; ANSWER_AT - QUESTION_LEN + 8] = cursor.array("question")?;
+    let answer = decode_answer(&mut cursor)?;
+    let answer_tag: [u8; 8] = cursor.array("answer tag")?;
+    if !cursor.rest().is_empty() {
+        return Err(LeaseError::Format(DecodeError::Length {
+            what: "lease message",
+            found: bytes.len(),
+            expected: "96",
+        }));
+    }
+    let written = &bytes[ANSWER_AT..ANSWER_TAG_AT + 8];
+    if written.iter().all(|byte| *byte == 0) {
+        return Ok(LeaseEcho {
+            nonce,
+            asked_ns,
+            answer: None,
+        });
+    }
+    if tag(key, &[&bytes[..ANSWER_TAG_AT]]) != answer_tag {
+        return Err(LeaseError::Forged { nonce });
+    }
+    Ok(LeaseEcho {
+        nonce,
+        asked_ns,
+        answer: Some(answer),
+    })
+}
+
+fn decode_answer(cursor: &mut Cursor<'_>) -> Result<LeaseAnswer, DecodeError> {
+    let instance = cursor.array("instance").map(u64::from_be_bytes)?;
+    let node = NodeId(cursor.u32("sink node id")?);
+    let encapsulations = Encapsulations::from_bits(cursor.u8("encapsulations")?);
+    let tos_value = cursor.u8("mark")?;
+    let tos_mask = cursor.u8("mark mask")?;
+    let clock = cursor.u8("clock")?;
+    let extension_port = cursor.u16("extension port")?;
+    let mtu = cursor.u16("MTU")?;
+    let tai_offset_s = cursor.u16("TAI offset")?.cast_signed();
+    let [major, minor] = cursor.array("software version")?;
+    let answered_ns = cursor.array("time of the answer").map(u64::from_be_bytes)?;
+    Ok(LeaseAnswer {
+        instance,
+        node,
+        encapsulations,
+        marks: Marks {
+            tos_value,
+            tos_mask,
+            extension_port,
+        },
+        clock: ClockState {
+            source: match clock & !CLOCK_SYNCHRONISED {
+                1 => ClockSource::Tai,
+                2 => ClockSource::Realtime,
+                _ => ClockSource::Unknown,
+            },
+            synchronised: clock & CLOCK_SYNCHRONISED != 0,
+        },
+        mtu,
+        tai_offset_s,
+        software: (major, minor),
+        answered_ns,
+    })
+}
+
+/// A question with its answer, as a sink leaves it: for tests and tools.
+pub fn encode_answer(
+    question: &[u8; MESSAGE_LEN],
+    answer: &LeaseAnswer,
+    key: LeaseKey,
+) -> [u8; MESSAGE_LEN] {
+    let mut bytes = question[..ANSWER_AT].to_vec();
+    bytes.extend(answer.instance.to_be_bytes());
+    bytes.extend(answer.node.0.to_be_bytes());
+    bytes.extend([
+        answer.encapsulations.bits(),
+        answer.marks.tos_value,
+        answer.marks.tos_mask,
+    ]);
+    let source = match answer.clock.source {
+        ClockSource::Tai => 1,
+        ClockSource::Realtime => 2,
+        ClockSource::Unknown | ClockSource::Nic => 0,
+    };
+    let synchronised = if answer.clock.synchronised {
+        CLOCK_SYNCHRONISED
+    } else {
+        0
+    };
+    bytes.push(source | synchronised);
+    bytes.extend(answer.marks.extension_port.to_be_bytes());
+    bytes.extend(answer.mtu.to_be_bytes());
+    bytes.extend(answer.tai_offset_s.to_be_bytes());
+    bytes.extend([answer.software.0, answer.software.1]);
+    bytes.extend(answer.answered_ns.to_be_bytes());
+    let tag = tag(key, &[&bytes]);
+    bytes.extend(tag);
+    let mut message = [0; MESSAGE_LEN];
+    message.copy_from_slice(&bytes);
+    message
+}

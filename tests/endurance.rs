@@ -1,0 +1,297 @@
+//! Restarts, crashes, upgrades and whatever else operators and fate do to a host, under load.
+//!
+//! HOSTINT_LONG=1 for the full counts: 100 restarts, 100 crashes, 50 upgrades, 1,000 operations.
+
+// Each test file uses a part of it.
+#[allow(dead_code)]
+#[path = "support/load.rs"]
+mod load;
+#[allow(dead_code)]
+#[path = "support/netns.rs"]
+mod netns;
+#[allow(dead_code)]
+#[path = "support/random.rs"]
+mod random;
+
+/// These need root.
+mod root {
+    use std::path::PathBuf;
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::load::Load;
+    use super::netns::{Daemon, HOSTINT, Host, Lab, await_that, await_that_or, pins_below};
+    use super::random::Random;
+
+    fn count(short: usize, long: usize) -> usize {
+        if std::env::var_os("HOSTINT_LONG").is_some() {
+            long
+        } else {
+            short
+        }
+    }
+
+    /// Both hosts watch each other, with leases on both sides.
+    struct Pair {
+        lab: Lab,
+        sinks: [Option<Daemon>; 2],
+    }
+
+    const SINKS: [&str; 2] = ["sink --dev a0 --node-id 1", "sink --dev b0 --node-id 2"];
+
+    impl Pair {
+        fn new() -> Self {
+            let lab = Lab::new();
+            let mut pair = Self {
+                lab,
+                sinks: [None, None],
+            };
+            for side in 0..2 {
+                pair.start(side, HOSTINT);
+            }
+            for (side, dev, dest) in [(0, "a0", "10.9.2.1"), (1, "b0", "10.9.1.1")] {
+                let host = pair.host(side);
+                host.hostint(&format!("source attach --dev {dev}"));
+                host.hostint(&format!("source add-dest {dest}"));
+            }
+            pair
+        }
+
+        fn host(&self, side: usize) -> &Host {
+            [&self.lab.a, &self.lab.b][side]
+        }
+
+        fn start(&mut self, side: usize, binary: &str) {
+            let daemon = self
+                .host(side)
+                .with_binary(binary)
+                .start(SINKS[side], "sink attached");
+            self.sinks[side] = Some(daemon);
+        }
+
+        fn load(&self) -> Load {
+            Load::start(&self.lab.a, &self.lab.b, "10.9.1.1", "10.9.2.1")
+        }
+
+        /// Both sides strip what the other one tags: nothing is lost, nothing is counted twice or not at all.
+        fn assert_counted(&self, what: &str) {
+            for (from, to) in [(0, 1), (1, 0)] {
+                let (source, sink) = (self.host(from), self.host(to));
+                await_that(
+                    &format!("{what}: all that {from} tagged is stripped"),
+                    || sink.count("sink", "stripped") == source.count("source", "tagged"),
+                );
+                assert_eq!(sink.count("sink", "lost"), 0, "{what}");
+                assert_eq!(sink.count("sink", "not_allowed"), 0, "{what}");
+            }
+        }
+
+        fn tagged(&self) -> u64 {
+            self.lab.a.count("source", "tagged")
+        }
+
+        /// Packets are tagged again.
+        fn await_tagging(&self, what: &str) {
+            let before = self.tagged();
+            await_that(&format!("{what}: tagging goes on"), || {
+                self.tagged() > before
+            });
+        }
+    }
+
+    #[test]
+    fn daemons_that_end_and_start_are_not_noticed() {
+        let mut pair = Pair::new();
+        let load = pair.load();
+        pair.await_tagging("at first");
+        for n in 0..count(8, 100) {
+            let side = n % 2;
+            assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
+            pair.start(side, HOSTINT);
+        }
+        pair.await_tagging("after the last restart");
+        load.end().assert_untouched("restarts");
+        pair.assert_counted("restarts");
+    }
+
+    #[test]
+    fn daemons_that_are_killed_are_not_noticed() {
+        let mut pair = Pair::new();
+        let load = pair.load();
+        pair.await_tagging("at first");
+        for n in 0..count(8, 100) {
+            let side = n % 2;
+            pair.sinks[side].take().unwrap().kill();
+            pair.start(side, HOSTINT);
+        }
+        pair.await_tagging("after the last crash");
+        load.end().assert_untouched("crashes");
+        pair.assert_counted("crashes");
+    }
+
+    /// A build of the same sources with another layout of maps, as a later version may have.
+    fn next_version() -> PathBuf {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let target = root.join("target/next");
+        let status = Command::new(env!("CARGO"))
+            .current_dir(&root)
+            .args([
+                "build",
+                "--locked",
+                "--features",
+                "next-abi",
+                "--target-dir",
+            ])
+            .arg(&target)
+            .status()
+            .unwrap();
+        assert!(status.success(), "the next version does not build");
+        let name = PathBuf::from(HOSTINT);
+        let below = name.strip_prefix(root.join("target")).unwrap_or(&name);
+        target.join(below)
+    }
+
+    #[test]
+    fn versions_with_other_maps_take_over_from_each_other() {
+        let next = next_version();
+        let versions = [HOSTINT, next.to_str().unwrap()];
+        let mut pair = Pair::new();
+        let load = pair.load();
+        pair.await_tagging("at first");
+        let mut counted = [0; 2];
+        for n in 0..count(3, 50) {
+            for version in [1, 0] {
+                for (side, counted) in counted.iter_mut().enumerate() {
+                    assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
+                    pair.start(side, versions[version]);
+                    let host = pair.host(side).with_binary(versions[version]);
+                    let stripped = host.count("sink", "stripped");
+                    assert!(stripped >= *counted, "{n}: {stripped} after {counted}");
+                    *counted = stripped;
+                    // Of links, and of maps.
+                    let folders = || std::fs::read_dir(host.pins()).unwrap().count();
+                    await_that_or(
+                        || folders() == 2,
+                        || format!("{n}: {:#?}", pins_below(&host.pins())),
+                    );
+                }
+            }
+        }
+        pair.await_tagging("after the last upgrade");
+        let seen = load.end();
+        seen.assert_untouched("upgrades");
+        pair.assert_counted("upgrades");
+        for side in 0..2 {
+            let host = pair.host(side);
+            assert_eq!(
+                host.hostint("source dests").lines().count(),
+                1,
+                "destinations stay"
+            );
+        }
+    }
+
+    /// What may happen on a host.
+    const OPERATIONS: [&str; 10] = [
+        "restart",
+        "kill",
+        "upgrade",
+        "attach",
+        "destination",
+        "mtu",
+        "link",
+        "address",
+        "detach",
+        "offload",
+    ];
+
+    #[test]
+    fn streams_survive_whatever_is_done_to_both_hosts() {
+        let (mut random, seed) = Random::from_env();
+        println!("HOSTINT_TEST_SEED={seed}");
+        let mut pair = Pair::new();
+        let load = pair.load();
+        let begun = Instant::now();
+        for n in 0..count(40, 1_000) {
+            let side = random.below(2);
+            let operation = OPERATIONS[random.below(OPERATIONS.len())];
+            println!("{:?} {n}: {operation} on {side}", begun.elapsed());
+            operate(&mut pair, side, operation, &mut random);
+            let before = load.carried();
+            await_that_or(
+                || {
+                    load.carried()
+                        .iter()
+                        .zip(before)
+                        .all(|(now, before)| *now > before)
+                },
+                || {
+                    format!(
+                        "seed {seed}: after {operation} on {side} streams stall: {:?}, {:?}",
+                        load.carried(),
+                        before
+                    )
+                },
+            );
+        }
+        pair.await_tagging("at last");
+        // Datagrams that an interface which is down drops are nobody's fault.
+        load.end().assert_right("random operations");
+    }
+
+    fn operate(pair: &mut Pair, side: usize, operation: &str, random: &mut Random) {
+        let (dev, dest) = [("a0", "10.9.2.1"), ("b0", "10.9.1.1")][side];
+        match operation {
+            "restart" | "upgrade" => {
+                assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
+                pair.start(side, HOSTINT);
+            }
+            "kill" => {
+                pair.sinks[side].take().unwrap().kill();
+                pair.start(side, HOSTINT);
+            }
+            "attach" => {
+                let encap = ["over-tcp-udp", "extension-udp", "vxlan-gpe"][random.below(3)];
+                let host = pair.host(side);
+                host.hostint(&format!("source attach --dev {dev} --encap {encap}"));
+            }
+            "destination" => {
+                let host = pair.host(side);
+                host.hostint(&format!("source del-dest {dest}"));
+                host.hostint(&format!("source add-dest {dest}"));
+            }
+            "mtu" => {
+                let mtu = [1500, 1480, 1400][random.below(3)];
+                pair.host(side).sh(&format!("ip link set {dev} mtu {mtu}"));
+                // Both ends of a link, else longer packets die there unnoticed.
+                pair.lab.m.sh(&format!("ip link set m{side} mtu {mtu}"));
+            }
+            "link" => {
+                // Routes by the interface go with it.
+                let gateway = ["10.9.1.2", "10.9.2.2"][side];
+                pair.host(side).sh(&format!(
+                    "ip link set {dev} down; ip link set {dev} up; ip route replace default via {gateway}"
+                ));
+            }
+            "address" => {
+                pair.host(side).sh(&format!(
+                    "ip addr add 10.9.9.{}/32 dev {dev} 2>/dev/null || true",
+                    1 + random.below(250)
+                ));
+            }
+            "offload" => {
+                let state = ["on", "off"][random.below(2)];
+                pair.host(side).sh(&format!(
+                    "ethtool -K {dev} tx {state} gso {state} >/dev/null"
+                ));
+            }
+            _ => {
+                pair.host(side).hostint("sink --detach");
+                let mut daemon = pair.sinks[side].take().unwrap();
+                await_that("the daemon of a detached sink ends", || daemon.has_ended());
+                pair.start(side, HOSTINT);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(random.below(100) as u64));
+    }
+}

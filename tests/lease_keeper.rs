@@ -1,0 +1,844 @@
+//! Keeping leases: when which sink is asked, and what its answers, or none, mean. Time is an input.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use hostint::lease::{Asked, Keeper, Ours, Received, Tagging};
+use hostint::model::{
+    AddressPair, ClockOffset, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState,
+    Marks, NodeId,
+};
+use hostint::wire::lease::encode_answer;
+
+const KEY: LeaseKey = LeaseKey([7; 16]);
+const MS: u64 = 1_000_000;
+/// Any monotonic time to begin at, and what to add to get the time since the Unix epoch.
+const T: u64 = 5_000_000 * MS;
+const EPOCH: u64 = 1_700_000_000_000 * MS;
+const OUR_NODE: NodeId = NodeId(1);
+
+fn pair(n: u16) -> AddressPair {
+    let [high, low] = n.to_be_bytes();
+    AddressPair {
+        source: IpAddr::from(Ipv4Addr::new(192, 0, 2, 1)),
+        dest: IpAddr::from([198, 51, high, low]),
+    }
+}
+
+fn encapsulations(all: &[Encapsulation]) -> Encapsulations {
+    all.iter()
+        .fold(Encapsulations::default(), |all, one| all.with(*one))
+}
+
+const MARKS: Marks = Marks {
+    tos_value: 0x04,
+    tos_mask: 0xfc,
+    extension_port: 33122,
+};
+
+fn sending(sent: &[Encapsulation]) -> Tagging {
+    Tagging {
+        encapsulations: encapsulations(sent),
+        marks: MARKS,
+    }
+}
+
+/// What a sink answers that recognises everything.
+fn answer() -> LeaseAnswer {
+    LeaseAnswer {
+        instance: 22,
+        node: NodeId(2),
+        encapsulations: encapsulations(&Encapsulation::ALL),
+        marks: MARKS,
+        clock: Default::default(),
+        mtu: 1500,
+        tai_offset_s: 37,
+        software: (0, 2),
+        answered_ns: 0,
+    }
+}
+
+fn keeper_that_sends(tagging: Vec<Tagging>) -> Keeper {
+    let mut nonce = 0;
+    let ours = Ours {
+        node: OUR_NODE,
+        tagging,
+    };
+    Keeper::new(KEY, ours, move || {
+        nonce += 1;
+        nonce
+    })
+}
+
+fn keeper() -> Keeper {
+    keeper_that_sends(vec![sending(&Encapsulation::ALL)])
+}
+
+/// All questions that are due.
+fn questions(keeper: &mut Keeper, now: u64) -> Vec<(AddressPair, Asked)> {
+    std::iter::from_fn(|| keeper.next_due(now, EPOCH + now)).collect()
+}
+
+/// The only question that is due.
+fn question(keeper: &mut Keeper, now: u64) -> Asked {
+    let due = questions(keeper, now);
+    assert_eq!(due.len(), 1, "one question is due at {} ms", (now - T) / MS);
+    due[0].1
+}
+
+fn received(now: u64) -> Received {
+    Received {
+        monotonic_ns: now,
+        realtime_ns: EPOCH + now,
+    }
+}
+
+fn take(keeper: &mut Keeper, payload: &[u8], now: u64) -> Option<AddressPair> {
+    keeper.take(payload, received(now))
+}
+
+fn reply(asked: &Asked, answer: &LeaseAnswer) -> Vec<u8> {
+    encode_answer(&asked.message, answer, KEY).to_vec()
+}
+
+fn forged(asked: &Asked) -> Vec<u8> {
+    encode_answer(&asked.message, &answer(), LeaseKey([8; 16])).to_vec()
+}
+
+/// State, and until when packets are tagged.
+fn lease(keeper: &Keeper, n: u16) -> (LeaseState, u64) {
+    let lease = keeper.lease(&pair(n)).expect("the pair is kept");
+    (lease.state, lease.until_ns)
+}
+
+/// A keeper with a lease for pair 0, asked for and answered at T.
+fn granted() -> (Keeper, Asked) {
+    let mut keeper = keeper();
+    keeper.want(pair(0), false, T);
+    let asked = question(&mut keeper, T);
+    let payload = reply(&asked, &answer());
+    assert_eq!(take(&mut keeper, &payload, T), Some(pair(0)));
+    (keeper, asked)
+}
+
+/// Asks pair 0 whenever it is due for so long, `each` answers or does not; when it was asked, in ms since `from`.
+fn asked_at(
+    keeper: &mut Keeper,
+    from: u64,
+    for_ms: u64,
+    mut each: impl FnMut(u64, &Asked) -> Option<Vec<u8>>,
+) -> Vec<u64> {
+    let mut times = Vec::new();
+    for ms in 0..for_ms {
+        let now = from + ms * MS;
+        for (_, asked) in questions(keeper, now) {
+            times.push(ms);
+            if let Some(payload) = each(ms, &asked) {
+                keeper.take(&payload, received(now));
+            }
+        }
+    }
+    times
+}
+
+#[test]
+fn a_lease_lasts_950_ms_from_its_question() {
+    let mut keeper = keeper();
+    keeper.want(pair(0), false, T);
+    assert_eq!(
+        lease(&keeper, 0),
+        (LeaseState::Asking, 0),
+        "before it is asked"
+    );
+    let asked = question(&mut keeper, T);
+    assert_eq!(asked.to, pair(0).dest, "the sink before it is asked");
+    assert_eq!(
+        lease(&keeper, 0),
+        (LeaseState::Asking, 0),
+        "before it answers"
+    );
+    let payload = reply(&asked, &answer());
+    assert_eq!(take(&mut keeper, &payload, T + 300 * MS), Some(pair(0)));
+    let lease = keeper.lease(&pair(0)).unwrap();
+    assert_eq!(lease.state, LeaseState::Granted, "the sink answered");
+    assert_eq!(lease.until_ns, T + 950 * MS, "however long it took");
+    assert_eq!(lease.answered_ns, T + 300 * MS, "when it answered");
+    assert_eq!(u64::from(lease.rtt_ns), 300 * MS, "the round trip");
+    assert_eq!(lease.answer, Some(answer()), "what it answered");
+}
+
+#[test]
+fn a_sink_that_answers_is_asked_every_700_ms() {
+    for named in [false, true] {
+        let mut keeper = keeper();
+        keeper.want(pair(0), named, T);
+        let answers = |_, asked: &Asked| Some(reply(asked, &answer()));
+        let times = asked_at(&mut keeper, T, 10_000, answers);
+        let expected: Vec<_> = (0..10_000).step_by(700).collect();
+        assert_eq!(times, expected, "named: {named}");
+    }
+}
+
+#[test]
+fn a_question_that_a_sink_leaves_unanswered_is_soon_repeated() {
+    for (round_trip_ms, gap_ms) in [(0, 20), (10, 20), (30, 45), (100, 150), (300, 400)] {
+        let mut keeper = keeper();
+        keeper.want(pair(0), false, T);
+        let asked = question(&mut keeper, T);
+        let answered = T + round_trip_ms * MS;
+        take(&mut keeper, &reply(&asked, &answer()), answered);
+        let times = asked_at(&mut keeper, answered, 999, |_, _| None);
+        assert!(times.len() >= 2, "{round_trip_ms} ms: asked again");
+        for two in times.windows(2) {
+            let gap = two[1] - two[0];
+            assert_eq!(gap, gap_ms, "answers take {round_trip_ms} ms");
+        }
+    }
+}
+
+/// Answers arrive after their round trip, unless `lost` says by the question's number that they do not. The first
+/// ms after the first answer in which there is no lease.
+fn first_without_lease(round_trip_ms: u64, lost: fn(u64) -> bool) -> Option<u64> {
+    let mut keeper = keeper();
+    keeper.want(pair(0), true, T);
+    let (mut number, mut until, mut on_the_way) = (0, None, Vec::new());
+    for ms in 0..20_000 {
+        let now = T + ms * MS;
+        for (_, asked) in questions(&mut keeper, now) {
+            if !lost(number) {
+                on_the_way.push((ms + round_trip_ms, reply(&asked, &answer())));
+            }
+            number += 1;
+        }
+        let arrived = on_the_way.extract_if(.., |(at, _)| *at <= ms);
+        for (_, payload) in arrived {
+            take(&mut keeper, &payload, now);
+        }
+        if lease(&keeper, 0).0 == LeaseState::Granted {
+            until = Some(lease(&keeper, 0).1);
+        }
+        if until.is_some_and(|until| until <= now) {
+            return Some(ms);
+        }
+    }
+    None
+}
+
+#[test]
+fn lost_answers_end_no_lease_while_some_arrive() {
+    struct Case {
+        name: &'static str,
+        lost: fn(u64) -> bool,
+    }
+    let cases = [
+        Case {
+            name: "none is lost",
+            lost: |_| false,
+        },
+        Case {
+            name: "every second one",
+            lost: |number| number % 2 == 1,
+        },
+        Case {
+            name: "every tenth",
+            lost: |number| number % 10 == 9,
+        },
+        Case {
+            name: "two in a row",
+            lost: |number| number % 10 > 7,
+        },
+        Case {
+            name: "eight of ten",
+            lost: |number| number % 10 > 1,
+        },
+    ];
+    for Case { name, lost } in cases {
+        assert_eq!(first_without_lease(1, lost), None, "{name}");
+    }
+}
+
+#[test]
+fn slow_answers_end_no_lease() {
+    for round_trip_ms in [1, 40, 100, 200, 300, 390] {
+        let ended = first_without_lease(round_trip_ms, |_| false);
+        assert_eq!(ended, None, "a round trip of {round_trip_ms} ms");
+    }
+}
+
+#[test]
+fn one_lost_answer_on_a_slow_way_ends_no_lease() {
+    for round_trip_ms in [1, 40, 100, 140] {
+        let ended = first_without_lease(round_trip_ms, |number| number % 4 == 3);
+        assert_eq!(ended, None, "a round trip of {round_trip_ms} ms");
+    }
+}
+
+#[test]
+fn what_answers_no_open_question_changes_nothing() {
+    type Payload = fn(&mut Keeper, &Asked) -> Vec<u8>;
+    struct Case {
+        name: &'static str,
+        payload: Payload,
+    }
+    let cases = [
+        Case {
+            name: "the answer once more",
+            payload: |_, asked| reply(asked, &answer()),
+        },
+        Case {
+            name: "another answer to a question that is answered",
+            payload: |_, asked| {
+                let other = LeaseAnswer {
+                    node: OUR_NODE,
+                    ..answer()
+                };
+                reply(asked, &other)
+            },
+        },
+        Case {
+            name: "the question itself, sent back late",
+            payload: |_, asked| asked.message.to_vec(),
+        },
+        Case {
+            name: "an answer that comes when its lease would be over",
+            payload: |keeper, _| {
+                let late = question(keeper, T + 700 * MS);
+                question(keeper, T + 1_650 * MS);
+                reply(&late, &answer())
+            },
+        },
+        Case {
+            name: "an answer to a question that nobody asked",
+            payload: |_, asked| {
+                let mut message = asked.message;
+                message[8..16].fill(0xee);
+                let asked = Asked { message, ..*asked };
+                reply(&asked, &answer())
+            },
+        },
+        Case {
+            name: "a forged answer to a question that is answered",
+            payload: |_, asked| forged(asked),
+        },
+        Case {
+            name: "half an answer",
+            payload: |keeper, _| {
+                let asked = question(keeper, T + 700 * MS);
+                reply(&asked, &answer())[..60].to_vec()
+            },
+        },
+        Case {
+            name: "another version of lease messages",
+            payload: |keeper, _| {
+                let asked = question(keeper, T + 700 * MS);
+                let mut payload = reply(&asked, &answer());
+                payload[7] = 2;
+                payload
+            },
+        },
+        Case {
+            name: "somebody's ping",
+            payload: |_, _| vec![0x55; 96],
+        },
+        Case {
+            name: "nothing",
+            payload: |_, _| Vec::new(),
+        },
+    ];
+    for Case { name, payload } in cases {
+        let (mut keeper, asked) = granted();
+        let payload = payload(&mut keeper, &asked);
+        let before = *keeper.lease(&pair(0)).unwrap();
+        assert_eq!(take(&mut keeper, &payload, T + 1_660 * MS), None, "{name}");
+        assert_eq!(keeper.lease(&pair(0)), Some(&before), "{name}: the lease");
+    }
+}
+
+#[test]
+fn an_answer_counts_although_the_next_question_overtook_it() {
+    let (mut keeper, _) = granted();
+    let asked = question(&mut keeper, T + 700 * MS);
+    question(&mut keeper, T + 800 * MS);
+    let told = take(&mut keeper, &reply(&asked, &answer()), T + 801 * MS);
+    assert_eq!(told, Some(pair(0)), "its question is still open");
+    let until = (LeaseState::Granted, T + 1650 * MS);
+    assert_eq!(lease(&keeper, 0), until, "from its own question on");
+}
+
+#[test]
+fn a_host_without_a_sink_ends_the_lease_at_once() {
+    let (mut keeper, _) = granted();
+    let asked = question(&mut keeper, T + 700 * MS);
+    let answered = take(&mut keeper, &asked.message, T + 700 * MS);
+    assert_eq!(answered, Some(pair(0)), "an echo without an answer");
+    assert_eq!(lease(&keeper, 0), (LeaseState::NoSink, 0));
+    let asked = question(&mut keeper, T + 1_100 * MS);
+    take(&mut keeper, &reply(&asked, &answer()), T + 801 * MS);
+    let again = (LeaseState::Granted, T + 2050 * MS);
+    assert_eq!(lease(&keeper, 0), again, "the sink is back");
+}
+
+#[test]
+fn a_forged_answer_neither_ends_a_lease_nor_uses_up_the_question() {
+    let (mut keeper, _) = granted();
+    let asked = question(&mut keeper, T + 700 * MS);
+    for _ in 0..3 {
+        let told = take(&mut keeper, &forged(&asked), T + 701 * MS);
+        assert_eq!(told, Some(pair(0)), "the user learns of it");
+        let still = (LeaseState::Forged, T + 950 * MS);
+        assert_eq!(lease(&keeper, 0), still, "the lease goes on");
+    }
+    take(&mut keeper, &reply(&asked, &answer()), T + 402 * MS);
+    let granted = (LeaseState::Granted, T + 1650 * MS);
+    assert_eq!(lease(&keeper, 0), granted, "the sink's own answer counts");
+}
+
+#[test]
+fn forged_answers_alone_make_no_lease() {
+    let mut keeper = keeper();
+    keeper.want(pair(0), true, T);
+    asked_at(&mut keeper, T, 3_000, |_, asked| Some(forged(asked)));
+    assert_eq!(lease(&keeper, 0), (LeaseState::Forged, 0));
+}
+
+#[test]
+fn a_sink_that_does_not_take_what_is_sent_grants_no_lease() {
+    use Encapsulation::{ExtensionUdp, OverTcpUdp, VxlanGpe};
+    struct Case {
+        name: &'static str,
+        sent: Vec<Tagging>,
+        answer: LeaseAnswer,
+        state: LeaseState,
+    }
+    let other_mark = |tos_value, tos_mask, extension_port| LeaseAnswer {
+        marks: Marks {
+            tos_value,
+            tos_mask,
+            extension_port,
+        },
+        ..answer()
+    };
+    let takes = |all: &[Encapsulation]| LeaseAnswer {
+        encapsulations: encapsulations(all),
+        ..answer()
+    };
+    let case = |name, sent: &[Encapsulation], answer, state| Case {
+        name,
+        sent: vec![sending(sent)],
+        answer,
+        state,
+    };
+    let ok = LeaseState::Granted;
+    let (mark, missing) = (LeaseState::Mark, LeaseState::Encapsulation);
+    let cases = [
+        case("all is the same", &Encapsulation::ALL, answer(), ok),
+        case(
+            "our own node id",
+            &[VxlanGpe],
+            LeaseAnswer {
+                node: OUR_NODE,
+                ..answer()
+            },
+            LeaseState::OwnNode,
+        ),
+        case(
+            "over-tcp-udp is missing",
+            &[OverTcpUdp],
+            takes(&[ExtensionUdp, VxlanGpe]),
+            missing,
+        ),
+        case(
+            "extension-udp is missing",
+            &[ExtensionUdp],
+            takes(&[OverTcpUdp, VxlanGpe]),
+            missing,
+        ),
+        case(
+            "vxlan-gpe is missing",
+            &[VxlanGpe],
+            takes(&[OverTcpUdp, ExtensionUdp]),
+            missing,
+        ),
+        case(
+            "one of two is missing",
+            &[OverTcpUdp, VxlanGpe],
+            takes(&[OverTcpUdp]),
+            missing,
+        ),
+        case(
+            "just what is sent is there",
+            &[ExtensionUdp],
+            takes(&[ExtensionUdp]),
+            ok,
+        ),
+        case(
+            "another mark",
+            &[OverTcpUdp],
+            other_mark(0x08, 0xfc, 33122),
+            mark,
+        ),
+        case(
+            "another mask",
+            &[OverTcpUdp],
+            other_mark(0x04, 0x04, 33122),
+            mark,
+        ),
+        case(
+            "another mark where none is sent",
+            &[ExtensionUdp, VxlanGpe],
+            other_mark(0x08, 0x08, 33122),
+            ok,
+        ),
+        case(
+            "another port",
+            &[ExtensionUdp],
+            other_mark(0x04, 0xfc, 33123),
+            mark,
+        ),
+        case(
+            "another port that nothing is sent to",
+            &[OverTcpUdp, VxlanGpe],
+            other_mark(0x04, 0xfc, 1),
+            ok,
+        ),
+        Case {
+            name: "one of two interfaces sends what is missing",
+            sent: vec![sending(&[OverTcpUdp]), sending(&[VxlanGpe])],
+            answer: takes(&[OverTcpUdp]),
+            state: missing,
+        },
+        Case {
+            name: "one of two interfaces sends with another mark",
+            sent: vec![
+                sending(&[OverTcpUdp]),
+                Tagging {
+                    marks: Marks {
+                        tos_value: 0x08,
+                        ..MARKS
+                    },
+                    ..sending(&[OverTcpUdp])
+                },
+            ],
+            answer: answer(),
+            state: mark,
+        },
+        Case {
+            name: "nothing is sent yet",
+            sent: Vec::new(),
+            answer: takes(&[]),
+            state: ok,
+        },
+    ];
+    for Case {
+        name,
+        sent,
+        answer,
+        state,
+    } in cases
+    {
+        let mut keeper = keeper_that_sends(sent);
+        keeper.want(pair(0), false, T);
+        let asked = question(&mut keeper, T);
+        take(&mut keeper, &reply(&asked, &answer), T + MS);
+        let until = if state == ok { T + 950 * MS } else { 0 };
+        assert_eq!(lease(&keeper, 0), (state, until), "{name}");
+        assert_eq!(
+            keeper.lease(&pair(0)).unwrap().answer,
+            Some(answer),
+            "{name}: what the sink said can be shown"
+        );
+    }
+}
+
+#[test]
+fn answers_are_judged_by_what_is_sent_now() {
+    let (mut keeper, _) = granted();
+    keeper.set_ours(Ours {
+        node: NodeId(2),
+        tagging: Vec::new(),
+    });
+    let asked = question(&mut keeper, T + 700 * MS);
+    take(&mut keeper, &reply(&asked, &answer()), T + 401 * MS);
+    assert_eq!(lease(&keeper, 0), (LeaseState::OwnNode, 0));
+}
+
+/// Two hosts answer every question: by pair, node id and instance, or none while it is down.
+fn two_hosts(keeper: &mut Keeper, from: u64, for_ms: u64, instances: [Option<u64>; 2]) {
+    for ms in 0..for_ms {
+        let now = from + ms * MS;
+        for (asked_pair, asked) in questions(keeper, now) {
+            let host = usize::from(asked_pair == pair(1));
+            if let Some(instance) = instances[host] {
+                let said = LeaseAnswer {
+                    instance,
+                    ..answer()
+                };
+                take(keeper, &reply(&asked, &said), now);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_two_hosts_with_one_node_id_the_first_one_keeps_its_lease() {
+    let mut keeper = keeper();
+    for n in [0, 1] {
+        keeper.want(pair(n), true, T + u64::from(n));
+    }
+    two_hosts(&mut keeper, T + MS, 5_000, [Some(22), Some(33)]);
+    let duplicate = LeaseState::Duplicate { addr: pair(0).dest };
+    assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "the first");
+    assert_eq!(lease(&keeper, 1), (duplicate, 0), "the second");
+
+    two_hosts(&mut keeper, T + 5_001 * MS, 2_900, [None, Some(33)]);
+    assert_eq!(
+        lease(&keeper, 1).0,
+        duplicate,
+        "the first may come back soon"
+    );
+    two_hosts(&mut keeper, T + 7_901 * MS, 1_000, [None, Some(33)]);
+    let state = lease(&keeper, 1).0;
+    assert_eq!(state, LeaseState::Granted, "the first gave its id up");
+
+    two_hosts(&mut keeper, T + 8_901 * MS, 1_000, [Some(22), Some(33)]);
+    let duplicate = LeaseState::Duplicate { addr: pair(1).dest };
+    assert_eq!(lease(&keeper, 0).0, duplicate, "now it is the second one");
+}
+
+#[test]
+fn one_host_may_answer_at_several_addresses() {
+    let mut keeper = keeper();
+    for n in [0, 1] {
+        keeper.want(pair(n), true, T);
+    }
+    two_hosts(&mut keeper, T, 5_000, [Some(22), Some(22)]);
+    for n in [0, 1] {
+        assert_eq!(lease(&keeper, n).0, LeaseState::Granted, "address {n}");
+    }
+}
+
+#[test]
+fn a_host_that_started_anew_is_no_second_one() {
+    let (mut keeper, _) = granted();
+    let asked = question(&mut keeper, T + 700 * MS);
+    let anew = LeaseAnswer {
+        instance: 99,
+        ..answer()
+    };
+    take(&mut keeper, &reply(&asked, &anew), T + 701 * MS);
+    assert_eq!(lease(&keeper, 0), (LeaseState::Granted, T + 1650 * MS));
+}
+
+#[test]
+fn a_sink_is_silent_after_a_second_without_answer() {
+    let mut never = keeper();
+    never.want(pair(0), true, T);
+    question(&mut never, T);
+    let (ceased, _) = granted();
+    for (name, mut keeper, before) in [
+        ("it never answered", never, LeaseState::Asking),
+        ("its answers ceased", ceased, LeaseState::Granted),
+    ] {
+        asked_at(&mut keeper, T + MS, 990, |_, _| None);
+        assert_eq!(lease(&keeper, 0).0, before, "{name}: within a second");
+        asked_at(&mut keeper, T + 991 * MS, 210, |_, _| None);
+        let state = lease(&keeper, 0).0;
+        assert_eq!(state, LeaseState::Silent, "{name}: after a second");
+    }
+}
+
+#[test]
+fn silent_sinks_are_asked_ever_less_often_unless_the_user_named_them() {
+    let mut unnamed = keeper();
+    unnamed.want(pair(0), false, T);
+    let times = asked_at(&mut unnamed, T, 110_000, |_, _| None);
+    let gaps: Vec<_> = times.windows(2).map(|two| two[1] - two[0]).collect();
+    let expected = [
+        400, 400, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 25_600, 25_600,
+    ];
+    assert_eq!(gaps, expected, "ms between two questions");
+
+    let mut named = keeper();
+    named.want(pair(0), true, T);
+    let times = asked_at(&mut named, T, 100_000, |_, _| None);
+    assert_eq!(times, Vec::from_iter((0..100_000).step_by(400)), "named");
+}
+
+#[test]
+fn a_sink_that_begins_to_answer_is_asked_every_700_ms_again() {
+    for silent_ms in [1_500, 5_000, 60_000] {
+        let mut keeper = keeper();
+        keeper.want(pair(0), false, T);
+        asked_at(&mut keeper, T, silent_ms, |_, _| None);
+        let from = T + silent_ms * MS;
+        let times = asked_at(&mut keeper, from, 60_000, |_, asked| {
+            Some(reply(asked, &answer()))
+        });
+        let first = times[0];
+        let expected: Vec<_> = (first..60_000).step_by(700).collect();
+        assert_eq!(times, expected, "silent for {silent_ms} ms before");
+    }
+}
+
+#[test]
+fn a_pair_that_the_user_names_is_asked_often_from_then_on() {
+    let mut keeper = keeper();
+    keeper.want(pair(0), false, T);
+    asked_at(&mut keeper, T, 60_000, |_, _| None);
+    let from = T + 60_000 * MS;
+    keeper.want(pair(0), true, from);
+    let times = asked_at(&mut keeper, from, 60_000, |_, _| None);
+    let expected: Vec<_> = (times[0]..60_000).step_by(400).collect();
+    assert_eq!(times, expected);
+    assert_eq!(times[0], 0, "at once");
+}
+
+#[test]
+fn of_eight_answers_the_quickest_tells_the_clock_offset() {
+    struct Step {
+        name: &'static str,
+        round_trip: u64,
+        ahead: i64,
+        offset: ClockOffset,
+    }
+    let offset = |offset_ns, error_ns| ClockOffset {
+        offset_ns,
+        error_ns,
+    };
+    let step = |name, round_trip, ahead, offset| Step {
+        name,
+        round_trip,
+        ahead,
+        offset,
+    };
+    let best = offset(-300, 1_000);
+    let steps = [
+        step("the first", 10_000, 5_000, offset(5_000, 5_000)),
+        step("a quicker one", 4_000, 7_000, offset(7_000, 2_000)),
+        step("the quickest, behind", 2_000, -300, best),
+        step("a slow one", 90_000, 1, best),
+        step("3", 90_000, 1, best),
+        step("4", 90_000, 1, best),
+        step("5", 90_000, 1, best),
+        step("6", 90_000, 1, best),
+        step("7", 90_000, 1, best),
+        step("the eighth", 90_001, 2, best),
+        step("it is forgotten", 80_000, 9, offset(9, 40_000)),
+        step("an odd round trip", 77, 3, offset(3, 39)),
+    ];
+    let mut keeper = keeper();
+    keeper.want(pair(0), false, T);
+    for (number, step) in steps.iter().enumerate() {
+        let now = T + number as u64 * 701 * MS;
+        let asked = question(&mut keeper, now);
+        let middle = EPOCH + now + step.round_trip / 2;
+        let said = LeaseAnswer {
+            answered_ns: middle.wrapping_add_signed(step.ahead),
+            ..answer()
+        };
+        take(&mut keeper, &reply(&asked, &said), now + step.round_trip);
+        let found = keeper.lease(&pair(0)).unwrap().offset;
+        assert_eq!(found, Some(step.offset), "{}", step.name);
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_while_an_answer_was_on_its_way_tells_no_offset() {
+    let mut keeper = keeper();
+    keeper.want(pair(0), false, T);
+    let asked = question(&mut keeper, T);
+    let at = Received {
+        monotonic_ns: T + MS,
+        realtime_ns: EPOCH + T - 1,
+    };
+    assert_eq!(keeper.take(&reply(&asked, &answer()), at), Some(pair(0)));
+    assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "a lease it is");
+    assert_eq!(keeper.lease(&pair(0)).unwrap().offset, None);
+}
+
+#[test]
+fn a_clock_of_another_age_is_no_obstacle() {
+    for answered_ns in [0, u64::MAX] {
+        let mut keeper = keeper();
+        keeper.want(pair(0), false, T);
+        let asked = question(&mut keeper, T);
+        let said = LeaseAnswer {
+            answered_ns,
+            ..answer()
+        };
+        take(&mut keeper, &reply(&asked, &said), T + MS);
+        assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "{answered_ns}");
+    }
+}
+
+#[test]
+fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
+    type Forget = fn(&mut Keeper);
+    let ways: [(&str, Forget); 2] = [
+        ("forgotten", |keeper| keeper.forget(&pair(0))),
+        ("cleared", Keeper::clear),
+    ];
+    for (name, forget) in ways {
+        let (mut keeper, _) = granted();
+        let asked = question(&mut keeper, T + 700 * MS);
+        assert_eq!(keeper.len(), 1, "{name}");
+        forget(&mut keeper);
+        assert!(keeper.is_empty(), "{name}");
+        assert_eq!(keeper.pairs().count(), 0, "{name}");
+        assert_eq!(keeper.lease(&pair(0)), None, "{name}");
+        let payload = reply(&asked, &answer());
+        let told = take(&mut keeper, &payload, T + 401 * MS);
+        assert_eq!(told, None, "{name}: an answer comes too late");
+        assert!(questions(&mut keeper, T + 9_000 * MS).is_empty(), "{name}");
+        keeper.want(pair(0), false, T + 9_000 * MS);
+        question(&mut keeper, T + 9_000 * MS);
+        let state = lease(&keeper, 0);
+        assert_eq!(state, (LeaseState::Asking, 0), "{name}: it begins anew");
+    }
+}
+
+#[test]
+fn forgetting_one_pair_leaves_the_others_alone() {
+    let mut keeper = keeper();
+    for n in 0..3 {
+        keeper.want(pair(n), false, T);
+    }
+    keeper.forget(&pair(1));
+    keeper.forget(&pair(9));
+    let mut asked: Vec<_> = questions(&mut keeper, T).into_iter().map(|q| q.0).collect();
+    asked.sort();
+    assert_eq!(asked, [pair(0), pair(2)]);
+}
+
+#[test]
+fn a_thousand_sinks_are_all_asked_within_each_700_ms() {
+    const PAIRS: u16 = 1_000;
+    let mut keeper = keeper_that_sends(Vec::new());
+    for n in 0..PAIRS {
+        keeper.want(pair(n), false, T + u64::from(n % 700) * MS);
+    }
+    let mut last: HashMap<AddressPair, u64> = HashMap::new();
+    for ms in 0..4_000 {
+        let now = T + ms * MS;
+        for (asked_pair, asked) in questions(&mut keeper, now) {
+            if let Some(before) = last.insert(asked_pair, ms) {
+                assert_eq!(ms - before, 700, "{asked_pair:?}");
+            }
+            let IpAddr::V4(dest) = asked.to else {
+                panic!("{} is asked", asked.to)
+            };
+            let said = LeaseAnswer {
+                node: NodeId(dest.into()),
+                instance: u64::from(u32::from(dest)),
+                ..answer()
+            };
+            take(&mut keeper, &reply(&asked, &said), now);
+        }
+    }
+    assert_eq!(last.len(), usize::from(PAIRS), "each was asked");
+    for n in 0..PAIRS {
+        let (state, until) = lease(&keeper, n);
+        assert_eq!(state, LeaseState::Granted, "pair {n}");
+        assert!(until > T + 4_000 * MS, "pair {n} has a lease now");
+    }
+}
