@@ -15,7 +15,7 @@ export RUSTUP_HOME ?= $(CALLER_HOME)/.rustup
 endif
 endif
 
-.PHONY: all demo test test-vm lint man bench fuzz install need-root clean
+.PHONY: all demo test test-long test-vm lint man bench fuzz install need-root clean
 
 all:
 	cargo build --release --locked
@@ -29,6 +29,12 @@ demo: need-root
 test: need-root
 	packaging/install-build-deps.sh --test
 	cargo test --locked; $(GIVE_BACK)
+
+# Restarts, crashes, upgrades and random operations under load, and forged packets, in full counts.
+test-long: need-root
+	packaging/install-build-deps.sh --test
+	HOSTINT_LONG=1 cargo test --locked --test endurance && \
+		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer nobody_outside; $(GIVE_BACK)
 
 lint:
 	cargo fmt --check

@@ -99,7 +99,7 @@ sleep 1
 in_ns $router nft -f - <<'NFT'
 table ip demo {
 	counter dropped { }
-	chain lossy { type filter hook forward priority 0; ip daddr 10.77.2.1 numgen inc mod 100 == 99 counter name dropped drop; }
+	chain lossy { type filter hook forward priority 0; ip daddr 10.77.2.1 ip protocol { tcp, udp } numgen inc mod 100 == 99 counter name dropped drop; }
 }
 NFT
 sleep 1

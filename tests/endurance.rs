@@ -20,7 +20,7 @@ mod root {
     use std::time::{Duration, Instant};
 
     use super::load::Load;
-    use super::netns::{Daemon, HOSTINT, Host, Lab, await_that, await_that_or, pins_below};
+    use super::netns::{Daemon, HOSTINT, Host, Lab, await_that, await_that_or, pins_below, sh};
     use super::random::Random;
 
     fn count(short: usize, long: usize) -> usize {
@@ -37,6 +37,12 @@ mod root {
         sinks: [Option<Daemon>; 2],
     }
 
+    /// One as a link of its own, the other one as on kernels without tcx.
+    const SOURCES: [(usize, &str, &str); 2] = [
+        (0, "--dev a0", "10.9.2.1"),
+        (1, "--dev b0 --no-tcx", "10.9.1.1"),
+    ];
+
     const SINKS: [&str; 2] = ["sink --dev a0 --node-id 1", "sink --dev b0 --node-id 2"];
 
     impl Pair {
@@ -49,9 +55,9 @@ mod root {
             for side in 0..2 {
                 pair.start(side, HOSTINT);
             }
-            for (side, dev, dest) in [(0, "a0", "10.9.2.1"), (1, "b0", "10.9.1.1")] {
+            for (side, flags, dest) in SOURCES {
                 let host = pair.host(side);
-                host.hostint(&format!("source attach --dev {dev}"));
+                host.hostint(&format!("source attach {flags}"));
                 host.hostint(&format!("source add-dest {dest}"));
             }
             pair
@@ -191,6 +197,82 @@ mod root {
         }
     }
 
+    #[test]
+    fn a_full_disk_and_too_few_descriptors_harm_no_traffic() {
+        let mut pair = Pair::new();
+        let dir = std::env::temp_dir().join(format!("{}-disk", pair.lab.a.ns));
+        let disk = dir.display();
+        sh(&format!(
+            "mkdir {disk}; mount -t tmpfs -o size=16k tmpfs {disk}"
+        ));
+        assert_eq!(pair.sinks[1].take().unwrap().end(), Some(0));
+        let line = format!("{} --report-log {disk}/log --report-period 1ms", SINKS[1]);
+        pair.sinks[1] = Some(pair.host(1).start(&line, "sink attached"));
+        let load = pair.load();
+        let daemon = |name: &str| {
+            let status = pair.host(1).status();
+            let counters = status["sink"]["daemon"].as_array().unwrap();
+            let counter = counters.iter().find(|counter| counter["name"] == name);
+            counter.unwrap()["value"].as_u64().unwrap()
+        };
+        await_that("log lines are lost, and counted", || daemon("log_lost") > 0);
+        let written = daemon("log_written");
+        sh(&format!("mount -o remount,size=16m {disk}"));
+        await_that("the log goes on", || daemon("log_written") > written);
+
+        let pid = pair.host(0).status()["sink"]["daemon_pid"].to_string();
+        sh(&format!("prlimit --pid {pid} --nofile=8:4096"));
+        let said = || pair.sinks[0].as_ref().unwrap().stderr();
+        await_that("the daemon says what it cannot do", || {
+            said().contains("trying again")
+        });
+        sh(&format!("prlimit --pid {pid} --nofile=1024:4096"));
+        await_that("and that it can again", || said().contains("again\n"));
+        pair.await_tagging("descriptors are there again");
+        load.end().assert_untouched("disk and descriptors");
+        pair.assert_counted("disk and descriptors");
+        pair.sinks[1].take().unwrap().end();
+        sh(&format!("umount {disk}; rmdir {disk}"));
+    }
+
+    /// Programs, interfaces, qdiscs and pins of a host.
+    fn traces(host: &Host) -> String {
+        let links = host.sh(
+            "ip -o -d link | sed 's/ prog.xdp id [0-9]*//'; tc qdisc; tc filter show dev a0 ingress; tc filter show dev a0 egress",
+        );
+        format!("{links}{:?}", pins_below(&host.pins()))
+    }
+
+    #[test]
+    fn a_crash_at_any_moment_leaves_nothing_that_detach_does_not_remove() {
+        let lab = Lab::new();
+        let host = &lab.a;
+        let before = traces(host);
+        let (mut random, seed) = Random::from_env();
+        for n in 0..count(24, 400) {
+            let line = [
+                "sink --dev a0 --node-id 1",
+                "sink --dev a0 --node-id 1 --hook tc",
+                "source attach --dev a0 --node-id 1 --force",
+                "source attach --dev a0 --node-id 1 --force --no-tcx",
+                "source attach --dev a0 --node-id 1 --force --superpackets stage",
+                "source detach",
+                "sink --detach",
+            ][random.below(7)];
+            let args: Vec<&str> = line.split(' ').collect();
+            let mut child = host.command(HOSTINT, &args);
+            let mut child = child.stderr(std::process::Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(random.below(250) as u64));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            if n % 4 == 3 {
+                host.try_hostint("source detach");
+                host.try_hostint("sink --detach");
+                assert_eq!(traces(host), before, "seed {seed}, {n}: after {line}");
+            }
+        }
+    }
+
     /// What may happen on a host.
     const OPERATIONS: [&str; 10] = [
         "restart",
@@ -239,8 +321,96 @@ mod root {
         load.end().assert_right("random operations");
     }
 
+    /// What hosts hold on to: memory of daemons in kB, their descriptors, maps and programs among them, pins.
+    #[derive(Clone, Debug)]
+    struct Held {
+        memory_kb: u64,
+        descriptors: usize,
+        maps: usize,
+        programs: usize,
+        pins: usize,
+    }
+
+    impl Pair {
+        fn held(&self) -> Held {
+            let mut held = Held {
+                memory_kb: 0,
+                descriptors: 0,
+                maps: 0,
+                programs: 0,
+                pins: 0,
+            };
+            for side in 0..2 {
+                let host = self.host(side);
+                let pid = host.status()["sink"]["daemon_pid"].to_string();
+                let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+                let line = status
+                    .lines()
+                    .find(|line| line.starts_with("VmRSS:"))
+                    .unwrap();
+                held.memory_kb += line
+                    .split_whitespace()
+                    .nth(1)
+                    .unwrap()
+                    .parse::<u64>()
+                    .unwrap();
+                held.descriptors += std::fs::read_dir(format!("/proc/{pid}/fd"))
+                    .unwrap()
+                    .count();
+                held.pins += pins_below(&host.pins()).len();
+                held.maps += self.descriptors(side, "bpf-map");
+                held.programs += self.descriptors(side, "bpf-prog");
+            }
+            held
+        }
+
+        /// Descriptors of this kind that the daemon of a host has open.
+        fn descriptors(&self, side: usize, kind: &str) -> usize {
+            let pid = self.host(side).status()["sink"]["daemon_pid"].to_string();
+            let links = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+            links
+                .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+                .filter(|target| target.to_string_lossy().contains(kind))
+                .count()
+        }
+    }
+
+    #[test]
+    fn nothing_grows_with_time() {
+        let mut pair = Pair::new();
+        let load = pair.load();
+        let end = Instant::now() + Duration::from_secs(count(12, 1800) as u64);
+        let use_it = |pair: &mut Pair| {
+            let host = pair.host(0);
+            host.hostint("source attach --dev a0");
+            host.hostint("source del-dest 10.9.2.1");
+            host.hostint("source add-dest 10.9.2.1");
+            host.hostint("status");
+        };
+        for _ in 0..5 {
+            use_it(&mut pair);
+        }
+        let before = pair.held();
+        println!("at first {before:?}");
+        while Instant::now() < end {
+            use_it(&mut pair);
+        }
+        let after = pair.held();
+        println!("at last {after:?}");
+        load.end().assert_untouched("a long time");
+        let counts = |held: &Held| (held.descriptors, held.maps, held.programs, held.pins);
+        assert_eq!(counts(&before), counts(&after));
+        // Buffers reach their size in the first minutes.
+        let slack_kb = 4096;
+        assert!(
+            after.memory_kb <= before.memory_kb + slack_kb,
+            "{before:?} {after:?}"
+        );
+    }
+
     fn operate(pair: &mut Pair, side: usize, operation: &str, random: &mut Random) {
-        let (dev, dest) = [("a0", "10.9.2.1"), ("b0", "10.9.1.1")][side];
+        let (_, flags, dest) = SOURCES[side];
+        let dev = ["a0", "b0"][side];
         match operation {
             "restart" | "upgrade" => {
                 assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
@@ -253,7 +423,7 @@ mod root {
             "attach" => {
                 let encap = ["over-tcp-udp", "extension-udp", "vxlan-gpe"][random.below(3)];
                 let host = pair.host(side);
-                host.hostint(&format!("source attach --dev {dev} --encap {encap}"));
+                host.hostint(&format!("source attach {flags} --encap {encap}"));
             }
             "destination" => {
                 let host = pair.host(side);

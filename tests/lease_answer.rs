@@ -97,9 +97,20 @@ fn addresses(v6: bool) -> (IpAddr, IpAddr) {
 }
 
 fn message_for(flow_source: IpAddr, dest: IpAddr, nonce: u64, key: LeaseKey) -> Vec<u8> {
+    message_from(addresses(dest.is_ipv6()).0, flow_source, dest, nonce, key)
+}
+
+fn message_from(
+    origin: IpAddr,
+    flow_source: IpAddr,
+    dest: IpAddr,
+    nonce: u64,
+    key: LeaseKey,
+) -> Vec<u8> {
     let question = LeaseQuestion {
         nonce,
         flow_source,
+        origin,
         asked_ns: 42,
         source_node: ASKING,
     };
@@ -420,6 +431,7 @@ mod root {
             };
             let kind = |name, kind| case(name, None, icmp(v6, kind, &message(v6)));
             let other_key = message_for(source, dest, NONCE, LeaseKey([3; 16]));
+            let translated = message_from(dest, source, dest, NONCE, KEY);
             let elsewhere = message_for(source, source, NONCE, KEY);
             let longer = [message(v6), vec![0]].concat();
             let mut cases = vec![
@@ -432,6 +444,7 @@ mod root {
                 changed("something in the field that is 0", forged, 47, 1),
                 case("another key", forged, echo(v6, &other_key)),
                 case("a question to another host", forged, echo(v6, &elsewhere)),
+                case("a question that NAT changed", forged, echo(v6, &translated)),
                 changed("another magic", None, 0, 1),
                 changed("another version", None, 7, 2),
                 kind("an echo reply", [if v6 { 129 } else { 0 }, 0]),

@@ -26,6 +26,7 @@ fn question(flow_source: IpAddr) -> LeaseQuestion {
     LeaseQuestion {
         nonce: NONCE,
         flow_source,
+        origin: V6,
         asked_ns: 0x1112_1314_1516_1718,
         source_node: NodeId(0x2122_2324),
     }

@@ -15,8 +15,8 @@ use crate::programs;
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(20);
 
-/// SipHash rounds for a question and its answer: 8 and 11 words, a word of length each, and the end of each.
-const ROUNDS_ANSWER: f64 = 2.0 * (9.0 + 12.0) + 8.0;
+/// SipHash rounds for a question and its answer: 10 and 11 words, a word of length each, and the end of each.
+const ROUNDS_ANSWER: f64 = 2.0 * (11.0 + 12.0) + 8.0;
 /// And for an INT block of 36 bytes with addresses, ports and protocol: 76 bytes, so 10 words with the length.
 const ROUNDS_HEADER: f64 = 2.0 * 10.0 + 4.0;
 
@@ -64,6 +64,7 @@ fn answer() {
     let question = LeaseQuestion {
         nonce: 1,
         flow_source: IpAddr::from([10, 9, 1, 1]),
+        origin: IpAddr::from([10, 9, 1, 1]),
         asked_ns: 1,
         source_node: NodeId(1),
     };

@@ -33,7 +33,7 @@ struct lease_answer {
 
 struct lease_message {
 	struct lease_question question;
-	__be64 question_tag; /* SipHash-2-4 of the question and the address that it is sent to */
+	__be64 question_tag; /* SipHash-2-4 of the question and of both addresses of the IP header: no NAT on the way */
 	struct lease_answer answer;
 	__be64 answer_tag; /* SipHash-2-4 of all that stands before; in the question 0 */
 };

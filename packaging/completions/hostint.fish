@@ -60,8 +60,15 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l compat -d 'Writ
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Drop tagged packets instead of stripping them (a test of reports without traffic)' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-flows -d 'Size of the flow table [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l allow -d 'Strip packets from these addresses too, not only from hosts that hold a lease: for sources of Host-INT, and those that watch with --static; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l strict -d 'Drop packets that are tagged by hosts which may not, instead of passing them on' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts [default: none: a trusted network]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -d 'Track at most so many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Tell news at most so many times a second about flows from one source address, and five times as often in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end'
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a second'
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
@@ -92,9 +99,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, addresses or prefixes, one a line, # comments' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Size of the flow table [default: 65536, or as it is]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as hostint sink has it' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach although no sink runs on this host'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock and flow table, where no sink of this host does'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock, flow table and leases, where no sink of this host does'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even where the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -105,6 +114,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l dest-file -d 'Read destinations from a file, one a line, # comments' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l static -d 'Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink sees INT in its data'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
@@ -127,6 +137,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'How many flows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'What flows are sorted by' -r -f -a "loss\t'most lost packets first'
 latency\t'highest mean latency first'
 packets\t'most packets first'"

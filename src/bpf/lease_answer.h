@@ -22,6 +22,7 @@ const volatile __u16 software_version = 0; /* major << 8 | minor */
 struct lease_request {
 	__u32 icmp; /* offset */
 	__u8 type;  /* of echo requests in this family */
+	__be32 saddr[4];
 	__be32 daddr[4];
 };
 
@@ -83,6 +84,9 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 		r->daddr[0] = r->daddr[1] = 0;
 		r->daddr[2] = bpf_htonl(0xffff);
 		r->daddr[3] = ip->daddr;
+		r->saddr[0] = r->saddr[1] = 0;
+		r->saddr[2] = bpf_htonl(0xffff);
+		r->saddr[3] = ip->saddr;
 	} else if (proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = data + l3;
 
@@ -92,13 +96,15 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 		r->icmp = l3 + IP6_LEN;
 		r->type = ICMPV6_ECHO;
 		__builtin_memcpy(r->daddr, ip->daddr, sizeof(r->daddr));
+		__builtin_memcpy(r->saddr, ip->saddr, sizeof(r->saddr));
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static __always_inline __u64 question_tag(const struct lease_question *q, const __be32 *daddr, const __u64 *key)
+static __always_inline __u64 question_tag(const struct lease_question *q, const struct lease_request *r,
+					  const __u64 *key)
 {
 	const __u64 *words = (const __u64 *)q;
 	struct siphash s;
@@ -107,9 +113,11 @@ static __always_inline __u64 question_tag(const struct lease_question *q, const 
 #pragma unroll
 	for (int i = 0; i < LEASE_QUESTION_LEN / 8; i++)
 		sip_word(&s, words[i]);
-	sip_word(&s, (__u64)daddr[1] << 32 | daddr[0]);
-	sip_word(&s, (__u64)daddr[3] << 32 | daddr[2]);
-	return sip_end(&s, LEASE_QUESTION_LEN + 16);
+	sip_word(&s, (__u64)r->saddr[1] << 32 | r->saddr[0]);
+	sip_word(&s, (__u64)r->saddr[3] << 32 | r->saddr[2]);
+	sip_word(&s, (__u64)r->daddr[1] << 32 | r->daddr[0]);
+	sip_word(&s, (__u64)r->daddr[3] << 32 | r->daddr[2]);
+	return sip_end(&s, LEASE_QUESTION_LEN + 32);
 }
 
 static __always_inline __u64 answer_tag(const struct lease_message *m, const __u64 *key)
@@ -172,7 +180,7 @@ __noinline int answer_question(void)
 	if (e->icmp.type != l->request.type || e->icmp.code || q->magic != bpf_htonl(LEASE_MAGIC) ||
 	    q->version != bpf_htonl(LEASE_VERSION_1))
 		return 0;
-	if (e->message.question_tag != bpf_cpu_to_be64(question_tag(q, l->request.daddr, host->lease_key))) {
+	if (e->message.question_tag != bpf_cpu_to_be64(question_tag(q, &l->request, host->lease_key))) {
 		count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
 		mark_forged(e);
 		return 1;

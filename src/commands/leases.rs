@@ -18,7 +18,9 @@ use crate::wire::lease::MAGIC;
 
 /// How often the kernel's list of leases is looked through for new ones, and longer if that takes long.
 const SCAN_NS: u64 = 100_000_000;
-/// Scanning takes at most this part of the time.
+/// A new pair waits so long at most.
+const LONGEST_SCAN_NS: u64 = 1_000_000_000;
+/// Scanning takes at most this part of the time, else.
 const SCAN_SHARE: u64 = 1000;
 /// Pairs of which no packet came for so long are forgotten, unless the user named them.
 const FORGET_NS: u64 = 60_000_000_000;
@@ -64,6 +66,13 @@ impl Nonces {
     }
 }
 
+/// Leases of a trusted network are plain: said at start.
+pub fn say_plain(has_key: bool) {
+    if !has_key {
+        eprintln!("hostint: no --lease-key: any host of this network can get, and forge, leases");
+    }
+}
+
 impl LeaseKeeping {
     /// # Errors
     /// Without CAP_NET_RAW.
@@ -92,7 +101,7 @@ impl LeaseKeeping {
         if now_ns >= self.next_scan_ns {
             self.scan(pins, now_ns)?;
             let took_ns = clock::monotonic_ns() - now_ns;
-            self.next_scan_ns = now_ns + SCAN_NS.max(took_ns * SCAN_SHARE);
+            self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
         }
         if !self.keeper.is_empty() {
             self.take_answers()?;
@@ -147,7 +156,14 @@ impl LeaseKeeping {
             self.keeper.forget(&pair);
         }
         for (pair, entry) in &seen {
+            let known = self.keeper.lease(pair).map(|lease| lease.state);
             self.keeper.want(*pair, entry.named, now_ns);
+            // What was right once may have changed with a route.
+            if matches!(known, None | Some(LeaseState::Forged))
+                && let Some(origin) = icmp::source_address(pair.dest)
+            {
+                self.keeper.set_origin(pair, origin);
+            }
         }
         self.entries = seen;
         Ok(())
@@ -176,11 +192,13 @@ impl LeaseKeeping {
                 LeaseState::Granted => counts.answered += 1,
                 _ => counts.refused += 1,
             }
-            if let Some(entry) = entries.get_mut(&pair) {
-                entry.lease = lease;
-                if let Some(table) = &self.table {
-                    table.set(&pair, entry)?;
-                }
+            if let (Some(entry), Some(table)) = (entries.get_mut(&pair), &self.table) {
+                // A user may have named it since the last scan.
+                let Some(now) = table.get(&pair)? else {
+                    continue;
+                };
+                *entry = Entry { lease, ..now };
+                table.set(&pair, entry)?;
             }
             tell(&mut self.told, pair.dest, &lease);
         }

@@ -80,6 +80,10 @@ pub struct SourceOptions {
     #[arg(long, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
+    /// Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT
+    #[arg(long = "static", requires = "dest_file")]
+    pub fixed: bool,
+
     /// Forget flows that are idle for this time
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub idle_flow_timeout: Span,
@@ -96,8 +100,8 @@ pub struct SourceOptions {
     #[arg(long)]
     pub foreground: bool,
 
-    /// With --foreground: file with the key of lease messages, as hostint sink has it
-    #[arg(long, value_name = "FILE")]
+    /// File with the key of lease messages, as hostint sink has it
+    #[arg(long, value_name = "FILE", requires = "foreground")]
     pub lease_key: Option<PathBuf>,
 
     /// Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets

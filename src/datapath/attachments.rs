@@ -191,6 +191,13 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         }
         stage::remove_dead_links(pins)?;
     }
+    if devs.is_empty() {
+        let used: Vec<u32> = attachments(pins)?
+            .iter()
+            .map(|(_, _, info)| info.stage_ifindex)
+            .collect();
+        stage::remove_orphans(&used)?;
+    }
     detached.sort();
     detached.dedup();
     let left = pins

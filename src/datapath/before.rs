@@ -120,6 +120,15 @@ pub fn entries<K: Abi, V: Abi>(pins: &Pins, name: &str) -> io::Result<Vec<(K, V)
     Ok(found)
 }
 
+/// Where the map of this name is pinned, by this version or by another one.
+pub fn find(pins: &Pins, name: &str) -> io::Result<Option<PathBuf>> {
+    let own = pins.map(name);
+    if own.exists() {
+        return Ok(Some(own));
+    }
+    Ok(others(pins, name)?.pop())
+}
+
 /// Once no program of another version is attached any more: its counts go on here, and its pins go.
 pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
     for name in names {

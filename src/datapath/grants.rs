@@ -3,6 +3,7 @@
 use std::io;
 
 use super::abi::{address_key, dest_key, sink_grant};
+use super::before;
 use super::dests::{key_of, prefix_of};
 use super::maps::Map;
 use super::pins::Pins;
@@ -13,7 +14,7 @@ use crate::os::clock;
 pub const ALLOW_MAP: &str = "sink_allow";
 pub const GRANTS_MAP: &str = "sink_grants";
 
-/// A grant outlives the last question by this; include/hostint/lease.h says why.
+/// As src/bpf/grants.h has it: a grant outlives the last question by this.
 const GRANT_NS: u64 = 60_000_000_000;
 /// A source's lease ends within this after the last answer.
 pub const LEASE_ENDS_NS: u64 = 1_000_000_000;
@@ -52,16 +53,19 @@ pub struct Held {
 /// The leases that this host's sink granted.
 pub fn held(pins: &Pins) -> io::Result<Held> {
     let mut held = Held::default();
-    let Some(map) = Map::<address_key, sink_grant>::open(&pins.map(GRANTS_MAP))? else {
-        return Ok(held);
-    };
     let now_ns = clock::monotonic_ns();
-    map.for_each(|_, grant| {
+    let mut look = |grant: sink_grant| {
         if grant.until_ns > now_ns {
             held.granted += 1;
         }
         held.in_use |= grant.until_ns + LEASE_ENDS_NS > now_ns + GRANT_NS;
-    })?;
+    };
+    match Map::<address_key, sink_grant>::open(&pins.map(GRANTS_MAP))? {
+        Some(map) => map.for_each(|_, grant| look(grant))?,
+        None => before::entries::<address_key, sink_grant>(pins, GRANTS_MAP)?
+            .into_iter()
+            .for_each(|(_, grant)| look(grant)),
+    }
     Ok(held)
 }
 

@@ -1,10 +1,12 @@
 //! Where the sink is attached, or should be.
 
 use std::io;
+use std::mem::offset_of;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, remove_link};
-use super::maps::Map;
 use super::pins::Pins;
 use super::sink::{MAPS, SETTINGS_MAP, hook_of};
 use super::{attachments, before, host};
@@ -39,16 +41,24 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
 
 /// Whether lease questions go unanswered, so that sources stop tagging.
 pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
-    let Some(map) = Map::<u32, sink_settings>::open(&pins.map(SETTINGS_MAP))? else {
+    let Some(path) = before::find(pins, SETTINGS_MAP)? else {
         return Ok(());
     };
-    let mut settings = map.get(&0)?.unwrap_or_default();
-    if closing {
-        settings.flags |= sink_flag::SINK_CLOSING.0;
-    } else {
-        settings.flags &= !sink_flag::SINK_CLOSING.0;
+    // Another version's settings are of another length, with the flags at the same place.
+    let map = MapHandle::from_pinned_path(path).map_err(io::Error::other)?;
+    let zero = 0u32.to_ne_bytes();
+    let value = map.lookup(&zero, MapFlags::ANY).map_err(io::Error::other)?;
+    let mut value = value.unwrap_or_default();
+    let place = offset_of!(sink_settings, flags);
+    if let Some(bytes) = value.get_mut(place..place + 4) {
+        let flags = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let flag = sink_flag::SINK_CLOSING.0;
+        let flags = if closing { flags | flag } else { flags & !flag };
+        bytes.copy_from_slice(&flags.to_ne_bytes());
+        map.update(&zero, &value, MapFlags::ANY)
+            .map_err(io::Error::other)?;
     }
-    map.set(&0, &settings)
+    Ok(())
 }
 
 /// Once no sink of another version is attached: its counts go on, its pins go.

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use nix::net::if_::if_nameindex;
+
 use super::clsact::Filter;
 use super::links::{Hook, Link, remove_link};
 use super::pins::Pins;
@@ -118,6 +120,28 @@ pub fn remove(ifindex: u32, front: u32) -> io::Result<()> {
         Some(found) if found == name => rtnetlink::remove(front),
         _ => Ok(()),
     }
+}
+
+/// Removes pairs that an attach left behind which did not come to its end: those of no attachment.
+pub fn remove_orphans(used: &[u32]) -> io::Result<()> {
+    for found in if_nameindex()?.iter() {
+        let name = found.name().to_string_lossy();
+        let of = name
+            .strip_prefix("hi")
+            .and_then(|rest| rest.strip_suffix('a'))
+            .and_then(|digits| digits.parse::<u32>().ok());
+        let Some([front, back]) = of.map(names) else {
+            continue;
+        };
+        // Only what has both names, kinds and the MTU that we give is ours.
+        let ours = |end: &str| {
+            ethtool::is_veth(end).unwrap_or(false) && netdev::mtu(end).is_ok_and(|mtu| mtu == MTU)
+        };
+        if *name == front && !used.contains(&found.index()) && ours(&front) && ours(&back) {
+            rtnetlink::remove(found.index())?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes the pins of programs whose pair is gone.

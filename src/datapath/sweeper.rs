@@ -104,6 +104,14 @@ impl Sweeper {
     }
 }
 
+/// Passing over flow tables takes one part of the time, and rests so many.
+const REST: u32 = 64;
+
+/// How long to rest after a slice that took so much CPU time.
+pub fn rest_after(took_ns: u64) -> Duration {
+    Duration::from_nanos(took_ns) * REST
+}
+
 /// What was done in one slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {

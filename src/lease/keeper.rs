@@ -58,6 +58,8 @@ pub struct Received {
 struct Peer {
     /// The user named the destination: it is asked whether it answers or not.
     named: bool,
+    /// The address that questions leave from.
+    origin: IpAddr,
     /// Unanswered questions, oldest first.
     out: VecDeque<u64>,
     next_ns: u64,
@@ -127,6 +129,7 @@ impl Keeper {
             pair,
             Peer {
                 named,
+                origin: pair.source,
                 out: VecDeque::new(),
                 next_ns: now_ns,
                 interval_ns: ASK_NS,
@@ -138,6 +141,13 @@ impl Keeper {
                 lease: Lease::default(),
             },
         );
+    }
+
+    /// Questions about this pair leave this host from another address than its packets.
+    pub fn set_origin(&mut self, pair: &AddressPair, origin: IpAddr) {
+        if let Some(peer) = self.peers.get_mut(pair) {
+            peer.origin = origin;
+        }
     }
 
     /// Asks no more; the lease ends by itself.
@@ -206,6 +216,7 @@ impl Keeper {
         let question = LeaseQuestion {
             nonce,
             flow_source: pair.source,
+            origin: peer.origin,
             asked_ns: realtime_ns,
             source_node: self.ours.node,
         };

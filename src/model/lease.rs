@@ -77,6 +77,8 @@ pub struct Marks {
 pub struct LeaseQuestion {
     pub nonce: u64,
     pub flow_source: IpAddr,
+    /// Where the question itself is sent from. Not written, but part of the tag: NAT on the way spoils it.
+    pub origin: IpAddr,
     /// The source's clock, since the Unix epoch.
     pub asked_ns: u64,
     pub source_node: NodeId,

@@ -18,7 +18,8 @@ pub fn sentence(lease: &Lease) -> String {
         }
         LeaseState::NoSink => "no sink before it: packets go untagged".to_owned(),
         LeaseState::Forged => {
-            "answers with a wrong tag: packets go untagged (do both sides have the same --lease-key?)"
+            "refuses or answers with a wrong tag: packets go untagged (do both sides have the same --lease-key? is \
+             there NAT on the way?)"
                 .to_owned()
         }
         LeaseState::Encapsulation => format!(

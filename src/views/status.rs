@@ -13,6 +13,20 @@ pub struct Text<'a> {
     pub all: bool,
 }
 
+/// Counters of the daemon that say whether all is well.
+const SHOWN: [&str; 10] = [
+    "events_read",
+    "events_malformed",
+    "reports_sent",
+    "reports_lost",
+    "log_written",
+    "log_lost",
+    "flows_expired",
+    "source_flows_expired",
+    "leases_refused",
+    "repaired",
+];
+
 /// Characters that nearly every TCP or UDP flow over IPv4 fits.
 const FLOW_WIDTH: usize = 46;
 
@@ -88,8 +102,10 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
     )?;
     write!(
         f,
-        "  strips packets of {} sources with leases",
-        sink.leases_granted
+        "  strips packets of {} source{} with lease{}",
+        sink.leases_granted,
+        if sink.leases_granted == 1 { "" } else { "s" },
+        if sink.leases_granted == 1 { "" } else { "s" }
     )?;
     if !set.allow.is_empty() {
         write!(f, ", and of {}", set.allow.join(", "))?;
@@ -127,8 +143,7 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
     for counter in sink
         .daemon
         .iter()
-        .take(8)
-        .filter(|counter| all || counter.value != 0)
+        .filter(|counter| SHOWN.contains(&counter.name) && (all || counter.value != 0))
     {
         writeln!(
             f,

@@ -62,7 +62,14 @@ pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) ->
     bytes.extend(question.asked_ns.to_be_bytes());
     bytes.extend(question.source_node.0.to_be_bytes());
     bytes.extend([0; 4]);
-    let tag = tag(key, &[&bytes, &address_bytes(dest)]);
+    let tag = tag(
+        key,
+        &[
+            &bytes,
+            &address_bytes(question.origin),
+            &address_bytes(dest),
+        ],
+    );
     bytes.extend(tag);
     let mut message = [0; MESSAGE_LEN];
     message[..bytes.len()].copy_from_slice(&bytes);

@@ -29,11 +29,14 @@ run_case() { # sentence, sink's flags, source's flags
 	local sink=$!
 	await_attached "$work/sink"
 	grep attached "$work/sink"
-	ip netns exec va "$hostint" source attach --dev e0 --node-id 1 --force $3 2>/dev/null
-	ip netns exec va "$hostint" source add-dest 10.5.0.2
+	ip netns exec va "$hostint" source attach --dev e0 --node-id 1 --force --foreground $3 2>"$work/source" &
+	local source=$!
+	await_attached "$work/source"
+	ip netns exec va "$hostint" source add-dest 10.5.0.2 2>&1 | tee "$work/lease"
+	grep -q "packets are tagged" "$work/lease" || fail "$1: no lease"
 	transfer "$1"
 	compare "$1"
-	kill $sink; wait $sink || true
+	kill $sink $source; wait $sink $source || true
 	ip netns exec va "$hostint" source detach 2>/dev/null
 	ip netns exec vb "$hostint" sink --detach 2>/dev/null
 }

@@ -27,11 +27,14 @@ run_case() { # sentence, a's device for source, b's device for sink, sink's flag
 	ip netns exec vb "$hostint" sink --dev "$3" --node-id 2 $4 2>"$work/sink" &
 	local sink=$!
 	await_attached "$work/sink"
-	ip netns exec va "$hostint" source attach --dev "$2" --node-id 1 --force $5 2>/dev/null
-	ip netns exec va "$hostint" source add-dest 10.5.0.2
+	ip netns exec va "$hostint" source attach --dev "$2" --node-id 1 --force --foreground $5 2>"$work/source" &
+	local source=$!
+	await_attached "$work/source"
+	ip netns exec va "$hostint" source add-dest 10.5.0.2 2>&1 | tee "$work/lease"
+	grep -q "packets are tagged" "$work/lease" || fail "$1: no lease"
 	transfer "$1"
 	compare "$1"
-	kill $sink; wait $sink || true
+	kill $sink $source; wait $sink $source || true
 	ip netns exec va "$hostint" source detach 2>/dev/null
 	ip netns exec vb "$hostint" sink --detach 2>/dev/null
 	ip netns del va; ip netns del vb

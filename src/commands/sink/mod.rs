@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::leases::LeaseKeeping;
+use super::leases::{LeaseKeeping, say_plain};
 use super::{advise, make_pins, source};
 use crate::cli::{SinkArgs, exit};
 use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
@@ -129,9 +129,7 @@ fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
 
 /// Without leases this host tags only what is watched with --static; a sink serves others all the same.
 fn keep_leases(config: &SinkConfig) -> Option<LeaseKeeping> {
-    if config.lease_key.is_none() {
-        eprintln!("hostint: no --lease-key: any host of this network can get, and forge, leases");
-    }
+    say_plain(config.lease_key.is_some());
     match LeaseKeeping::start(config.lease_key) {
         Ok(leases) => Some(leases),
         Err(err) => {

@@ -1,6 +1,7 @@
 //! The sink's daemon: kernel events become reports, flow tables are swept, leases kept, attachments looked after.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -12,7 +13,7 @@ use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
-use crate::datapath::sweeper::{SourceSweeper, Sweeper};
+use crate::datapath::sweeper::{SourceSweeper, Sweeper, rest_after};
 use crate::datapath::{attachments, events, grants};
 use crate::model::SinkEvent;
 use crate::os::{clock, signals};
@@ -20,8 +21,6 @@ use crate::report::{Builder, Emitter};
 
 /// How often the ring is looked at: events are not worth a wake-up each.
 const POLL: Duration = Duration::from_millis(10);
-/// Passing over flow tables takes one part of the time, and rests so many.
-const REST: u32 = 64;
 /// How often the flow tables are passed over, if that does not take longer, and the clock offset is taken.
 const PASS: Duration = Duration::from_secs(1);
 
@@ -128,6 +127,7 @@ pub fn serve(
         leases,
     });
     let mut follower = Follower::start();
+    let mut troubles = Troubles::default();
     let ring = sink.events(|bytes| pipeline.borrow_mut().take(bytes))?;
     let mut before = Before::of(sink)?;
     let mut passes =
@@ -138,18 +138,21 @@ pub fn serve(
         ring.poll_raw(POLL);
         ring.consume()?;
         let now = Instant::now();
-        pipeline.borrow_mut().sweeper.end_loss_periods(now)?;
+        let swept = pipeline.borrow_mut().sweeper.end_loss_periods(now);
+        troubles.note("end loss periods", swept.map_err(Into::into));
         if let Some(leases) = &mut pipeline.borrow_mut().leases {
-            leases.tick(pins)?;
+            troubles.note("keep leases", leases.tick(pins));
         }
-        follower.follow(pins, Some((sink, config)))?;
-        passes.step(
+        let followed = follower.follow(pins, Some((sink, config)));
+        troubles.note("look after what is attached", followed);
+        let stepped = passes.step(
             pins,
             sink,
             config,
             &mut pipeline.borrow_mut().sweeper,
             &mut before,
-        )?;
+        );
+        troubles.note("pass over flow tables", stepped);
         if signals::asked()
             && let Err(err) = pipeline.borrow_mut().emitter.reopen_log()
         {
@@ -158,12 +161,20 @@ pub fn serve(
         let ending = signals::ending();
         if now >= next_pass || ending {
             next_pass = now + PASS;
-            if !ending && sink_links::links(pins)?.is_empty() {
+            let links = sink_links::links(pins);
+            if !ending && links.as_ref().is_ok_and(Vec::is_empty) {
                 write_counters(sink, &pipeline.borrow(), &follower, &before)?;
                 sink.note(daemon_counter::DAEMON_PID, 0)?;
                 return Ok(End::Detached);
             }
-            pipeline.borrow_mut().builder.clock = Some(sink.host.refresh_clock()?);
+            troubles.note(
+                "look for the sink's links",
+                links.map(drop).map_err(Into::into),
+            );
+            match sink.host.refresh_clock() {
+                Ok(state) => pipeline.borrow_mut().builder.clock = Some(state),
+                Err(err) => troubles.note("follow the clock", Err(err.into())),
+            }
             sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;
             write_counters(sink, &pipeline.borrow(), &follower, &before)?;
         }
@@ -172,6 +183,32 @@ pub fn serve(
             write_counters(sink, &pipeline.borrow(), &follower, &before)?;
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
+        }
+    }
+}
+
+/// What does not work for now is said once, and tried again: packets are stripped meanwhile.
+#[derive(Default)]
+struct Troubles(BTreeMap<&'static str, String>);
+
+impl Troubles {
+    fn note(&mut self, what: &'static str, result: Result<()>) {
+        match result {
+            Ok(()) => {
+                if self.0.remove(what).is_some() {
+                    eprintln!("hostint: can {what} again");
+                }
+            }
+            Err(err) => {
+                let why = format!("{err:#}");
+                if self
+                    .0
+                    .insert(what, why.clone())
+                    .is_none_or(|before| before != why)
+                {
+                    eprintln!("hostint: cannot {what}: {why}; trying again");
+                }
+            }
         }
     }
 }
@@ -228,7 +265,7 @@ impl Passes {
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         before.sweep_cpu_ns += took_ns;
-        self.resume = now + Duration::from_nanos(took_ns) * REST;
+        self.resume = now + rest_after(took_ns);
         Ok(())
     }
 }

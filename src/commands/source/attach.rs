@@ -23,7 +23,7 @@ pub fn attach_dev(
     dev: &str,
     config: &SourceConfig,
     node: NodeId,
-    prefixes: &[(Prefix, String)],
+    (prefixes, fixed): (&[(Prefix, String)], bool),
 ) -> Result<Source> {
     let source = Source::load(pins, dev, config)
         .map_err(advise)
@@ -40,8 +40,10 @@ pub fn attach_dev(
         source.host.set_report_ports(&[REPORT_PORT])?;
     }
     if let Some(dests) = Dests::open(pins)? {
-        add_dests(&dests, prefixes, false)?;
-        name_leases(pins, prefixes).context("cannot ask for leases")?;
+        add_dests(&dests, prefixes, fixed)?;
+        if !fixed {
+            name_leases(pins, prefixes).context("cannot ask for leases")?;
+        }
     }
     let peer = load_peer(pins, dev, config)
         .map_err(advise)
@@ -104,7 +106,7 @@ pub fn reattach(pins: &Pins, dev: &str, seen: &Seen) -> Result<()> {
 fn again(pins: &Pins, dev: &str, hook: SourceHook, info: &source_info) -> Result<()> {
     let node = Host::read_pinned(pins)?.map_or(NodeId(0), |host| NodeId(host.node_id));
     let config = source_settings::config_of(hook, info);
-    attach_dev(pins, dev, &config, node, &[]).map(drop)
+    attach_dev(pins, dev, &config, node, (&[], false)).map(drop)
 }
 
 /// Takes over the attachments of another version of hostint.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::follow::Follower;
-use super::leases::LeaseKeeping;
+use super::leases::{LeaseKeeping, say_plain};
 use super::{Usage, advise, find_pins, make_pins};
 use crate::cli::{SourceCommand, exit};
 use crate::config::{SourceConfig, SourceOptions};
@@ -17,7 +17,7 @@ use crate::datapath::attachments;
 use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
 use crate::datapath::source::Source;
-use crate::datapath::sweeper::SourceSweeper;
+use crate::datapath::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::{peer, sink_links};
 use crate::model::NodeId;
 use crate::os::{clock, netdev, signals};
@@ -80,7 +80,7 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
     let changing = pins.change()?;
     let mut loaded = None;
     for dev in &options.dev {
-        let attached = attach_dev(&pins, dev, &config, node, &prefixes);
+        let attached = attach_dev(&pins, dev, &config, node, (&prefixes, options.fixed));
         loaded = Some(attached.inspect_err(|_| leave_nothing(&pins))?);
     }
     drop(changing);
@@ -128,13 +128,13 @@ fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()>
             "a hostint sink serves this host already, and looks after its source (leave --foreground out)"
         );
     };
-    if config.lease_key.is_some() {
-        source.host.set_lease_key(config.lease_key)?;
-    }
+    source.host.set_lease_key(config.lease_key)?;
+    say_plain(config.lease_key.is_some());
     let mut leases = LeaseKeeping::start(config.lease_key)?;
     let mut follower = Follower::start();
     let mut sweeper = SourceSweeper::new()?;
     let mut sweeping = false;
+    let mut resume = Instant::now();
     let mut next = Instant::now();
     while !signals::ending() {
         leases.tick(pins)?;
@@ -144,9 +144,11 @@ fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()>
             source.host.refresh_clock()?;
             sweeping = true;
         }
-        if sweeping {
+        if sweeping && Instant::now() >= resume {
+            let cpu_ns = clock::thread_cpu_ns();
             let idle_ns = config.idle_flow_timeout.as_ns();
             sweeping = !sweeper.step(pins, clock::realtime_ns(), idle_ns)?.end;
+            resume = Instant::now() + rest_after(clock::thread_cpu_ns() - cpu_ns);
         }
         std::thread::park_timeout(Duration::from_millis(10));
     }
