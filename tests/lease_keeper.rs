@@ -842,3 +842,33 @@ fn a_thousand_sinks_are_all_asked_within_each_700_ms() {
         assert!(until > T + 4_000 * MS, "pair {n} has a lease now");
     }
 }
+
+#[test]
+fn of_many_sinks_those_without_packets_are_asked_seldom_and_at_once_when_there_is_one() {
+    let mut keeper = keeper();
+    for n in 0..300 {
+        keeper.want(pair(n), true, T);
+        keeper.set_idle(&pair(n), true, T);
+    }
+    let mut asked = 0;
+    for ms in 0..20_000 {
+        let now = T + ms * MS;
+        for (_, question) in questions(&mut keeper, now) {
+            asked += 1;
+            take(&mut keeper, &reply(&question, &answer()), now);
+        }
+    }
+    assert_eq!(asked, 300 * 4, "every five seconds");
+    let states = (0..300).map(|n| lease(&keeper, n).0);
+    assert!(states.into_iter().all(|state| state == LeaseState::Granted));
+    let now = T + 22_000 * MS;
+    for (_, question) in questions(&mut keeper, now) {
+        take(&mut keeper, &reply(&question, &answer()), now);
+    }
+    let later = now + 2_000 * MS;
+    assert_eq!(questions(&mut keeper, later), [], "all leases ended");
+    keeper.set_idle(&pair(7), false, later);
+    let due = questions(&mut keeper, later);
+    assert_eq!(due.len(), 1, "the one with a packet is asked for");
+    assert_eq!(due[0].0, pair(7));
+}

@@ -22,6 +22,8 @@ const SCAN_NS: u64 = 100_000_000;
 const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 /// Scanning takes at most this part of the time, else.
 const SCAN_SHARE: u64 = 1000;
+/// Without a packet for so long a pair is idle.
+const IDLE_NS: u64 = 10_000_000_000;
 /// Pairs of which no packet came for so long are forgotten, unless the user named them.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -158,6 +160,8 @@ impl LeaseKeeping {
         for (pair, entry) in &seen {
             let known = self.keeper.lease(pair).map(|lease| lease.state);
             self.keeper.want(*pair, entry.named, now_ns);
+            let idle = now_ns.saturating_sub(entry.wanted_ns) > IDLE_NS;
+            self.keeper.set_idle(pair, idle, now_ns);
             // What was right once may have changed with a route.
             if matches!(known, None | Some(LeaseState::Forged))
                 && let Some(origin) = icmp::source_address(pair.dest)

@@ -31,6 +31,8 @@ use crate::model::{
 use crate::os::{clock, netdev};
 use crate::views;
 
+/// Of many peers those that no packet goes to are asked every five seconds.
+const IDLE_ENDS_NS: u64 = 10_000_000_000;
 /// A daemon that gave no sign of life for so long is taken for dead.
 const ALIVE_NS: u64 = 5_000_000_000;
 
@@ -313,15 +315,17 @@ fn read_peers(pins: &Pins) -> Result<Vec<PeerStatus>> {
 
 fn peer_status(pair: AddressPair, mut lease: Lease, now_ns: u64) -> PeerStatus {
     let left_ns = lease.until_ns.saturating_sub(now_ns);
+    let ended = lease.state == LeaseState::Granted && left_ns == 0;
+    let idle = ended && now_ns.saturating_sub(lease.answered_ns) < IDLE_ENDS_NS;
     // Nobody keeps it any more.
-    if lease.state == LeaseState::Granted && left_ns == 0 {
+    if ended && !idle {
         lease.state = LeaseState::Silent;
     }
     let answer = lease.answer;
     PeerStatus {
         source: pair.source,
         dest: pair.dest,
-        state: lease.state.name(),
+        state: if idle { "idle" } else { lease.state.name() },
         lease_left_ns: left_ns,
         node: answer.map(|answer| answer.node),
         rtt_ns: answer.map(|_| lease.rtt_ns),

@@ -22,6 +22,9 @@ const ASK_NS: u64 = 400_000_000;
 const EARLY_RENEWALS: u32 = 32;
 /// Hosts that do not answer, and that no user named, are asked ever less often.
 const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
+/// So many leases are kept ready; beyond, sinks that no packet goes to are asked so often, and at once when one does.
+const READY: usize = 256;
+const IDLE_NS: u64 = 5_000_000_000;
 /// Without an answer for so long a sink is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 /// Offsets of this many answers are compared: the quickest is the best.
@@ -58,13 +61,16 @@ pub struct Received {
 struct Peer {
     /// The user named the destination: it is asked whether it answers or not.
     named: bool,
+    /// No packet went there of late.
+    idle: bool,
     /// The address that questions leave from.
     origin: IpAddr,
     /// Unanswered questions, oldest first.
     out: VecDeque<u64>,
     next_ns: u64,
     interval_ns: u64,
-    wanted_since_ns: u64,
+    /// Before that no answer was to be expected.
+    listening_since_ns: u64,
     /// Of any answer, a forged one too.
     heard_ns: u64,
     /// Renewals that are asked for early, because questions or answers were lost of late.
@@ -129,11 +135,12 @@ impl Keeper {
             pair,
             Peer {
                 named,
+                idle: false,
                 origin: pair.source,
                 out: VecDeque::new(),
                 next_ns: now_ns,
                 interval_ns: ASK_NS,
-                wanted_since_ns: now_ns,
+                listening_since_ns: now_ns,
                 heard_ns: 0,
                 early: 0,
                 offsets: [None; OFFSETS],
@@ -147,6 +154,20 @@ impl Keeper {
     pub fn set_origin(&mut self, pair: &AddressPair, origin: IpAddr) {
         if let Some(peer) = self.peers.get_mut(pair) {
             peer.origin = origin;
+        }
+    }
+
+    /// Whether packets go there.
+    pub fn set_idle(&mut self, pair: &AddressPair, idle: bool, now_ns: u64) {
+        if let Some(peer) = self.peers.get_mut(pair) {
+            let wakes = peer.idle && !idle;
+            peer.idle = idle;
+            if wakes && peer.lease.state == LeaseState::Granted && peer.lease.until_ns <= now_ns {
+                self.due.remove(&(peer.next_ns, *pair));
+                peer.next_ns = now_ns;
+                peer.listening_since_ns = now_ns;
+                self.due.insert((now_ns, *pair));
+            }
         }
     }
 
@@ -197,7 +218,7 @@ impl Keeper {
         }
         self.out.insert(nonce, (pair, now_ns));
         peer.out.push_back(nonce);
-        let heard_ns = peer.heard_ns.max(peer.wanted_since_ns);
+        let heard_ns = peer.heard_ns.max(peer.listening_since_ns);
         if now_ns.saturating_sub(heard_ns) >= SILENT_NS {
             peer.lease.state = LeaseState::Silent;
         }
@@ -249,6 +270,7 @@ impl Keeper {
                 }
             },
         };
+        let known = self.peers.len();
         let peer = self.peers.get_mut(&pair)?;
         peer.heard_ns = at.monotonic_ns;
         // A forger must not be able to use up the question that the sink will answer.
@@ -273,7 +295,9 @@ impl Keeper {
         let newest_ns = newest.map_or(asked_at_ns, |(_, asked_ns)| *asked_ns);
         self.due.remove(&(peer.next_ns, pair));
         let rtt_ns = at.monotonic_ns.saturating_sub(asked_at_ns);
+        let ready = known <= READY;
         let wait_ns = match state {
+            LeaseState::Granted if peer.idle && !ready => IDLE_NS,
             LeaseState::Granted if peer.early > 0 => {
                 ASK_NS.saturating_sub(2 * rtt_ns).max(RENEW_AT_ONCE_NS)
             }
@@ -281,6 +305,9 @@ impl Keeper {
             _ => ASK_NS,
         };
         peer.next_ns = (newest_ns + wait_ns).max(at.monotonic_ns);
+        if wait_ns == IDLE_NS {
+            peer.listening_since_ns = peer.next_ns;
+        }
         self.due.insert((peer.next_ns, pair));
         peer.lease.answered_ns = at.monotonic_ns;
         peer.lease.answer = echo.ok().and_then(|echo| echo.answer);

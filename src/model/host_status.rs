@@ -172,7 +172,7 @@ pub struct PeerStatus {
     /// Of the packets that are, or would be, tagged.
     pub source: IpAddr,
     pub dest: IpAddr,
-    /// `granted`: packets are tagged; else why they are not.
+    /// `granted`: packets are tagged; `idle`: they will be, as soon as there are some; else why they are not.
     pub state: &'static str,
     /// Until the lease ends, unless it is renewed; 0: it ended.
     pub lease_left_ns: u64,

@@ -79,7 +79,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> 
                         Nanoseconds(clock.error_ns.cast_signed())
                     )?;
                 }
-                writeln!(f)?;
+                writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
             }
             _ => writeln!(f, "{}", sentence(lease))?,
         }

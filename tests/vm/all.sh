@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../.."
 dir=$(realpath "$1"); shift
-tests=${TESTS:-verifier sink sink_refusals vxlan_gpe merged_segments sequence source source_refusals source_numbers peer_mss peer_errors several_cpus}
+tests=${TESTS:-verifier lease_answer source_leases flood sink sink_refusals vxlan_gpe merged_segments sequence source source_refusals source_numbers peer_mss peer_errors several_cpus}
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 # shellcheck disable=SC2086
@@ -22,7 +22,7 @@ for kernel in "$@"; do
 		code=0
 		for test in $1; do
 			echo "$(basename "${test%-*}")"
-			HOSTINT_TEST_ROUNDS=20 "$test" --test-threads 2 >/tmp/out 2>&1 || { code=1; tail -40 /tmp/out; }
+			HOSTINT_TEST_ROUNDS=20 HOSTINT_LONG=5000 "$test" --test-threads 2 >/tmp/out 2>&1 || { code=1; tail -40 /tmp/out; }
 			grep -E "^test result" /tmp/out
 		done
 		tests/vm/vlan.sh "$2" || code=1
