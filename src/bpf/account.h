@@ -88,7 +88,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return 0;
 	}
 	if (!f) {
-		if (!may_add_flow()) {
+		if (!take_tokens(TOKEN_NEW_FLOW)) {
 			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
 			return 0;
 		}
@@ -102,7 +102,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
-	if (p->news.reasons && !may_report()) {
+	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
 		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
 		return 0;
 	}

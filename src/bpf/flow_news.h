@@ -27,7 +27,7 @@ static __always_inline void tell_loss(struct sink_flow *f, const struct sink_set
 	if (!loss->count)
 		return;
 	/* Told later, with what is lost until then. */
-	if (!can_pay(f, set) || !may_report()) {
+	if (!can_pay(f, set) || !take_tokens(TOKEN_REPORT)) {
 		put_loss_back(f, loss);
 		return;
 	}

@@ -44,8 +44,13 @@ static __always_inline bool take_token(__u64 *full_ns, const struct token_rate *
 	return true;
 }
 
-/* Of the packet at hand, or of the flow that is swept. */
-__noinline int may_add_flow(void)
+enum token {
+	TOKEN_NEW_FLOW,
+	TOKEN_REPORT,
+};
+
+/* For the packet at hand, or the flow that is swept. */
+__noinline int take_tokens(__u32 what)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct token_buckets *total, *own;
@@ -56,22 +61,12 @@ __noinline int may_add_flow(void)
 		return 0;
 	total = bpf_map_lookup_elem(&sink_bucket_total, &zero);
 	own = buckets_of(p->facts.key.saddr);
-	return total && own && take_token(&own->new_flows_ns, &set->new_flows_source, p->facts.now) &&
-	       take_token(&total->new_flows_ns, &set->new_flows_total, p->facts.now);
-}
-
-__noinline int may_report(void)
-{
-	const struct sink_settings *set = get_sink_settings();
-	struct token_buckets *total, *own;
-	struct tagged_packet *p = get_scratch();
-	__u32 zero = 0;
-
-	if (!set || !p)
+	if (!total || !own)
 		return 0;
-	total = bpf_map_lookup_elem(&sink_bucket_total, &zero);
-	own = buckets_of(p->facts.key.saddr);
-	return total && own && take_token(&own->reports_ns, &set->reports_source, p->facts.now) &&
+	if (what == TOKEN_NEW_FLOW)
+		return take_token(&own->new_flows_ns, &set->new_flows_source, p->facts.now) &&
+		       take_token(&total->new_flows_ns, &set->new_flows_total, p->facts.now);
+	return take_token(&own->reports_ns, &set->reports_source, p->facts.now) &&
 	       take_token(&total->reports_ns, &set->reports_total, p->facts.now);
 }
 

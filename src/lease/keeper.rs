@@ -197,7 +197,7 @@ impl Keeper {
         self.peers.get(pair).map(|peer| &peer.lease)
     }
 
-    /// The next question that is due, if there is one, and the lease if its state changed.
+    /// The next question that is due, if there is one. Asking may show that a sink is silent.
     pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
         let (when, pair) = self.due.first().copied()?;
         if when > now_ns {
