@@ -34,7 +34,7 @@ test: need-root
 test-long: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_LONG=1 cargo test --locked --test endurance && \
-		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer nobody_outside; $(GIVE_BACK)
+		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer --test flood -- nobody_outside invented_flows a_flood; $(GIVE_BACK)
 
 lint:
 	cargo fmt --check

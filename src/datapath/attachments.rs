@@ -150,6 +150,11 @@ pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info
         .collect())
 }
 
+/// Removes what a crash left behind where no source is set up.
+pub fn clean_up() -> io::Result<()> {
+    stage::remove_orphans(&[])
+}
+
 /// Detaches the source from these interfaces, all if none is named, and returns which. With the last one its
 /// maps, the list of destinations included, go.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
@@ -192,10 +197,8 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         stage::remove_dead_links(pins)?;
     }
     if devs.is_empty() {
-        let used: Vec<u32> = attachments(pins)?
-            .iter()
-            .map(|(_, _, info)| info.stage_ifindex)
-            .collect();
+        let used = attachments(pins)?;
+        let used: Vec<u32> = used.iter().map(|(_, _, at)| at.stage_ifindex).collect();
         stage::remove_orphans(&used)?;
     }
     detached.sort();

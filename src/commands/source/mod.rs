@@ -166,7 +166,10 @@ fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<u8> {
             })
             .map_err(advise)
             .context("cannot detach the source")?,
-        None => Vec::new(),
+        None => {
+            attachments::clean_up().context("cannot clean up")?;
+            Vec::new()
+        }
     };
     for dev in &detached {
         eprintln!("hostint: source detached from {dev}");
