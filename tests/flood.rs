@@ -36,7 +36,9 @@ fn known(frame: &[u8], flow: u64) -> Vec<u8> {
 }
 
 fn invented(frame: &[u8], random: &mut Random) -> Vec<u8> {
-    of_flow(frame, random.u32() | 0x8000_0000, random.u32())
+    // To a port that announces no INT.
+    let ports = random.u32() & 0xffff_0000 | 7000;
+    of_flow(frame, random.u32() | 0x8000_0000, ports)
 }
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
