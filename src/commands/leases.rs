@@ -100,8 +100,9 @@ impl LeaseKeeping {
     pub fn tick(&mut self, pins: &Pins) -> Result<()> {
         let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::monotonic_ns();
+        let mut scanned = Ok(());
         if now_ns >= self.next_scan_ns {
-            self.scan(pins, now_ns)?;
+            scanned = self.scan(pins, now_ns);
             let took_ns = clock::monotonic_ns() - now_ns;
             self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
         }
@@ -110,7 +111,8 @@ impl LeaseKeeping {
             self.ask()?;
         }
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
-        Ok(())
+        // Known leases are kept all the same.
+        scanned
     }
 
     /// Which pairs packets, or users, want leases for.
@@ -156,6 +158,7 @@ impl LeaseKeeping {
             .collect();
         for pair in gone {
             self.keeper.forget(&pair);
+            self.told.remove(&pair.dest);
         }
         for (pair, entry) in &seen {
             let known = self.keeper.lease(pair).map(|lease| lease.state);
@@ -176,7 +179,7 @@ impl LeaseKeeping {
     fn take_answers(&mut self) -> Result<()> {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
-        let (keeper, entries, counts) = (&mut self.keeper, &mut self.entries, &mut self.counts);
+        let keeper = &mut self.keeper;
         let mut changed = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
@@ -189,22 +192,14 @@ impl LeaseKeeping {
             }
         })?;
         for pair in changed {
-            let Some(lease) = keeper.lease(&pair).copied() else {
+            let Some(lease) = self.keeper.lease(&pair).copied() else {
                 continue;
             };
             match lease.state {
-                LeaseState::Granted => counts.answered += 1,
-                _ => counts.refused += 1,
+                LeaseState::Granted => self.counts.answered += 1,
+                _ => self.counts.refused += 1,
             }
-            if let (Some(entry), Some(table)) = (entries.get_mut(&pair), &self.table) {
-                // A user may have named it since the last scan.
-                let Some(now) = table.get(&pair)? else {
-                    continue;
-                };
-                *entry = Entry { lease, ..now };
-                table.set(&pair, entry)?;
-            }
-            tell(&mut self.told, pair.dest, &lease);
+            self.store(&pair, lease)?;
         }
         Ok(())
     }
@@ -219,16 +214,26 @@ impl LeaseKeeping {
             let Some(lease) = self.keeper.lease(&pair).copied() else {
                 continue;
             };
-            if let Some(entry) = self.entries.get_mut(&pair)
-                && entry.lease.state != lease.state
-            {
-                entry.lease = lease;
-                if let Some(table) = &self.table {
-                    table.set(&pair, entry)?;
-                }
-                tell(&mut self.told, pair.dest, &lease);
+            let before = self.entries.get(&pair).map(|entry| entry.lease.state);
+            if before.is_some_and(|before| before != lease.state) {
+                self.store(&pair, lease)?;
             }
         }
+        Ok(())
+    }
+
+    /// Into the kernel, and to people.
+    fn store(&mut self, pair: &AddressPair, lease: Lease) -> Result<()> {
+        let (Some(entry), Some(table)) = (self.entries.get_mut(pair), &self.table) else {
+            return Ok(());
+        };
+        // A user may have named it since the last scan, or taken it off the list.
+        let Some(now) = table.get(pair)? else {
+            return Ok(());
+        };
+        *entry = Entry { lease, ..now };
+        table.set(pair, entry)?;
+        tell(&mut self.told, pair.dest, &lease);
         Ok(())
     }
 }

@@ -170,13 +170,16 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
                 before.push((key, settings));
             }
         }
-        for (dev, hook, settings) in attachments(pins)? {
-            if settings.clsact == 0 || !wanted(&dev) {
+        for seen in inspect(pins)? {
+            let Some(dev) = seen.name.filter(wanted) else {
                 continue;
+            };
+            if seen.hook != SourceHook::Xdp {
+                clsact_filter(seen.key.ifindex, seen.hook).detach(pins)?;
             }
-            let ifindex = netdev::index_of(&dev)?;
-            clsact_filter(ifindex, hook).detach(pins)?;
-            detached.push(dev);
+            if seen.info.clsact != 0 {
+                detached.push(dev);
+            }
         }
         for (name, dev) in pins.links()? {
             let ours = [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
@@ -200,6 +203,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         let used = attachments(pins)?;
         let used: Vec<u32> = used.iter().map(|(_, _, at)| at.stage_ifindex).collect();
         stage::remove_orphans(&used)?;
+        stage::remove_dead_links(pins)?;
     }
     detached.sort();
     detached.dedup();

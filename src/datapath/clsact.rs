@@ -22,7 +22,7 @@ fn qdisc_of(ifindex: u32) -> io::Result<libbpf_sys::bpf_tc_hook> {
 }
 
 /// False if the interface has its clsact qdisc already.
-fn make_qdisc(ifindex: u32) -> io::Result<bool> {
+pub fn make_qdisc(ifindex: u32) -> io::Result<bool> {
     let mut hook = qdisc_of(ifindex)?;
     let mut code = 0;
     // libbpf warns of a qdisc that is there.
@@ -71,17 +71,19 @@ impl Filter {
         Ok(builder.hook(if self.ingress { TC_INGRESS } else { TC_EGRESS }))
     }
 
-    /// Puts a program there, in the place of the present one if there is one. True if the interface had no
-    /// clsact qdisc before.
-    pub fn attach(self, program: BorrowedFd<'_>) -> io::Result<bool> {
+    /// Puts a program there, in the place of the present one if there is one.
+    pub fn attach(self, program: BorrowedFd<'_>) -> io::Result<()> {
         let mut filter = self.hook(program)?;
-        let made = make_qdisc(self.ifindex)?;
+        make_qdisc(self.ifindex)?;
         filter.attach().map_err(io::Error::other)?;
-        Ok(made)
+        Ok(())
     }
 
-    /// Takes the program off.
+    /// Takes the program off, if it is there.
     pub fn detach(self, pins: &Pins) -> io::Result<()> {
+        if !self.is_attached(pins)? {
+            return Ok(());
+        }
         // The program's descriptor is not needed to name a filter, any will do.
         let any = std::fs::File::open(pins.folder())?;
         let mut filter = self.hook(any.as_fd())?;

@@ -108,10 +108,14 @@ impl Peer {
             )
         };
         match linked {
-            Ok(()) => Ok(Attached::Link),
+            Ok(()) => {
+                filter_on(ifindex).detach(pins)?;
+                Ok(Attached::Link)
+            }
             // No tcx before 6.6: a clsact filter instead.
             Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => {
                 filter_on(ifindex).attach(self.program.as_fd())?;
+                remove_link(&pins.link(ROLE, dev))?;
                 Ok(Attached::Clsact)
             }
             Err(err) => Err(err),
@@ -137,13 +141,13 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
             remove_link(&pins.link(ROLE, &dev))?;
         }
     }
-    for (dev, hook, info) in attachments::attachments(pins)? {
-        if hook != SourceHook::Tc || info.clsact == 0 || !wanted(&dev) {
-            continue;
-        }
-        let filter = filter_on(netdev::index_of(&dev)?);
-        if filter.is_attached(pins)? {
-            filter.detach(pins)?;
+    // A crash may have left a filter where a link is by now.
+    for seen in attachments::inspect(pins)? {
+        if let Some(dev) = seen
+            .name
+            .filter(|dev| seen.hook == SourceHook::Tc && wanted(dev))
+        {
+            filter_on(netdev::index_of(&dev)?).detach(pins)?;
         }
     }
     Ok(())

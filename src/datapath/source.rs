@@ -16,7 +16,7 @@ use super::clsact::{self, Filter};
 use super::gso_limit;
 use super::host::{self, Host};
 use super::leases;
-use super::links::{Hook, Link};
+use super::links::{Hook, Link, remove_link};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::peer;
@@ -254,13 +254,23 @@ impl Source {
                 if err.raw_os_error() == Some(nix::libc::EINVAL)
                     && config.hook != SourceHook::Xdp =>
             {
-                let made = clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
-                info.clsact_made |= u32::from(made);
+                info.clsact_made |= u32::from(clsact::make_qdisc(ifindex)?);
                 info.clsact = CLSACT_HANDLE << 16 | clsact::PRIORITY;
+                // No pin tells of filters: what is noted first can be taken off after a crash.
+                self.info.set(&key, &info)?;
+                clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
                 Attached::Clsact
             }
             Err(err) => return Err(err),
         };
+        // It was attached in the other way before: both tagged until here.
+        match attached {
+            Attached::Link if before.clsact != 0 => {
+                clsact_filter(ifindex, config.hook).detach(pins)?;
+            }
+            Attached::Clsact => remove_link(&path)?,
+            Attached::Link => {}
+        }
         self.info.set(&key, &info)?;
         if let Some(stage) = &self.stage {
             stage.pair.keep();

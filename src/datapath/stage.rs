@@ -88,8 +88,7 @@ impl Pair {
                 ingress: true,
                 handle: CLSACT_HANDLE,
             }
-            .attach(program.as_fd())
-            .map(drop),
+            .attach(program.as_fd()),
             result => result,
         }
     }
