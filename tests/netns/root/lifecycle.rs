@@ -266,3 +266,21 @@ fn a_source_needs_a_sink_on_its_host() {
     assert_eq!(lab.a.status()["node_id"], 1);
     assert!(std::path::Path::new(HOSTINT).exists());
 }
+
+#[test]
+fn a_source_that_is_attached_in_another_way_is_attached_once() {
+    let lab = Lab::new();
+    for flags in ["", "--no-tcx", "", "--no-tcx"] {
+        lab.a.hostint(&format!(
+            "source attach --dev a0 --force --node-id 1 {flags}"
+        ));
+        let filters = lab
+            .a
+            .sh("tc filter show dev a0 egress; tc filter show dev a0 ingress")
+            .matches("direct-action")
+            .count();
+        let links = pins_below(&lab.a.pins().join("links")).len();
+        let expected = if flags.is_empty() { (0, 2) } else { (2, 0) };
+        assert_eq!((filters, links), expected, "with {flags:?}");
+    }
+}
