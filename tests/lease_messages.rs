@@ -173,14 +173,14 @@ fn a_question_stands_byte_by_byte_as_the_header_draws_it() {
         bytes.extend(octets(source));
         bytes.extend(0x1112_1314_1516_1718u64.to_be_bytes());
         bytes.extend([0x21, 0x22, 0x23, 0x24, 0, 0, 0, 0]);
-        let tag = sip(KEY, &[&bytes[..], &octets(dest)].concat());
+        let tag = sip(KEY, &[&bytes[..], &octets(V6), &octets(dest)].concat());
         bytes.extend(tag.to_be_bytes());
         bytes.extend([0; 40]);
         let message = encode_question(&question(source), dest, KEY);
         assert_eq!(
             message.to_vec(),
             bytes,
-            "fields, the tag with the destination, and room for the answer"
+            "fields, the tag with both addresses, and room for the answer"
         );
     }
 }
