@@ -17,7 +17,7 @@ use crate::datapath::dests::Dests;
 use crate::datapath::events::encapsulation_of;
 use crate::datapath::grants;
 use crate::datapath::host::{Host, clock_state};
-use crate::datapath::leases::Leases;
+use crate::datapath::leases::{Entry, Leases};
 use crate::datapath::links::{Link, XdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
@@ -25,14 +25,14 @@ use crate::datapath::source_settings::superpackets_of;
 use crate::datapath::{peer, sink, source};
 use crate::model::{
     AddressPair, Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus,
-    Encapsulation, FlowStatus, HostStatus, Lease, LeaseState, NodeId, PeerStatus, Prefix,
-    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    Encapsulation, FlowStatus, HostStatus, LeaseState, NodeId, PeerStatus, Prefix, STATUS_SCHEMA,
+    SinkSettings, SinkStatus, SourceStatus,
 };
 use crate::os::{clock, netdev};
 use crate::views;
 
 /// Of many peers those that no packet goes to are asked every five seconds.
-const IDLE_ENDS_NS: u64 = 10_000_000_000;
+const IDLE_NS: u64 = 10_000_000_000;
 /// A daemon that gave no sign of life for so long is taken for dead.
 const ALIVE_NS: u64 = 5_000_000_000;
 
@@ -302,7 +302,7 @@ fn read_peers(pins: &Pins) -> Result<Vec<PeerStatus>> {
         return Ok(found);
     };
     let now_ns = clock::monotonic_ns();
-    leases.for_each(|pair, entry| found.push(peer_status(pair, entry.lease, now_ns)))?;
+    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns)))?;
     found.sort_by_key(|peer| {
         (
             peer.lease.state == LeaseState::Granted,
@@ -313,10 +313,12 @@ fn read_peers(pins: &Pins) -> Result<Vec<PeerStatus>> {
     Ok(found)
 }
 
-fn peer_status(pair: AddressPair, mut lease: Lease, now_ns: u64) -> PeerStatus {
+fn peer_status(pair: AddressPair, entry: &Entry, now_ns: u64) -> PeerStatus {
+    let mut lease = entry.lease;
     let left_ns = lease.until_ns.saturating_sub(now_ns);
     let ended = lease.state == LeaseState::Granted && left_ns == 0;
-    let idle = ended && now_ns.saturating_sub(lease.answered_ns) < IDLE_ENDS_NS;
+    let within = |since_ns: u64| now_ns.saturating_sub(since_ns) < IDLE_NS;
+    let idle = ended && within(lease.answered_ns) && !within(entry.wanted_ns);
     // Nobody keeps it any more.
     if ended && !idle {
         lease.state = LeaseState::Silent;

@@ -274,7 +274,7 @@ fn a_key_that_is_none_or_that_others_may_read_is_refused() {
         let path = folder.key("key", text, mode);
         for command in [
             "sink --dev b0 --node-id 2",
-            "source attach --dev b0 --force --node-id 2",
+            "source attach --dev b0 --force --foreground --node-id 2",
         ] {
             let refused = lab.b.try_hostint(&format!("{command} --lease-key {path}"));
             let stderr = String::from_utf8(refused.stderr).unwrap();
