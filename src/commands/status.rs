@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::peers::read_peers;
 use super::{advise, find_pins, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
@@ -17,22 +18,18 @@ use crate::datapath::dests::Dests;
 use crate::datapath::events::encapsulation_of;
 use crate::datapath::grants;
 use crate::datapath::host::{Host, clock_state};
-use crate::datapath::leases::{Entry, Leases};
 use crate::datapath::links::{Link, XdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::source_settings::superpackets_of;
 use crate::datapath::{peer, sink, source};
 use crate::model::{
-    AddressPair, Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus,
-    Encapsulation, FlowStatus, HostStatus, LeaseState, NodeId, PeerStatus, Prefix, STATUS_SCHEMA,
-    SinkSettings, SinkStatus, SourceStatus,
+    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, Encapsulation,
+    FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 use crate::os::{clock, netdev};
 use crate::views;
 
-/// Of many peers those that no packet goes to are asked every five seconds.
-const IDLE_NS: u64 = 10_000_000_000;
 /// A daemon that gave no sign of life for so long is taken for dead.
 const ALIVE_NS: u64 = 5_000_000_000;
 
@@ -292,52 +289,6 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         first_ns: flow.first_ns,
         last_ns: flow.last_ns,
         histogram: flow.histogram.to_vec(),
-    }
-}
-
-/// Peers of a source, those that do not strip first.
-fn read_peers(pins: &Pins) -> Result<Vec<PeerStatus>> {
-    let mut found = Vec::new();
-    let Some(leases) = Leases::open(pins)? else {
-        return Ok(found);
-    };
-    let now_ns = clock::monotonic_ns();
-    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns)))?;
-    found.sort_by_key(|peer| {
-        (
-            peer.lease.state == LeaseState::Granted,
-            peer.dest,
-            peer.source,
-        )
-    });
-    Ok(found)
-}
-
-fn peer_status(pair: AddressPair, entry: &Entry, now_ns: u64) -> PeerStatus {
-    let mut lease = entry.lease;
-    let left_ns = lease.until_ns.saturating_sub(now_ns);
-    let ended = lease.state == LeaseState::Granted && left_ns == 0;
-    let within = |since_ns: u64| now_ns.saturating_sub(since_ns) < IDLE_NS;
-    let idle = ended && within(lease.answered_ns) && !within(entry.wanted_ns);
-    // Nobody keeps it any more.
-    if ended && !idle {
-        lease.state = LeaseState::Silent;
-    }
-    let answer = lease.answer;
-    PeerStatus {
-        source: pair.source,
-        dest: pair.dest,
-        state: if idle { "idle" } else { lease.state.name() },
-        lease_left_ns: left_ns,
-        node: answer.map(|answer| answer.node),
-        rtt_ns: answer.map(|_| lease.rtt_ns),
-        clock_offset_ns: lease.offset.map(|offset| offset.offset_ns),
-        clock_error_ns: lease.offset.map(|offset| offset.error_ns),
-        clock_synchronised: answer.map(|answer| answer.clock.synchronised),
-        mtu: answer.map(|answer| answer.mtu),
-        tai_offset_s: answer.map(|answer| answer.tai_offset_s),
-        version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
-        lease,
     }
 }
 
