@@ -13,7 +13,6 @@ use hostint::model::{
     LeaseQuestion, Marks, NodeId,
 };
 use hostint::wire::lease::{MAGIC, MESSAGE_LEN, decode_echo, encode_question};
-use nix::time::{ClockId, clock_gettime};
 use support::checksum::{complement, pseudo_header, put16, sum, verify_packet};
 use support::frame::{EXTENSION_PORT, Frame, MARK, UDP};
 use support::generate::{mutate, received};
@@ -21,6 +20,7 @@ use support::model::{gpe, layout};
 use support::packets::{key, tcp, tcp6, udp, udp6};
 use support::programs::Ran;
 use support::programs::clock::NODE;
+use support::programs::clock::{coarse_ns, monotonic_ns};
 use support::programs::sink::{
     Sink, Sizes, TCX_DROP, XDP_DROP, XDP_PASS, latencies, losses, settings,
 };
@@ -65,20 +65,6 @@ static HOOKS: [Hook; 2] = [
 /// Each hook with each IP version.
 fn every_way() -> impl Iterator<Item = (&'static Hook, bool)> {
     HOOKS.iter().flat_map(|hook| [(hook, false), (hook, true)])
-}
-
-fn clock_ns(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock).expect("every kernel has it");
-    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-}
-
-/// The clock that grants count by; the programs' own reading may be older by a tick.
-fn now_ns() -> u64 {
-    clock_ns(ClockId::CLOCK_MONOTONIC)
-}
-
-fn coarse_ns() -> u64 {
-    clock_ns(ClockId::CLOCK_MONOTONIC_COARSE)
 }
 
 fn base(v6: bool) -> Frame {
@@ -291,7 +277,7 @@ mod root {
                 let at = message_at(v6) + 4 * usize::from(vlans);
                 let frame = frame.bytes();
                 let answer = assert_answered(&sink, hook, &frame, at, &name);
-                let latest = now_ns();
+                let latest = monotonic_ns();
                 assert!(
                     (wall..=sink.clock.now_ns()).contains(&answer.answered_ns),
                     "{name}: when it answered"
@@ -663,7 +649,7 @@ mod root {
         for hook in &HOOKS {
             // A busy machine takes several grants.
             let until_ns = loop {
-                let until_ns = now_ns() + 20 * MS;
+                let until_ns = monotonic_ns() + 20 * MS;
                 sink.set_grant(source, until_ns);
                 if (hook.run)(&sink, &frame).bytes != frame {
                     break until_ns;

@@ -5,11 +5,11 @@ mod support;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{source_counter, source_lease};
-use nix::time::{ClockId, clock_gettime};
 use support::frame::{EXTENSION_PORT, Frame};
 use support::int_block::Block;
 use support::model::Encapsulation;
 use support::packets::{tcp, tcp6, udp, udp6};
+use support::programs::clock::{coarse_ns, monotonic_ns};
 use support::programs::source::{Hook, Options, Source, TCX_NEXT};
 use support::source_cases::{
     assert_counted, assert_left, assert_tagged, every_way, passes, run, stamp_of, with,
@@ -17,20 +17,6 @@ use support::source_cases::{
 
 const MS: u64 = 1_000_000;
 const HOUR: u64 = 3_600_000 * MS;
-
-fn clock_ns(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock).expect("every kernel has it");
-    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-}
-
-/// The clock that leases count by; the programs' own reading may be older by a tick.
-fn now_ns() -> u64 {
-    clock_ns(ClockId::CLOCK_MONOTONIC)
-}
-
-fn coarse_ns() -> u64 {
-    clock_ns(ClockId::CLOCK_MONOTONIC_COARSE)
-}
 
 fn await_end(until_ns: u64) {
     while coarse_ns() <= until_ns {
@@ -69,7 +55,7 @@ fn assert_not_leased(source: &Source, hook: Hook, frame: &Frame, name: &str) {
     source.zero_counters();
     let earliest = coarse_ns();
     let ran = run(source, hook, &bytes);
-    let latest = now_ns();
+    let latest = monotonic_ns();
     assert_eq!(ran.verdict, passes(hook), "{name}: verdict");
     assert_eq!(ran.bytes, bytes, "{name}: bytes");
     let no_lease = source_counter::COUNT_SOURCE_NO_LEASE;
@@ -145,7 +131,7 @@ mod root {
             },
             Case {
                 name: "for an hour",
-                until_ns: || now_ns() + HOUR,
+                until_ns: || monotonic_ns() + HOUR,
                 tagged: true,
             },
             Case {
@@ -180,7 +166,7 @@ mod root {
         let bytes = frame.bytes();
         let key = source.model.look(&bytes).expect("may be tagged");
         loop {
-            let until_ns = now_ns() + 20 * MS;
+            let until_ns = monotonic_ns() + 20 * MS;
             source.set_lease(&key, until_ns);
             run(source, hook, &bytes);
             let last = run(source, hook, &bytes);
@@ -202,7 +188,7 @@ mod root {
                 for _ in 0..2 {
                     assert_not_leased(&source, hook, &frame, "the lease has ended");
                 }
-                set_lease(&source, &frame, now_ns() + HOUR);
+                set_lease(&source, &frame, monotonic_ns() + HOUR);
                 let stamp = assert_tagged(&source, hook, &frame, "a new lease");
                 assert_eq!(stamp.sequence, sequence + 1, "no number was skipped");
             }
@@ -213,7 +199,7 @@ mod root {
     fn a_flow_asks_for_its_lease_once_until_that_ends() {
         for (source, hook) in leased_every_way() {
             let key = source.model.look(&udp().bytes()).unwrap();
-            set_lease(&source, &udp(), now_ns() + HOUR);
+            set_lease(&source, &udp(), monotonic_ns() + HOUR);
             for name in ["the first packet", "the flow's record is there"] {
                 assert_tagged(&source, hook, &udp(), name);
             }

@@ -7,6 +7,7 @@ mod peers;
 mod sink;
 mod source;
 mod status;
+mod troubles;
 
 use std::io::{self, Write};
 use std::path::Path;

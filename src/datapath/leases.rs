@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::abi::{address_pair, lease_constant, lease_state, source_lease};
+use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockOffset, ClockSource, ClockState, Encapsulations, Lease, LeaseAnswer,
-    LeaseState, Marks, NodeId,
+    AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks,
+    NodeId,
 };
 
 /// The name of the pinned map.
@@ -72,28 +72,6 @@ fn state_of(value: &source_lease) -> LeaseState {
     }
 }
 
-const SYNCHRONISED: u8 = lease_constant::LEASE_CLOCK_SYNCHRONISED.0 as u8;
-
-fn clock_number(clock: ClockState) -> u8 {
-    let source = match clock.source {
-        ClockSource::Tai => 1,
-        ClockSource::Realtime => 2,
-        ClockSource::Unknown | ClockSource::Nic => 0,
-    };
-    source | if clock.synchronised { SYNCHRONISED } else { 0 }
-}
-
-fn clock_of(number: u8) -> ClockState {
-    ClockState {
-        source: match number & !SYNCHRONISED {
-            1 => ClockSource::Tai,
-            2 => ClockSource::Realtime,
-            _ => ClockSource::Unknown,
-        },
-        synchronised: number & SYNCHRONISED != 0,
-    }
-}
-
 fn value_of(entry: &Entry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
@@ -116,7 +94,7 @@ fn value_of(entry: &Entry) -> source_lease {
         encapsulations: answer.map_or(0, |answer| answer.encapsulations.bits()),
         tos_value: answer.map_or(0, |answer| answer.marks.tos_value),
         tos_mask: answer.map_or(0, |answer| answer.marks.tos_mask),
-        clock: answer.map_or(0, |answer| clock_number(answer.clock)),
+        clock: answer.map_or(0, |answer| answer.clock.bits()),
         extension_port: answer.map_or(0, |answer| answer.marks.extension_port),
         mtu: answer.map_or(0, |answer| answer.mtu),
         tai_offset_s: answer.map_or(0, |answer| answer.tai_offset_s),
@@ -135,7 +113,7 @@ fn entry_of(value: &source_lease) -> Entry {
             tos_mask: value.tos_mask,
             extension_port: value.extension_port,
         },
-        clock: clock_of(value.clock),
+        clock: ClockState::from_bits(value.clock),
         mtu: value.mtu,
         tai_offset_s: value.tai_offset_s,
         software: value.software.to_be_bytes().into(),

@@ -8,8 +8,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::source_object::SourceSkelBuilder;
 use super::abi::{
-    DEV_NAME_SIZE, counter, flow_key, source_flow, source_hook, source_info, source_key,
-    superpackets,
+    DEV_NAME_SIZE, flow_key, source_flow, source_hook, source_info, source_key, superpackets,
 };
 use super::before;
 use super::clsact::{self, Filter};
@@ -69,8 +68,6 @@ pub struct Source {
     stage: Option<Stage>,
     pub host: Host,
     pub info: Map<source_key, source_info>,
-    pub flows: Map<flow_key, source_flow>,
-    pub counters: Map<u32, counter>,
 }
 
 /// Where superpackets are segmented, and the program that tags what becomes of them.
@@ -199,8 +196,6 @@ impl Source {
             stage: None,
             host: Host::new(Map::of(&skel.maps.host_settings)?, features),
             info: Map::of(&skel.maps.source_info)?,
-            flows: Map::of(&skel.maps.source_flows)?,
-            counters: Map::of(&skel.maps.source_counters)?,
         })
     }
 

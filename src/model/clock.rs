@@ -32,3 +32,29 @@ pub struct ClockState {
     /// Something keeps it to the time since the Unix epoch, and the kernel believes it.
     pub synchronised: bool,
 }
+
+/// In lease messages, and where the source keeps what they said.
+const SYNCHRONISED: u8 = 0x80;
+
+impl ClockState {
+    /// As lease messages state it.
+    pub fn bits(self) -> u8 {
+        let source = match self.source {
+            ClockSource::Tai => 1,
+            ClockSource::Realtime => 2,
+            ClockSource::Unknown | ClockSource::Nic => 0,
+        };
+        source | if self.synchronised { SYNCHRONISED } else { 0 }
+    }
+
+    pub fn from_bits(bits: u8) -> Self {
+        Self {
+            source: match bits & !SYNCHRONISED {
+                1 => ClockSource::Tai,
+                2 => ClockSource::Realtime,
+                _ => ClockSource::Unknown,
+            },
+            synchronised: bits & SYNCHRONISED != 0,
+        }
+    }
+}

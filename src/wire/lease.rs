@@ -8,8 +8,7 @@ use siphasher::sip::SipHasher24;
 use super::DecodeError;
 use super::cursor::Cursor;
 use crate::model::{
-    ClockSource, ClockState, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion,
-    Marks, NodeId,
+    ClockState, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion, Marks, NodeId,
 };
 
 /// The first four bytes of a message.
@@ -22,7 +21,6 @@ pub const MESSAGE_LEN: usize = 96;
 const QUESTION_LEN: usize = 48;
 const ANSWER_AT: usize = 56;
 const ANSWER_TAG_AT: usize = 88;
-const CLOCK_SYNCHRONISED: u8 = 0x80;
 
 /// Why a payload is no answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -139,14 +137,7 @@ fn decode_answer(cursor: &mut Cursor<'_>) -> Result<LeaseAnswer, DecodeError> {
             tos_mask,
             extension_port,
         },
-        clock: ClockState {
-            source: match clock & !CLOCK_SYNCHRONISED {
-                1 => ClockSource::Tai,
-                2 => ClockSource::Realtime,
-                _ => ClockSource::Unknown,
-            },
-            synchronised: clock & CLOCK_SYNCHRONISED != 0,
-        },
+        clock: ClockState::from_bits(clock),
         mtu,
         tai_offset_s,
         software: (major, minor),
@@ -168,17 +159,7 @@ pub fn encode_answer(
         answer.marks.tos_value,
         answer.marks.tos_mask,
     ]);
-    let source = match answer.clock.source {
-        ClockSource::Tai => 1,
-        ClockSource::Realtime => 2,
-        ClockSource::Unknown | ClockSource::Nic => 0,
-    };
-    let synchronised = if answer.clock.synchronised {
-        CLOCK_SYNCHRONISED
-    } else {
-        0
-    };
-    bytes.push(source | synchronised);
+    bytes.push(answer.clock.bits());
     bytes.extend(answer.marks.extension_port.to_be_bytes());
     bytes.extend(answer.mtu.to_be_bytes());
     bytes.extend(answer.tai_offset_s.to_be_bytes());

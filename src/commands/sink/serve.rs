@@ -1,13 +1,13 @@
 //! The sink's daemon: kernel events become reports, flow tables are swept, leases kept, attachments looked after.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use crate::commands::follow::Follower;
 use crate::commands::leases::{Counts, LeaseKeeping};
+use crate::commands::troubles::Troubles;
 use crate::config::{Compat, SinkConfig};
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
@@ -183,32 +183,6 @@ pub fn serve(
             write_counters(sink, &pipeline.borrow(), &follower, &before)?;
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
-        }
-    }
-}
-
-/// What does not work for now is said once, and tried again: packets are stripped meanwhile.
-#[derive(Default)]
-struct Troubles(BTreeMap<&'static str, String>);
-
-impl Troubles {
-    fn note(&mut self, what: &'static str, result: Result<()>) {
-        match result {
-            Ok(()) => {
-                if self.0.remove(what).is_some() {
-                    eprintln!("hostint: can {what} again");
-                }
-            }
-            Err(err) => {
-                let why = format!("{err:#}");
-                if self
-                    .0
-                    .insert(what, why.clone())
-                    .is_none_or(|before| before != why)
-                {
-                    eprintln!("hostint: cannot {what}: {why}; trying again");
-                }
-            }
         }
     }
 }

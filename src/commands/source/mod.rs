@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use super::follow::Follower;
 use super::leases::{LeaseKeeping, say_plain};
+use super::troubles::Troubles;
 use super::{Usage, advise, find_pins, make_pins};
 use crate::cli::{SourceCommand, exit};
 use crate::config::{SourceConfig, SourceOptions};
@@ -133,21 +134,25 @@ fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()>
     let mut leases = LeaseKeeping::start(config.lease_key)?;
     let mut follower = Follower::start();
     let mut sweeper = SourceSweeper::new()?;
+    let mut troubles = Troubles::default();
     let mut sweeping = false;
     let mut resume = Instant::now();
     let mut next = Instant::now();
     while !signals::ending() {
-        leases.tick(pins)?;
-        follower.follow(pins, None)?;
+        troubles.note("keep leases", leases.tick(pins));
+        troubles.note("look after what is attached", follower.follow(pins, None));
         if Instant::now() >= next {
             next += Duration::from_secs(1);
-            source.host.refresh_clock()?;
+            let followed = source.host.refresh_clock();
+            troubles.note("follow the clock", followed.map(drop).map_err(Into::into));
             sweeping = true;
         }
         if sweeping && Instant::now() >= resume {
             let cpu_ns = clock::thread_cpu_ns();
             let idle_ns = config.idle_flow_timeout.as_ns();
-            sweeping = !sweeper.step(pins, clock::realtime_ns(), idle_ns)?.end;
+            let step = sweeper.step(pins, clock::realtime_ns(), idle_ns);
+            sweeping = step.as_ref().is_ok_and(|step| !step.end);
+            troubles.note("pass over flow tables", step.map(drop).map_err(Into::into));
             resume = Instant::now() + rest_after(clock::thread_cpu_ns() - cpu_ns);
         }
         std::thread::park_timeout(Duration::from_millis(10));

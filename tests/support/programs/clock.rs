@@ -62,3 +62,17 @@ impl Clock {
         set(map, &[0; 4], &settings);
     }
 }
+
+fn clock_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock).expect("every kernel has it");
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+/// The clock that leases count by; the programs' own reading may be older by a tick.
+pub fn monotonic_ns() -> u64 {
+    clock_ns(ClockId::CLOCK_MONOTONIC)
+}
+
+pub fn coarse_ns() -> u64 {
+    clock_ns(ClockId::CLOCK_MONOTONIC_COARSE)
+}
