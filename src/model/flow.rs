@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The ids of the VLAN tags around a packet, 12 bits each; 0 is no tag. A single tag is the inner one.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -70,7 +70,8 @@ fn protocol_name(protocol: u8) -> Option<&'static str> {
 }
 
 /// The transport protocols that carry INT between hosts.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Transport {
     Tcp,
     Udp,

@@ -15,6 +15,7 @@ mod prefix;
 mod record;
 mod report;
 mod sink_event;
+mod watch;
 
 pub use clock::{ClockSource, ClockState};
 pub use dest::Dest;
@@ -40,3 +41,4 @@ pub use report::{
     QueueDepth, QueueOccupancy, REPORT_PORT, Report, ReportedPacket,
 };
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
+pub use watch::{BadPortRange, DEFAULT_PRIORITY, Place, PortRange, WatchAction, WatchRule};

@@ -4,8 +4,11 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Addresses of one family that begin with the same bits.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Prefix {
     addr: IpAddr,
     len: u8,
@@ -93,6 +96,20 @@ impl FromStr for Prefix {
             }
             None => address(text).map(Self::host),
         }
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = BadPrefix;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> Self {
+        prefix.to_string()
     }
 }
 
