@@ -99,6 +99,12 @@ pub enum SourceCommand {
         #[arg(value_name = "HOST", required = true)]
         host: Vec<String>,
     },
+    /// List all rules of the watchlist, those of the config file too
+    Rules {
+        /// One JSON object (schema hostint.rules/1)
+        #[arg(long)]
+        json: bool,
+    },
     /// List the watched destinations
     Dests {
         /// One JSON object

@@ -7,13 +7,12 @@ enum hostint_limit {
 #ifdef NEXT_ABI
 	ABI_VERSION = 99,
 #else
-	ABI_VERSION = 2, /* of what is pinned; another one's maps are not touched, but read */
+	ABI_VERSION = 3, /* of what is pinned; another one's maps are not touched, but read */
 #endif
 	MAX_EDGES = 16,       /* latency bucket edges */
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 holds latencies in [2^(n-1), 2^n) ns; slot 0 all <= 0 */
 	WINDOW_WORDS = 4,     /* 256 sequence numbers can be told apart behind the newest one */
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
-	DEST_NAME_SIZE = 64,  /* name under which a destination was added, NUL-terminated */
 	DEV_NAME_SIZE = 16,   /* of an interface, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
 	COUNTER_SLOTS = 64,   /* of each role: room for counters to come */
@@ -135,22 +134,6 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the interface had no clsact qdisc before */
 	__u32 mss_clamp;     /* 1: answers are made to suit a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
-};
-
-/* Destination prefixes of the watchlist. prefix_len counts the family word too: 32 + bits. */
-struct dest_key {
-	__u32 prefix_len;
-	__be32 family;  /* 4 or 6 */
-	__be32 addr[4]; /* IPv4: the first word, the rest is 0 */
-};
-
-struct dest_value {
-	__u8 name[DEST_NAME_SIZE];
-	__u32 flags; /* enum dest_flag */
-};
-
-enum dest_flag {
-	DEST_STATIC = 1, /* tagged whether a sink answers or not */
 };
 
 struct source_flow {

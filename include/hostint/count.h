@@ -50,7 +50,7 @@ enum sink_counter {
 
 enum source_counter {
 	COUNT_SOURCE_TAGGED,
-	COUNT_SOURCE_UNWATCHED,      /* TCP/UDP to a destination that is not on the list */
+	COUNT_SOURCE_UNWATCHED,      /* TCP/UDP that no rule of the watchlist is about */
 	COUNT_SOURCE_OTHER_PROTOCOL, /* not IP, or neither TCP nor UDP */
 	COUNT_SOURCE_MALFORMED,      /* headers shorter than they claim */
 	COUNT_SOURCE_FRAGMENT,
@@ -70,8 +70,10 @@ enum source_counter {
 	COUNT_SOURCE_UNDONE,            /* header could not be written: room given back */
 	COUNT_SOURCE_DROPPED,           /* room could not be given back: dropped rather than sent corrupt */
 	COUNT_SOURCE_FLOW_NEW,
-	COUNT_SOURCE_NO_LEASE,   /* no sink is known to be alive at the destination */
-	COUNT_SOURCE_LEASE_FULL, /* of those: no room to ask for a lease */
+	COUNT_SOURCE_NO_LEASE,    /* no sink is known to be alive at the destination */
+	COUNT_SOURCE_LEASE_FULL,  /* of those: no room to ask for a lease */
+	COUNT_SOURCE_EXCLUDED,    /* a rule of the watchlist says so */
+	COUNT_SOURCE_NOT_SAMPLED, /* watched, but not all flows or packets are; counted in segments */
 	COUNT_SOURCE_MAX,
 };
 

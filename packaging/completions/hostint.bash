@@ -61,6 +61,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__source,detach)
                 cmd="hostint__subcmd__help__subcmd__source__subcmd__detach"
                 ;;
+            hostint__subcmd__help__subcmd__source,rules)
+                cmd="hostint__subcmd__help__subcmd__source__subcmd__rules"
+                ;;
             hostint__subcmd__source,add-dest)
                 cmd="hostint__subcmd__source__subcmd__add__subcmd__dest"
                 ;;
@@ -79,6 +82,9 @@ _hostint() {
             hostint__subcmd__source,help)
                 cmd="hostint__subcmd__source__subcmd__help"
                 ;;
+            hostint__subcmd__source,rules)
+                cmd="hostint__subcmd__source__subcmd__rules"
+                ;;
             hostint__subcmd__source__subcmd__help,add-dest)
                 cmd="hostint__subcmd__source__subcmd__help__subcmd__add__subcmd__dest"
                 ;;
@@ -96,6 +102,9 @@ _hostint() {
                 ;;
             hostint__subcmd__source__subcmd__help,help)
                 cmd="hostint__subcmd__source__subcmd__help__subcmd__help"
+                ;;
+            hostint__subcmd__source__subcmd__help,rules)
+                cmd="hostint__subcmd__source__subcmd__help__subcmd__rules"
                 ;;
             *)
                 ;;
@@ -204,7 +213,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__source)
-            opts="attach detach add-dest del-dest dests"
+            opts="attach detach add-dest del-dest rules dests"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -274,6 +283,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__source__subcmd__detach)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__source__subcmd__rules)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -428,7 +451,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-h -V --bpffs --help --version attach detach add-dest del-dest dests help"
+            opts="-h -V --bpffs --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -600,7 +623,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__help)
-            opts="attach detach add-dest del-dest dests help"
+            opts="attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -690,6 +713,38 @@ _hostint() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__source__subcmd__help__subcmd__rules)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__source__subcmd__rules)
+            opts="-h -V --json --bpffs --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -71,15 +71,16 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Deta
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "attach" -d 'Attach the source to interfaces'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "add-dest" -d 'Watch destinations, at once'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "del-dest" -d 'Stop watching destinations, at once'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "dests" -d 'List the watched destinations'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "add-dest" -d 'Watch destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "dests" -d 'List the watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose packets are tagged; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
@@ -120,6 +121,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -l json -d 'One JSON object (schema hostint.rules/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l json -d 'One JSON object'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s h -l help -d 'Print help'
@@ -128,6 +133,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "add-dest" -d 'Watch destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]' -r
@@ -155,4 +161,5 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "add-dest" -d 'Watch destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "del-dest" -d 'Stop watching destinations, at once'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "dests" -d 'List the watched destinations'

@@ -3,6 +3,7 @@
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
+#include "../../include/hostint/watch.h"
 #include "../../include/hostint/wire.h"
 #include "../../include/hostint/lease.h"
 #include "../../include/hostint/lease_table.h"
@@ -21,8 +22,12 @@ struct sink_grant sink_grant;
 struct lease_message lease_message;
 struct source_key source_key;
 struct source_info source_info;
-struct dest_key dest_key;
-struct dest_value dest_value;
+struct prefix_key prefix_key;
+struct watch_place watch_place;
+struct watch_node watch_node;
+struct watch_edge watch_edge;
+struct watch_state watch_state;
+struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
 struct latency_event latency_event;
@@ -51,6 +56,9 @@ enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;
 enum gpe_flag gpe_flag;
-enum dest_flag dest_flag;
+enum watch_limit watch_limit;
+enum watch_table watch_table;
+enum watch_flag watch_flag;
+enum watch_test watch_test;
 enum lease_state lease_state;
 enum lease_constant lease_constant;

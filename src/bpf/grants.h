@@ -22,21 +22,21 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 4096);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct dest_key);
+	__type(key, struct prefix_key);
 	__type(value, __u32);
 } sink_allow SEC(".maps");
 
 static __always_inline bool is_in_allowed_prefix(const __be32 *saddr, __u8 family)
 {
-	struct dest_key key = {};
+	struct prefix_key key = {};
 
 	if (family == 4) {
 		key.prefix_len = 32 + 32;
-		key.family = bpf_htonl(4);
+		key.table = bpf_htonl(4);
 		key.addr[0] = saddr[3];
 	} else {
 		key.prefix_len = 32 + 128;
-		key.family = bpf_htonl(6);
+		key.table = bpf_htonl(6);
 		__builtin_memcpy(key.addr, saddr, sizeof(key.addr));
 	}
 	return bpf_map_lookup_elem(&sink_allow, &key);

@@ -39,7 +39,7 @@ static __always_inline bool is_leased(struct outgoing_packet *p, struct source_f
 {
 	__u64 now;
 
-	if (p->watched == WATCHED_STATIC)
+	if (p->watching.watched == WATCHED_STATIC)
 		return true;
 	now = coarse_ns();
 	if (f && now < f->leased_ns)

@@ -1,98 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A packet that may be tagged: what is known of it before anything is changed. */
+/* A packet that may be tagged: is it to be? Nothing is changed yet. */
 #ifndef HOSTINT_OUTGOING_H
 #define HOSTINT_OUTGOING_H
-
-enum {
-	SHORTEST_MTU = 576, /* no link that carries IPv4 hosts has a smaller one */
-	SUM_CHUNK = 512,
-};
-
-struct outgoing_packet {
-	struct layout at;
-	struct flow_key key;
-	union {
-		struct udphdr udp;
-		struct tcphdr tcp;
-	} l4;
-	__u64 frame_len;
-	__u32 l4_len; /* fixed part */
-	__u32 l4_header_len;
-	__u32 ifindex;
-	__u32 encapsulation; /* chosen for this packet */
-	__u32 segments;
-	__u32 segment_size; /* 0: no superpacket */
-	__u64 leased_ns;
-	enum watched watched; /* unless UNWATCHED known already */
-	__u32 queue_packets;
-	__u32 queue_bytes;
-	__u16 sum;       /* of the whole L4 segment, if the sink is one of Host-INT */
-	bool unfinished; /* the L4 checksum is left to the device */
-	bool fixed_gso;
-	__u8 options[MAX_OPTIONS_LEN];
-	/* What is stored: the fixed IP header ends where the body begins. */
-	struct {
-		__u8 base[IP6_LEN];
-		union {
-			struct {
-				struct udphdr udp;
-				struct int_block block;
-			} udp;
-			struct {
-				struct tcphdr tcp;
-				struct int_block block;
-			} tcp;
-			struct {
-				struct udphdr udp;
-				struct gpe_block block;
-			} gpe;
-		};
-	} out;
-	__u8 chunk[SUM_CHUNK + 4];
-};
-
-/* One packet at a time and CPU; see the sink's scratch. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct outgoing_packet);
-} source_scratch SEC(".maps");
-
-static __always_inline struct outgoing_packet *get_scratch(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&source_scratch, &zero);
-}
-
-static __always_inline __u32 base_len(const struct outgoing_packet *p)
-{
-	return p->at.family == 4 ? IP4_LEN : IP6_LEN;
-}
-
-/* Bytes that this encapsulation adds to the packet. */
-static __always_inline __u32 added_len(const struct outgoing_packet *p, __u32 encap)
-{
-	if (encap == ENCAP_VXLAN_GPE)
-		return base_len(p) + GPE_ROOM;
-	return encap == ENCAP_EXTENSION_UDP ? EXTENSION_LEN : INT_BLOCK_LEN;
-}
-
-static __always_inline void *out_ip(struct outgoing_packet *p)
-{
-	return p->out.base + IP6_LEN - base_len(p);
-}
-
-static __always_inline struct iphdr *out_ipv4(struct outgoing_packet *p)
-{
-	return (void *)(p->out.base + IP6_LEN - IP4_LEN);
-}
-
-static __always_inline struct ipv6hdr *out_ipv6(struct outgoing_packet *p)
-{
-	return (void *)p->out.base;
-}
 
 enum source_look {
 	SOURCE_LEAVE, /* counted */
@@ -103,6 +12,16 @@ enum source_look {
 static __always_inline enum source_look leave(enum source_counter reason, __u64 bytes)
 {
 	count_source(reason, 1, bytes);
+	return SOURCE_LEAVE;
+}
+
+static __always_inline enum source_look leave_unwatched(const struct outgoing_packet *p)
+{
+	if (p->watching.watched == NOT_SAMPLED)
+		count_source(COUNT_SOURCE_NOT_SAMPLED, p->segments > 1 ? p->segments : 1, p->frame_len);
+	else
+		count_source(p->watching.watched == EXCLUDED ? COUNT_SOURCE_EXCLUDED : COUNT_SOURCE_UNWATCHED, 1,
+			     p->frame_len);
 	return SOURCE_LEAVE;
 }
 
@@ -154,10 +73,12 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	barrier();
 	if (!fill_key(data, end, &p->at, &p->key))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	if (!p->watched)
-		p->watched = p->at.family == 4 ? watched4(p->key.daddr[3]) : watched6(p->key.daddr);
-	if (!p->watched)
-		return leave(COUNT_SOURCE_UNWATCHED, frame_len);
+	if (p->watching.watched == WATCH_UNKNOWN && p->at.family == 4)
+		watch4(p->key.daddr[3], &p->watching);
+	else if (p->watching.watched == WATCH_UNKNOWN)
+		watch6(p->key.daddr, &p->watching);
+	if (p->watching.watched < WATCH_UNDECIDED)
+		return leave_unwatched(p);
 	if (found == LAYOUT_TOO_DEEP)
 		return leave(COUNT_SOURCE_IP_OPTIONS, frame_len);
 	if (found == LAYOUT_MALFORMED)
@@ -187,6 +108,11 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	}
 	p->key.sport = p->l4.udp.source;
 	p->key.dport = p->l4.udp.dest;
+	if (p->watching.watched == WATCH_UNDECIDED) {
+		decide();
+		if (p->watching.watched < WATCHED)
+			return leave_unwatched(p);
+	}
 	/* BIG TCP: longer than an IP header can say. */
 	if (p->segments > 1 && frame_len - p->at.l3 > 0xffff) {
 		count_source(COUNT_SOURCE_SUPERPACKET, p->segments, frame_len);

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
+#include "../../include/hostint/watch.h"
 #include "../../include/hostint/wire.h"
 #include "features.h"
 #include "device_mtu.h"
@@ -13,7 +14,7 @@
 #include "packet.h"
 #include "counters.h"
 #include "peer_maps.h"
-#include "watchlist.h"
+#include "watch_places.h"
 #include "source_flow_table.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";

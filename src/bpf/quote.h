@@ -101,7 +101,7 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return QUOTE_FOREIGN;
 	if (q->ip.l4 + QUOTED_L4_LEN > end || bpf_skb_load_bytes(ctx, q->ip.l4, &l4, sizeof(l4)))
 		return QUOTE_FOREIGN;
-	if (!(version == 4 ? watched4(q->ip.daddr[0]) : watched6(q->ip.daddr)))
+	if (!(version == 4 ? may_watch4(q->ip.daddr[0]) : may_watch6(q->ip.daddr)))
 		return QUOTE_FOREIGN;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
 		return read_extension(ctx, q);

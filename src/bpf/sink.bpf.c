@@ -3,6 +3,7 @@
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
+#include "../../include/hostint/watch.h"
 #include "../../include/hostint/wire.h"
 #include "../../include/hostint/lease.h"
 #include "../../include/hostint/lease_table.h"

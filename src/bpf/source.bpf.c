@@ -3,6 +3,7 @@
 #include "kernel.h"
 #include "../../include/hostint/abi.h"
 #include "../../include/hostint/count.h"
+#include "../../include/hostint/watch.h"
 #include "../../include/hostint/wire.h"
 #include "../../include/hostint/lease.h"
 #include "../../include/hostint/lease_table.h"
@@ -15,9 +16,12 @@
 #include "layout.h"
 #include "counters.h"
 #include "source_maps.h"
+#include "watch_places.h"
 #include "watchlist.h"
 #include "source_flow_table.h"
 #include "source_flows.h"
+#include "outgoing_packet.h"
+#include "watch_rules.h"
 #include "outgoing.h"
 #include "leases.h"
 #include "queue.h"
@@ -56,7 +60,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 	if (!host || !p)
 		return SOURCE_LEAVE;
 	p->frame_len = ctx->data_end - ctx->data;
-	p->watched = UNWATCHED;
+	p->watching.watched = WATCH_UNKNOWN;
 	p->segments = 1;
 	p->ifindex = ctx->ingress_ifindex;
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
@@ -117,7 +121,7 @@ static __always_inline bool is_staged(struct __sk_buff *ctx)
  * Nearly all packets are not watched: of those without VLAN tags and extension headers that is found out, and
  * counted, at once.
  */
-static __always_inline bool is_unwatched(struct __sk_buff *ctx, enum watched *watched)
+static __always_inline bool is_unwatched(struct __sk_buff *ctx, struct watching *w)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
@@ -129,33 +133,33 @@ static __always_inline bool is_unwatched(struct __sk_buff *ctx, enum watched *wa
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
 			return false;
-		*watched = watched4(ip->daddr);
+		watch4(ip->daddr, w);
 	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = (void *)(eth + 1);
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
 			return false;
-		*watched = watched6(ip->daddr);
+		watch6(ip->daddr, w);
 	} else {
 		return false;
 	}
-	if (!*watched)
+	if (w->watched == UNWATCHED)
 		count_source(COUNT_SOURCE_UNWATCHED, 1, ctx->len);
-	return !*watched;
+	return w->watched == UNWATCHED;
 }
 
 static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 {
 	struct outgoing_packet *p;
-	enum watched watched = UNWATCHED;
+	struct watching watching = {};
 	int found;
 
-	if (is_unwatched(ctx, &watched))
+	if (is_unwatched(ctx, &watching))
 		return false;
 	p = get_scratch();
 	if (!p)
 		return false;
-	p->watched = watched;
+	p->watching = watching;
 	found = look_skb(ctx);
 
 	/* The headers may lie in fragments of the skb: bring them to where they can be read. */

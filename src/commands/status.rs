@@ -14,7 +14,6 @@ use crate::datapath::abi::{
 };
 use crate::datapath::attachments;
 use crate::datapath::counters::{self, Meaning};
-use crate::datapath::dests::Dests;
 use crate::datapath::events::encapsulation_of;
 use crate::datapath::grants;
 use crate::datapath::host::{Host, clock_state};
@@ -22,10 +21,12 @@ use crate::datapath::links::{Link, XdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::source_settings::superpackets_of;
+use crate::datapath::watch::Watchlist;
 use crate::datapath::{peer, sink, source};
 use crate::model::{
-    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, Encapsulation,
-    FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, Dest, DestStatus,
+    Encapsulation, FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
+    SourceStatus, WatchRule,
 };
 use crate::os::{clock, netdev};
 use crate::views;
@@ -301,10 +302,12 @@ fn read_source(pins: &Pins, args: &StatusArgs) -> Result<Option<SourceStatus>> {
     if let Some(flows) = &flows {
         flows.for_each(|_, _| flows_total += 1)?;
     }
-    let dests = match Dests::open(pins)? {
-        Some(dests) => dests.all()?,
+    let rules = match Watchlist::open(pins)? {
+        Some(list) => list.rules()?,
         None => Vec::new(),
     };
+    let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
+    dests.sort();
     let attachments = attachments::attachments(pins)?
         .into_iter()
         .map(|(dev, hook, info)| Attachment {
@@ -335,6 +338,7 @@ fn read_source(pins: &Pins, args: &StatusArgs) -> Result<Option<SourceStatus>> {
     counters.extend(read_counters(pins, peer::COUNTERS_MAP, counters::PEER)?);
     Ok(Some(SourceStatus {
         attachments,
+        rules_total: rules.len(),
         dests: dests
             .into_iter()
             .map(|dest| DestStatus {

@@ -51,7 +51,11 @@ abi!(
     sink_settings,
     source_key,
     source_info,
-    dest_key,
+    prefix_key,
+    watch_place,
+    watch_node,
+    watch_edge,
+    watch_state,
     source_flow,
     sink_flow,
     latency_event,
@@ -73,8 +77,8 @@ abi!(
 unsafe impl Abi for u32 {}
 // SAFETY: plain integers.
 unsafe impl Abi for u64 {}
-// SAFETY: an array of bytes whose length is a multiple of four, and an integer.
-unsafe impl Abi for dest_value {}
+// SAFETY: an integer, and an array of bytes whose length is a multiple of four.
+unsafe impl Abi for watch_text {}
 
 /// The bytes of a value as the kernel sees them.
 pub fn bytes_of<T: Abi>(value: &T) -> &[u8] {
@@ -93,8 +97,8 @@ pub fn read_from<T: Abi>(bytes: &[u8]) -> Option<T> {
 pub const MAX_REPORT_PORTS: usize = hostint_limit::MAX_REPORT_PORTS.0 as usize;
 /// Latency bucket edges.
 pub const MAX_EDGES: usize = hostint_limit::MAX_EDGES.0 as usize;
-/// Bytes of a destination's name, the final NUL included.
-pub const DEST_NAME_SIZE: usize = hostint_limit::DEST_NAME_SIZE.0 as usize;
+/// Bytes of a piece of the watchlist's text.
+pub const WATCH_TEXT_BYTES: usize = watch_limit::WATCH_TEXT_BYTES.0 as usize;
 /// Counters that each role has room for.
 pub const COUNTER_SLOTS: u32 = hostint_limit::COUNTER_SLOTS.0;
 /// Of what is pinned.

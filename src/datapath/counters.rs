@@ -67,7 +67,7 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
 /// What the source counts.
 pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_TAGGED "tagged" "INT added",
-    COUNT_SOURCE_UNWATCHED "unwatched" "destination not on the list",
+    COUNT_SOURCE_UNWATCHED "unwatched" "no rule of the watchlist is about them",
     COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IP, or neither TCP nor UDP",
     COUNT_SOURCE_MALFORMED "malformed" "headers shorter than they claim",
     COUNT_SOURCE_FRAGMENT "fragment" "fragment",
@@ -89,6 +89,8 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_FLOW_NEW "flow_new" "flows tagged for the first time",
     COUNT_SOURCE_NO_LEASE "no_lease" "no sink is known to be alive at the destination (see peers below)",
     COUNT_SOURCE_LEASE_FULL "lease_full" "of those: no room to ask for a lease",
+    COUNT_SOURCE_EXCLUDED "excluded" "a rule of the watchlist says so",
+    COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but only some flows or packets are; segments",
 };
 
 /// What the source's peer program counts.

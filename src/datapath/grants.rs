@@ -2,11 +2,11 @@
 
 use std::io;
 
-use super::abi::{address_key, dest_key, sink_grant};
+use super::abi::{address_key, prefix_key, sink_grant};
 use super::before;
-use super::dests::{key_of, prefix_of};
 use super::maps::Map;
 use super::pins::Pins;
+use super::watch::{key_of, prefix_of};
 use crate::model::Prefix;
 use crate::os::clock;
 
@@ -20,11 +20,11 @@ const GRANT_NS: u64 = 60_000_000_000;
 pub const LEASE_ENDS_NS: u64 = 1_000_000_000;
 
 /// Makes these the allowed prefixes, and no others.
-pub fn allow(map: &Map<dest_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {
+pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {
     for prefix in prefixes {
         map.set(&key_of(*prefix), &1)?;
     }
-    let keys: Vec<dest_key> = map.keys().collect();
+    let keys: Vec<prefix_key> = map.keys().collect();
     for key in keys {
         if !prefix_of(&key).is_some_and(|prefix| prefixes.contains(&prefix)) {
             map.remove(&key)?;
@@ -35,7 +35,7 @@ pub fn allow(map: &Map<dest_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {
 
 /// The allowed prefixes.
 pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
-    let Some(map) = Map::<dest_key, u32>::open(&pins.map(ALLOW_MAP))? else {
+    let Some(map) = Map::<prefix_key, u32>::open(&pins.map(ALLOW_MAP))? else {
         return Ok(Vec::new());
     };
     let mut found: Vec<Prefix> = map.keys().filter_map(|key| prefix_of(&key)).collect();

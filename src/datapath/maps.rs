@@ -134,6 +134,34 @@ impl<K: Abi, V: Abi> Map<K, V> {
     }
 }
 
+impl<V: Abi> Map<u32, V> {
+    /// Sets the values of an array from an index on, all in one system call where the kernel can.
+    pub fn set_from(&self, first: u32, values: &[V]) -> io::Result<()> {
+        let mut count = values.len() as u32;
+        if count == 0 {
+            return Ok(());
+        }
+        let keys: Vec<u32> = (first..).take(values.len()).collect();
+        // SAFETY: keys and values are `count` entries of the map's sizes (checked in `new`); all outlive the call.
+        let result = unsafe {
+            libbpf_sys::bpf_map_update_batch(
+                self.handle.as_fd().as_raw_fd(),
+                keys.as_ptr().cast(),
+                values.as_ptr().cast(),
+                &mut count,
+                std::ptr::null(),
+            )
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        for (key, value) in keys.iter().zip(values) {
+            self.set(key, value)?;
+        }
+        Ok(())
+    }
+}
+
 /// Reads a whole hash map. Entries that come or go meanwhile may be missed or seen.
 fn read_batches<K: Abi, V: Abi>(
     fd: i32,

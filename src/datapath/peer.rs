@@ -16,6 +16,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use super::source::{self, Attached};
+use super::watch;
 use crate::config::SourceHook;
 use crate::os::netdev;
 
@@ -86,7 +87,8 @@ impl Peer {
                 .map_err(io::Error::other)?;
         }
         pin_map(&mut open.maps.source_flows, pins, source::FLOWS_MAP)?;
-        pin_map(&mut open.maps.source_dests, pins, source::DESTS_MAP)?;
+        pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
+        pin_map(&mut open.maps.watch_places, pins, watch::MAPS[1])?;
         pin_map(&mut open.maps.peer_counters, pins, COUNTERS_MAP)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {

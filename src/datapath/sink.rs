@@ -9,7 +9,7 @@ use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
 
 use super::abi::sink_object::SinkSkelBuilder;
 use super::abi::{
-    MAX_EDGES, address_key, counter, daemon_counter, dest_key, flow_key, sink_flag, sink_flow,
+    MAX_EDGES, address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow,
     sink_grant, sink_settings, token_rate,
 };
 use super::before;
@@ -62,7 +62,7 @@ pub struct Sink {
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
-    allow: Map<dest_key, u32>,
+    allow: Map<prefix_key, u32>,
     /// The flow table was made with this load: flows in it were not seen from their first packet on.
     new_flows: bool,
     events: MapHandle,

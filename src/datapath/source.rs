@@ -23,20 +23,25 @@ use super::pins::Pins;
 use super::probe::Features;
 use super::source_settings::{encapsulation_number, superpackets_number};
 use super::stage::{self, Pair};
+use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::os::{clock, netdev};
 
 // Names of pinned maps.
 pub const COUNTERS_MAP: &str = "source_counters";
 pub const INFO_MAP: &str = "source_info";
-pub const DESTS_MAP: &str = "source_dests";
 pub const FLOWS_MAP: &str = "source_flows";
 
 /// The source's own pinned maps.
-pub const MAPS: [&str; 6] = [
+pub const MAPS: [&str; 11] = [
     COUNTERS_MAP,
     INFO_MAP,
-    DESTS_MAP,
+    watch::MAPS[0],
+    watch::MAPS[1],
+    watch::MAPS[2],
+    watch::MAPS[3],
+    watch::MAPS[4],
+    watch::MAPS[5],
     FLOWS_MAP,
     leases::MAP,
     peer::COUNTERS_MAP,
@@ -170,7 +175,12 @@ impl Source {
         let fresh = !pins.map(INFO_MAP).exists();
         pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
         pin_map(&mut open.maps.source_leases, pins, leases::MAP)?;
-        pin_map(&mut open.maps.source_dests, pins, DESTS_MAP)?;
+        pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
+        pin_map(&mut open.maps.watch_places, pins, watch::MAPS[1])?;
+        pin_map(&mut open.maps.watch_nodes, pins, watch::MAPS[2])?;
+        pin_map(&mut open.maps.watch_edges, pins, watch::MAPS[3])?;
+        pin_map(&mut open.maps.watch_classes, pins, watch::MAPS[4])?;
+        pin_map(&mut open.maps.watch_texts, pins, watch::MAPS[5])?;
         pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
         open.progs.source_tc.set_autoload(features.atomics);
         open.progs.source_xdp.set_autoload(features.atomics);
@@ -179,7 +189,7 @@ impl Source {
         let skel = with_warnings(|| open.load())?;
         if fresh {
             before::copy(pins, INFO_MAP)?;
-            before::copy(pins, DESTS_MAP)?;
+            watch::adopt(pins)?;
             before::copy(pins, leases::MAP)?;
         }
         Ok(Self {

@@ -148,6 +148,9 @@ pub struct FlowStatus {
 #[derive(Clone, Debug, Serialize)]
 pub struct SourceStatus {
     pub attachments: Vec<Attachment>,
+    /// Of the watchlist.
+    pub rules_total: usize,
+    /// Those of the rules that are about a destination and nothing else.
     pub dests: Vec<DestStatus>,
     pub counters: Vec<CounterStatus>,
     pub flows_total: usize,

@@ -1,7 +1,7 @@
 //! A prefix of destinations, IPv4 or IPv6.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,31 @@ impl Prefix {
     /// How many bits count.
     pub fn len(self) -> u8 {
         self.len
+    }
+
+    /// The prefix of all addresses of this one's family.
+    pub fn whole(self) -> Self {
+        let addr = match self.addr {
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        Self { addr, len: 0 }
+    }
+
+    /// Whether all addresses of the other one are among its own.
+    pub fn covers(self, other: Self) -> bool {
+        self.len <= other.len && self.contains(other.addr)
+    }
+
+    pub fn contains(self, addr: IpAddr) -> bool {
+        let differing = match (self.addr, addr) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                u128::from(own.to_bits() ^ other.to_bits()) << 96
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => own.to_bits() ^ other.to_bits(),
+            _ => return false,
+        };
+        differing.leading_zeros() >= u32::from(self.len)
     }
 
     /// True for the prefix of all addresses of a family.

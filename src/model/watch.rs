@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Prefix, Transport};
+use super::{Dest, Prefix, Transport};
 
 /// The priority of a rule that names none.
 pub const DEFAULT_PRIORITY: u16 = 100;
@@ -152,5 +152,37 @@ impl fmt::Display for PortRange {
             return self.first.fmt(f);
         }
         write!(f, "{}-{}", self.first, self.last)
+    }
+}
+
+impl WatchRule {
+    /// A destination to watch, as `hostint source add-dest` adds it.
+    pub fn of_dest(place: Place, fixed: bool) -> Self {
+        Self {
+            priority: DEFAULT_PRIORITY,
+            to: vec![place],
+            fixed,
+            ..Self::default()
+        }
+    }
+
+    /// The prefixes whose packets are watched, whatever else they are; none if the rule asks for more.
+    pub fn dests(&self) -> impl Iterator<Item = Dest> {
+        let simple = Self {
+            class: self.class.clone(),
+            priority: self.priority,
+            to: self.to.clone(),
+            fixed: self.fixed,
+            from_file: self.from_file,
+            ..Self::default()
+        };
+        let places = if *self == simple { &self.to[..] } else { &[] };
+        places.iter().flat_map(|place| {
+            place.prefixes.iter().map(|prefix| Dest {
+                prefix: *prefix,
+                name: place.text.clone(),
+                fixed: self.fixed,
+            })
+        })
     }
 }

@@ -2,5 +2,6 @@
 
 pub mod dests;
 pub mod peers;
+pub mod rules;
 pub mod status;
 pub mod text;

@@ -1,5 +1,6 @@
 //! A host's state as text for people.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::peers;
@@ -210,11 +211,13 @@ fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus, width: usize) -> fmt
 fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::Result {
     writeln!(f, "source:")?;
     attachments(f, &source.attachments)?;
-    if source.dests.is_empty() {
+    if source.rules_total == 0 {
         writeln!(
             f,
             "  no destinations: nothing is tagged (hostint source add-dest HOST)"
         )?;
+    } else if source.dests.is_empty() {
+        writeln!(f, "  {} rules (hostint source rules)", source.rules_total)?;
     } else {
         let shown: Vec<String> = source
             .dests
@@ -235,6 +238,14 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
             write!(f, " and {more} more")?;
         }
         writeln!(f)?;
+        let names: BTreeSet<&str> = source.dests.iter().map(|dest| &*dest.name).collect();
+        if source.rules_total > names.len() {
+            writeln!(
+                f,
+                "  {} rules in all (hostint source rules)",
+                source.rules_total
+            )?;
+        }
     }
     writeln!(
         f,

@@ -4,18 +4,18 @@ use std::io;
 
 use anyhow::{Context, Result};
 
-use super::dests::{add_dests, name_leases};
+use super::dests::{name_leases, watch};
 use crate::commands::advise;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::datapath::abi::source_info;
 use crate::datapath::attachments::{self, Seen};
-use crate::datapath::dests::Dests;
 use crate::datapath::host::Host;
 use crate::datapath::peer::{self, Peer, PeerSettings};
 use crate::datapath::pins::Pins;
 use crate::datapath::source::{Attached, Source};
+use crate::datapath::watch::Watchlist;
 use crate::datapath::{sink_links, source_settings};
-use crate::model::{NodeId, Prefix, REPORT_PORT};
+use crate::model::{NodeId, Place, REPORT_PORT};
 use crate::os::netdev;
 
 pub fn attach_dev(
@@ -23,7 +23,7 @@ pub fn attach_dev(
     dev: &str,
     config: &SourceConfig,
     node: NodeId,
-    (prefixes, fixed): (&[(Prefix, String)], bool),
+    (places, fixed): (&[Place], bool),
 ) -> Result<Source> {
     let source = Source::load(pins, dev, config)
         .map_err(advise)
@@ -39,10 +39,11 @@ pub fn attach_dev(
     if !sink_links::is_attached(pins)? {
         source.host.set_report_ports(&[REPORT_PORT])?;
     }
-    if let Some(dests) = Dests::open(pins)? {
-        add_dests(&dests, prefixes, fixed)?;
+    if let Some(list) = Watchlist::open(pins)?.filter(|_| !places.is_empty()) {
+        watch(&list, places, fixed)?;
         if !fixed {
-            name_leases(pins, prefixes).context("cannot ask for leases")?;
+            let prefixes = places.iter().flat_map(|place| place.prefixes.clone());
+            name_leases(pins, &prefixes.collect::<Vec<_>>()).context("cannot ask for leases")?;
         }
     }
     let peer = load_peer(pins, dev, config)

@@ -1,5 +1,6 @@
 //! The list of destinations, and the leases that it asks for.
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -7,22 +8,22 @@ use anyhow::{Context, Result};
 
 use crate::cli::exit;
 use crate::commands::{Usage, advise, find_pins, print};
-use crate::datapath::dests::Dests;
 use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
-use crate::model::{AddressPair, LeaseState, Prefix};
+use crate::datapath::watch::Watchlist;
+use crate::model::{AddressPair, Dest, LeaseState, Place, Prefix, WatchAction, WatchRule};
 use crate::os::{icmp, resolve};
 use crate::views;
 
 /// How long adding a destination waits for its sink's answer.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
-pub fn open_dests(bpffs: Option<&Path>) -> Result<(Pins, Dests)> {
+pub fn open_list(bpffs: Option<&Path>) -> Result<(Pins, Watchlist)> {
     let found = match find_pins(bpffs)? {
-        Some(pins) => Dests::open(&pins)
+        Some(pins) => Watchlist::open(&pins)
             .map_err(advise)
-            .context("cannot open the list of destinations")?
-            .map(|dests| (pins, dests)),
+            .context("cannot open the watchlist")?
+            .map(|list| (pins, list)),
         None => None,
     };
     found.context("no source on this host (start with hostint source attach --dev DEV)")
@@ -39,18 +40,18 @@ pub fn read_dest_file(path: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
-/// What a name means now. All of them are found before anything is changed.
-pub fn find_prefixes(names: &[String]) -> Result<Vec<(Prefix, String)>> {
-    let mut found = Vec::new();
-    for name in names {
-        for prefix in prefixes_of(name)? {
-            found.push((prefix, name.clone()));
-        }
-    }
-    Ok(found)
+/// What names mean now. All of them are found before anything is changed.
+pub fn find_places(names: &[String]) -> Result<Vec<Place>> {
+    let found = names.iter().map(|name| {
+        Ok(Place {
+            text: name.clone(),
+            prefixes: prefixes_of(name)?,
+        })
+    });
+    found.collect()
 }
 
-fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
+pub fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
     let looks_numeric =
         name.contains(['/', ':']) || name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match name.parse::<Prefix>() {
@@ -69,12 +70,12 @@ fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
 }
 
 /// Single hosts are asked for a lease before the first packet.
-pub fn name_leases(pins: &Pins, found: &[(Prefix, String)]) -> Result<Vec<AddressPair>> {
+pub fn name_leases(pins: &Pins, found: &[Prefix]) -> Result<Vec<AddressPair>> {
     let mut named = Vec::new();
     let Some(leases) = Leases::open(pins)? else {
         return Ok(named);
     };
-    for (prefix, _) in found {
+    for prefix in found {
         if let Some(source) = prefix
             .single()
             .and_then(|dest| Some((icmp::source_address(dest)?, dest)))
@@ -91,7 +92,7 @@ pub fn name_leases(pins: &Pins, found: &[(Prefix, String)]) -> Result<Vec<Addres
 }
 
 /// Says which sinks strip, as soon as they all answered, or after a while.
-pub fn await_leases(pins: &Pins, found: &[(Prefix, String)]) -> Result<()> {
+pub fn await_leases(pins: &Pins, found: &[Prefix]) -> Result<()> {
     let mut waiting = name_leases(pins, found).context("cannot ask for leases")?;
     if waiting.is_empty() {
         return Ok(());
@@ -136,15 +137,14 @@ pub fn await_leases(pins: &Pins, found: &[(Prefix, String)]) -> Result<()> {
 }
 
 /// Leases that only a name kept, and the name is gone, end when no packet wants them any more.
-pub fn unname_leases(pins: &Pins, dests: &Dests) -> Result<()> {
+pub fn unname_leases(pins: &Pins, list: &Watchlist) -> Result<()> {
     let Some(leases) = Leases::open(pins)? else {
         return Ok(());
     };
-    let watched = dests.all()?;
+    let watched = leased_prefixes(&list.rules()?);
     let mut orphans = Vec::new();
     leases.for_each(|pair, entry| {
-        let host = Prefix::host(pair.dest);
-        if entry.named && !watched.iter().any(|dest| dest.prefix == host) {
+        if entry.named && !watched.contains(&Prefix::host(pair.dest)) {
             orphans.push(pair);
         }
     })?;
@@ -154,64 +154,101 @@ pub fn unname_leases(pins: &Pins, dests: &Dests) -> Result<()> {
     Ok(())
 }
 
-pub fn add_dests(dests: &Dests, found: &[(Prefix, String)], fixed: bool) -> Result<()> {
-    for (prefix, name) in found {
-        dests
-            .add(*prefix, name, fixed)
-            .map_err(advise)
-            .with_context(|| format!("cannot add destination {name} ({prefix})"))?;
-    }
-    Ok(())
+/// Where packets go that are tagged while a sink is alive there.
+pub fn leased_prefixes(rules: &[WatchRule]) -> BTreeSet<Prefix> {
+    let leased = rules
+        .iter()
+        .filter(|rule| rule.action == WatchAction::Watch && !rule.fixed);
+    let places = leased.flat_map(|rule| &rule.to);
+    places.flat_map(|place| place.prefixes.clone()).collect()
 }
 
-/// By the name they were added under, or else by what the text means now.
-pub fn del_dests(dests: &Dests, names: &[String]) -> Result<u8> {
-    let mut code = exit::OK;
-    for name in names {
-        let mut prefixes: Vec<Prefix> = dests
-            .all()?
-            .into_iter()
-            .filter(|dest| dest.name == *name)
-            .map(|dest| dest.prefix)
-            .collect();
-        if prefixes.is_empty() {
-            prefixes = prefixes_of(name)?;
+/// Adds destinations; those that are watched already are watched as said now.
+pub fn add_dests(rules: &mut Vec<WatchRule>, places: &[Place], fixed: bool) {
+    let texts: HashSet<&str> = places.iter().map(|place| &*place.text).collect();
+    let prefixes: HashSet<&[Prefix]> = places.iter().map(|place| &*place.prefixes).collect();
+    rules.retain(|rule| {
+        let again =
+            |place: &Place| texts.contains(&*place.text) || prefixes.contains(&*place.prefixes);
+        rule.from_file || !rule.to.iter().any(again)
+    });
+    let mut added = HashSet::new();
+    let new = places.iter().filter(|place| added.insert(&place.prefixes));
+    rules.extend(new.map(|place| WatchRule::of_dest(place.clone(), fixed)));
+}
+
+/// The same, live in the kernel.
+pub fn watch(list: &Watchlist, places: &[Place], fixed: bool) -> Result<()> {
+    let mut rules = list.rules().context("cannot read the watchlist")?;
+    add_dests(&mut rules, places, fixed);
+    list.replace(&rules)
+        .map_err(advise)
+        .context("cannot change the watchlist")
+}
+
+/// By the name they were added under, or else by what the text means now. False: it was not watched.
+pub fn del_dest(rules: &mut Vec<WatchRule>, name: &str) -> Result<bool> {
+    let before = rules.len();
+    let named = |rule: &WatchRule| !rule.from_file && rule.to.iter().any(|to| to.text == name);
+    rules.retain(|rule| !named(rule));
+    if rules.len() < before {
+        return Ok(true);
+    }
+    let prefixes = prefixes_of(name)?;
+    let mut removed = false;
+    for rule in rules.iter_mut().filter(|rule| !rule.from_file) {
+        for place in &mut rule.to {
+            let all = place.prefixes.len();
+            place.prefixes.retain(|prefix| !prefixes.contains(prefix));
+            removed |= place.prefixes.len() < all;
         }
-        let mut removed = false;
-        for prefix in prefixes {
-            removed |= dests
-                .remove(prefix)
-                .map_err(advise)
-                .with_context(|| format!("cannot remove destination {name} ({prefix})"))?;
-        }
-        if !removed {
-            eprintln!("hostint: destination {name} was not watched (see hostint source dests)");
-            code = exit::FAILURE;
+        if removed {
+            rule.to.retain(|place| !place.prefixes.is_empty());
         }
     }
+    rules.retain(|rule| rule.from_file || !rule.to.is_empty());
+    Ok(removed)
+}
+
+/// Takes destinations off the list and says which ones were not on it.
+pub fn del_dests(list: &Watchlist, names: &[String]) -> Result<u8> {
+    let mut code = exit::OK;
+    let mut rules = list.rules().context("cannot read the watchlist")?;
+    for name in names {
+        if del_dest(&mut rules, name)? {
+            continue;
+        }
+        let in_file = rules
+            .iter()
+            .any(|rule| rule.to.iter().any(|to| to.text == *name));
+        if in_file {
+            eprintln!("hostint: destination {name} is watched by the config file: change it there");
+        } else {
+            eprintln!("hostint: destination {name} was not watched (see hostint source dests)");
+        }
+        code = exit::FAILURE;
+    }
+    list.replace(&rules)
+        .map_err(advise)
+        .context("cannot change the watchlist")?;
     Ok(code)
 }
 
 pub fn list_dests(bpffs: Option<&Path>, json: bool) -> Result<u8> {
-    let (_, dests) = open_dests(bpffs)?;
-    let dests = dests
-        .all()
-        .context("cannot read the list of destinations")?;
+    let (_, list) = open_list(bpffs)?;
+    let rules = list.rules().context("cannot read the watchlist")?;
+    let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
+    dests.sort();
     print(&views::dests::render(&dests, json))?;
     Ok(exit::OK)
 }
 
 /// Hosts are asked from the address that packets to them leave from, which may have changed.
 pub fn follow_addresses(pins: &Pins) -> Result<()> {
-    let (Some(dests), Some(leases)) = (Dests::open(pins)?, Leases::open(pins)?) else {
+    let (Some(list), Some(leases)) = (Watchlist::open(pins)?, Leases::open(pins)?) else {
         return Ok(());
     };
-    let watched: Vec<(Prefix, String)> = dests
-        .all()?
-        .into_iter()
-        .filter(|dest| !dest.fixed)
-        .map(|dest| (dest.prefix, dest.name))
-        .collect();
+    let watched: Vec<Prefix> = leased_prefixes(&list.rules()?).into_iter().collect();
     let named = name_leases(pins, &watched)?;
     let mut stale = Vec::new();
     leases.for_each(|pair, entry| {

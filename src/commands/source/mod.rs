@@ -2,6 +2,7 @@
 
 mod attach;
 mod dests;
+pub mod rules;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,8 +27,8 @@ use attach::attach_dev;
 pub use attach::{adopt, reattach};
 pub use dests::follow_addresses;
 use dests::{
-    add_dests, await_leases, del_dests, find_prefixes, list_dests, open_dests, read_dest_file,
-    unname_leases,
+    await_leases, del_dests, find_places, list_dests, open_list, read_dest_file, unname_leases,
+    watch,
 };
 
 pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
@@ -43,20 +44,25 @@ pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
             if let Some(path) = dest_file {
                 names.extend(read_dest_file(path)?);
             }
-            let found = find_prefixes(&names)?;
-            let (pins, dests) = open_dests(bpffs)?;
-            add_dests(&dests, &found, *fixed)?;
+            let found = find_places(&names)?;
+            let (pins, list) = open_list(bpffs)?;
+            let changing = pins.change().context("cannot change the watchlist")?;
+            watch(&list, &found, *fixed)?;
+            drop(changing);
             if !fixed {
-                await_leases(&pins, &found)?;
+                let prefixes = found.into_iter().flat_map(|place| place.prefixes);
+                await_leases(&pins, &prefixes.collect::<Vec<_>>())?;
             }
             Ok(exit::OK)
         }
         SourceCommand::DelDest { host } => {
-            let (pins, dests) = open_dests(bpffs)?;
-            let code = del_dests(&dests, host)?;
-            unname_leases(&pins, &dests).context("cannot end leases")?;
+            let (pins, list) = open_list(bpffs)?;
+            let _changing = pins.change().context("cannot change the watchlist")?;
+            let code = del_dests(&list, host)?;
+            unname_leases(&pins, &list).context("cannot end leases")?;
             Ok(code)
         }
+        SourceCommand::Rules { json } => rules::list_rules(bpffs, *json),
         SourceCommand::Dests { json } => list_dests(bpffs, *json),
     }
 }
@@ -67,7 +73,7 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
         Some(path) => read_dest_file(path)?,
         None => Vec::new(),
     };
-    let prefixes = find_prefixes(&names)?;
+    let places = find_places(&names)?;
     for dev in &options.dev {
         let ethernet = netdev::is_ethernet(dev)
             .map_err(advise)
@@ -81,7 +87,7 @@ fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
     let changing = pins.change()?;
     let mut loaded = None;
     for dev in &options.dev {
-        let attached = attach_dev(&pins, dev, &config, node, (&prefixes, options.fixed));
+        let attached = attach_dev(&pins, dev, &config, node, (&places, options.fixed));
         loaded = Some(attached.inspect_err(|_| leave_nothing(&pins))?);
     }
     drop(changing);

@@ -6,6 +6,7 @@ pub mod layout;
 pub mod sequence;
 pub mod sink;
 pub mod source;
+pub mod watch;
 
 use super::checksum::{be16, complement, pseudo_header, put16, sum, udp_form};
 use super::int_block::BLOCK_LEN;

@@ -3,8 +3,10 @@
 use std::net::IpAddr;
 
 use hostint::datapath::abi::source_counter;
+use hostint::model::{WatchAction, WatchRule};
 
 use super::layout::{self, Layout, NotFound};
+use super::watch::{self, address};
 use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::support::checksum::{be16, be32, complement, put16, sum, udp_form};
@@ -20,7 +22,7 @@ pub struct Source {
     pub mtu: usize,
     pub node: u32,
     pub port: u16,
-    pub watched: Vec<(IpAddr, u32)>,
+    pub rules: Vec<WatchRule>,
     pub report_ports: Vec<u16>,
 }
 
@@ -45,11 +47,16 @@ impl Source {
             Err(NotFound::TooDeep(at)) => (*at, Err(source_counter::COUNT_SOURCE_IP_OPTIONS)),
             Err(NotFound::Malformed(at)) => (*at, Err(source_counter::COUNT_SOURCE_MALFORMED)),
         };
-        let (_, target) = at.mapped_addresses(frame);
-        let target = std::net::Ipv6Addr::from(target).to_canonical();
-        // An IPv6 packet to a mapped address is none to that IPv4 address.
-        if !self.watches(target, at.v6) {
-            return Err(source_counter::COUNT_SOURCE_UNWATCHED);
+        let target = address(at.mapped_addresses(frame).1, at.v6);
+        match watch::decide(
+            &self.rules,
+            &watch::Packet::of(frame, &at, self.port.into()),
+        ) {
+            None => return Err(source_counter::COUNT_SOURCE_UNWATCHED),
+            Some(rule) if rule.action == WatchAction::Exclude => {
+                return Err(source_counter::COUNT_SOURCE_EXCLUDED);
+            }
+            Some(_) => {}
         }
         found?;
         let broadcast = target == IpAddr::from([255, 255, 255, 255]);
@@ -79,22 +86,6 @@ impl Source {
             return Err(source_counter::COUNT_SOURCE_MAY_FRAGMENT);
         }
         Ok(Key::of(frame, &at, &frame[at.l4..], at.protocol))
-    }
-
-    fn watches(&self, address: IpAddr, v6: bool) -> bool {
-        self.watched
-            .iter()
-            .any(|(prefix, len)| match (prefix, address) {
-                (IpAddr::V4(prefix), IpAddr::V4(address)) if !v6 => {
-                    let differing = u32::from(*prefix) ^ u32::from(address);
-                    u64::from(differing) >> (32 - len) == 0
-                }
-                (IpAddr::V6(prefix), IpAddr::V6(address)) => {
-                    let differing = u128::from(*prefix) ^ u128::from(address);
-                    differing.checked_shr(128 - len).unwrap_or(0) == 0
-                }
-                _ => false,
-            })
     }
 
     /// Would a sink take the packet for one with INT as it is?

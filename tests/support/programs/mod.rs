@@ -7,7 +7,9 @@ pub mod source;
 
 use std::net::IpAddr;
 
-use hostint::datapath::abi::{Abi, bytes_of, counter, dest_key, flow_key, read_from};
+use hostint::datapath::abi::{Abi, bytes_of, counter, flow_key, prefix_key, read_from};
+use hostint::datapath::watch;
+use hostint::model::Prefix;
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
 
 use super::model::Key;
@@ -80,21 +82,9 @@ pub fn key_of(key: &Key) -> flow_key {
     }
 }
 
-/// A prefix as lists of addresses have it.
-pub fn prefix_key(prefix: impl Into<IpAddr>, len: u32) -> dest_key {
-    let mut addr = [0; 4];
-    let (family, octets) = match prefix.into() {
-        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
-        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
-    };
-    for (word, bytes) in addr.iter_mut().zip(octets.chunks_exact(4)) {
-        *word = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-    }
-    dest_key {
-        prefix_len: 32 + len,
-        family: family.to_be(),
-        addr,
-    }
+/// A prefix as tables of addresses have it.
+pub fn prefix_key(prefix: impl Into<IpAddr>, len: u32) -> prefix_key {
+    watch::key_of(Prefix::new(prefix, len as u8).expect("a prefix"))
 }
 
 /// All counters of a role, each summed over the CPUs, by index.

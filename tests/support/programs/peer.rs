@@ -3,15 +3,14 @@
 use std::mem::MaybeUninit;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
-use hostint::datapath::abi::{
-    bytes_of, dest_flag, dest_key, dest_value, peer_counter, source_flow,
-};
+use hostint::datapath::abi::{bytes_of, peer_counter, source_flow, watch_flag, watch_place};
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use std::net::IpAddr;
 
-use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use super::{Ran, get, key_of, prefix_key, read_counters, run, set, zero_counters};
 use crate::support::frame::{EXTENSION_PORT, MARK};
-use crate::support::icmp::{FAMILIES, Family, Host};
+use crate::support::icmp::{FAMILIES, Host};
 use crate::support::model::Key;
 
 /// What is fixed at load.
@@ -57,22 +56,20 @@ impl Peer {
         rodata.extension_port = EXTENSION_PORT.to_be();
         let skel = open.load().expect("loads as root");
         for family in FAMILIES {
-            let mut bytes = [0; 16];
             let address = family.address(Host::Watched);
-            bytes[..address.len()].copy_from_slice(&address);
-            let mut key = dest_key {
-                prefix_len: 32 + 8 * address.len() as u32,
-                family: if family == Family::V4 { 4u32 } else { 6 }.to_be(),
-                addr: [0; 4],
+            let address: IpAddr = match <[u8; 4]>::try_from(&*address) {
+                Ok(v4) => v4.into(),
+                Err(_) => <[u8; 16]>::try_from(&*address)
+                    .expect("an IPv6 address")
+                    .into(),
             };
-            for (word, four) in key.addr.iter_mut().zip(bytes.chunks(4)) {
-                *word = u32::from_ne_bytes(four.try_into().expect("four bytes"));
-            }
-            let name = dest_value {
-                name: [0; 64],
-                flags: dest_flag::DEST_STATIC.0,
+            let len = if address.is_ipv4() { 32 } else { 128 };
+            let place = watch_place {
+                number: 0,
+                flags: watch_flag::WATCH_MAY.0,
             };
-            set(&skel.maps.source_dests, bytes_of(&key), &name);
+            let key = prefix_key(address, len);
+            set(&skel.maps.watch_places, bytes_of(&key), &place);
         }
         Peer { skel }
     }

@@ -5,15 +5,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
-    address_pair, bytes_of, dest_flag, dest_value, encapsulation, lease_constant, source_counter,
-    source_flow, source_lease,
+    address_pair, bytes_of, encapsulation, lease_constant, source_counter, source_flow,
+    source_lease,
 };
+use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
+use hostint::datapath::watch::Watchlist;
+use hostint::model::{Place, Prefix, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 
 use super::clock::{Clock, NODE};
-use super::{Ran, get, key_of, prefix_key, read_counters, run, set, zero_counters};
+use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
 use crate::support::frame::{EXTENSION_PORT, MARK};
 use crate::support::model::{self, Encapsulation, Key};
 
@@ -129,7 +132,7 @@ impl Source {
             },
             node: NODE,
             port: 1, // the loopback device
-            watched: Vec::new(),
+            rules: Vec::new(),
             report_ports,
         };
         Source {
@@ -142,22 +145,43 @@ impl Source {
 
     /// Adds a prefix to the watchlist, tagged whether a sink is there or not.
     pub fn watch(&mut self, prefix: impl Into<IpAddr>, len: u32) {
-        self.add_dest(prefix.into(), len, dest_flag::DEST_STATIC.0);
+        self.add_dest(prefix.into(), len, true);
     }
 
     /// Adds a prefix to the watchlist, tagged while there is a lease.
     pub fn watch_leased(&mut self, prefix: impl Into<IpAddr>, len: u32) {
-        self.add_dest(prefix.into(), len, 0);
+        self.add_dest(prefix.into(), len, false);
     }
 
-    fn add_dest(&mut self, prefix: IpAddr, len: u32, flags: u32) {
-        let key = prefix_key(prefix, len);
-        let dest = dest_value {
-            name: [0; 64],
-            flags,
+    fn add_dest(&mut self, prefix: IpAddr, len: u32, fixed: bool) {
+        let prefix = Prefix::new(prefix, len as u8).expect("a prefix");
+        let place = Place {
+            text: prefix.to_string(),
+            prefixes: vec![prefix],
         };
-        set(&self.skel.maps.source_dests, bytes_of(&key), &dest);
-        self.model.watched.push((prefix, len));
+        let mut rules = std::mem::take(&mut self.model.rules);
+        rules.retain(|rule| rule.to != [place.clone()]);
+        rules.push(WatchRule::of_dest(place, fixed));
+        self.set_rules(rules);
+    }
+
+    /// Makes these rules the watchlist.
+    pub fn set_rules(&mut self, rules: Vec<WatchRule>) {
+        let list = self.watchlist();
+        list.replace(&rules).expect("there is room");
+        self.model.rules = rules;
+    }
+
+    pub fn watchlist(&self) -> Watchlist {
+        let maps = &self.skel.maps;
+        Watchlist {
+            state: Map::of(&maps.watch_state).expect("as built"),
+            places: Map::of(&maps.watch_places).expect("as built"),
+            nodes: Map::of(&maps.watch_nodes).expect("as built"),
+            edges: Map::of(&maps.watch_edges).expect("as built"),
+            classes: Map::of(&maps.watch_classes).expect("as built"),
+            texts: Map::of(&maps.watch_texts).expect("as built"),
+        }
     }
 
     /// What is known of the sink before the flow's destination.

@@ -1,0 +1,55 @@
+//! The watchlist's rules: those of the config file, and all of them to look at.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::dests::{leased_prefixes, name_leases, open_list, prefixes_of, unname_leases};
+use crate::cli::exit;
+use crate::commands::{advise, print};
+use crate::datapath::pins::Pins;
+use crate::datapath::watch::Watchlist;
+use crate::model::WatchRule;
+use crate::views;
+
+/// From now on these rules are those of the config file, all at once; without a source on this host nothing
+/// happens. What `hostint source add-dest` added stays. The caller keeps others from changing the list.
+pub fn replace_file_rules(pins: &Pins, rules: Vec<WatchRule>) -> Result<()> {
+    let Some(list) = Watchlist::open(pins)? else {
+        return Ok(());
+    };
+    let mut all = find_names(rules)?;
+    let old = list.rules().context("cannot read the watchlist")?;
+    all.extend(old.iter().filter(|rule| !rule.from_file).cloned());
+    if all == old {
+        return Ok(());
+    }
+    list.replace(&all)
+        .map_err(advise)
+        .context("cannot change the watchlist")?;
+    let watched: Vec<_> = leased_prefixes(&all).into_iter().collect();
+    name_leases(pins, &watched).context("cannot ask for leases")?;
+    unname_leases(pins, &list).context("cannot end leases")
+}
+
+/// Resolves what is not resolved yet. A name that cannot be found now is looked for again later.
+fn find_names(mut rules: Vec<WatchRule>) -> Result<Vec<WatchRule>> {
+    let places = rules
+        .iter_mut()
+        .flat_map(|rule| rule.from.iter_mut().chain(&mut rule.to));
+    for place in places.filter(|place| place.prefixes.is_empty()) {
+        match prefixes_of(&place.text) {
+            Ok(prefixes) => place.prefixes = prefixes,
+            Err(err) if crate::commands::is_usage(&err) => return Err(err),
+            Err(err) => eprintln!("hostint: {err:#}: looked for again in a minute"),
+        }
+    }
+    Ok(rules)
+}
+
+pub fn list_rules(bpffs: Option<&Path>, json: bool) -> Result<u8> {
+    let (_, list) = open_list(bpffs)?;
+    let rules = list.rules().context("cannot read the watchlist")?;
+    print(&views::rules::render(&rules, json))?;
+    Ok(exit::OK)
+}

@@ -1,0 +1,310 @@
+//! Rules become nodes and edges: a packet's way through them is as long as the number of things that are tested.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use super::super::abi::{watch_flag, watch_limit, watch_node, watch_test};
+use super::classes::{Classes, TESTS, prefixes};
+use crate::model::{Prefix, WatchAction, WatchRule};
+
+/// Rules that leave too many ways to go through them: so many steps of work at most.
+const MOST_WORK: usize = 20_000_000;
+const MOST_NODES: usize = watch_limit::WATCH_NODES.0 as usize;
+const MOST_EDGES: usize = watch_limit::WATCH_EDGES.0 as usize;
+const MOST_PLACES: usize = watch_limit::WATCH_PREFIXES.0 as usize;
+
+/// Why rules cannot be compiled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum TooComplex {
+    #[error("{0} different prefixes: {MOST_PLACES} are possible")]
+    Places(usize),
+    #[error(
+        "the rules combine in too many ways (try to ask for source addresses or ports in fewer rules of high \
+         priority, or give single destinations the higher priority)"
+    )]
+    Ways,
+}
+
+/// An entry of the table of addresses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Place {
+    pub prefix: Prefix,
+    /// Of a destination: the node to go on from. Of a source: its class.
+    pub number: u32,
+    pub flags: u32,
+}
+
+/// A watchlist as the kernel half walks through it.
+#[derive(Clone, Debug, Default)]
+pub struct Compiled {
+    pub to: Vec<Place>,
+    pub from: Vec<Place>,
+    /// The first one is nobody's.
+    pub nodes: Vec<watch_node>,
+    /// Node, value, next node.
+    pub edges: Vec<(u32, u32, u32)>,
+    /// By port and traffic; empty: nothing tests them.
+    pub classes: Vec<u32>,
+}
+
+/// A rule with one of its destinations.
+#[derive(Clone, Copy)]
+struct Atom {
+    rule: usize,
+    to: Prefix,
+}
+
+struct Compiler<'a> {
+    rules: &'a [WatchRule],
+    classes: Classes,
+    /// The one that decides before others comes first.
+    atoms: Vec<Atom>,
+    out: Compiled,
+    built: HashMap<(usize, Vec<u32>), u32>,
+    verdicts: HashMap<(u32, u32, u32), u32>,
+    work: usize,
+}
+
+/// Compiles rules; `index_of`: the number of an interface, if it is there.
+///
+/// # Errors
+/// If they need more room or time than there is.
+pub fn compile(
+    rules: &[WatchRule],
+    index_of: impl Fn(&str) -> Option<u32>,
+) -> Result<Compiled, TooComplex> {
+    let mut out = Compiled {
+        nodes: vec![watch_node::default()],
+        ..Compiled::default()
+    };
+    for any in [
+        Prefix::host(std::net::Ipv4Addr::UNSPECIFIED),
+        Prefix::host(std::net::Ipv6Addr::UNSPECIFIED),
+    ] {
+        let is_ipv4 = any.addr().is_ipv4();
+        let classes = Classes::new(rules, is_ipv4, &index_of);
+        let mut compiler = Compiler {
+            rules,
+            atoms: atoms(rules, any.whole()),
+            classes,
+            out,
+            built: HashMap::new(),
+            verdicts: HashMap::new(),
+            work: 0,
+        };
+        compiler.compile()?;
+        out = compiler.out;
+    }
+    let places = out.to.len() + out.from.len();
+    if places > MOST_PLACES {
+        return Err(TooComplex::Places(places));
+    }
+    Ok(out)
+}
+
+fn atoms(rules: &[WatchRule], any: Prefix) -> Vec<Atom> {
+    let of_family = |prefix: &Prefix| prefix.addr().is_ipv4() == any.addr().is_ipv4();
+    let mut atoms = Vec::new();
+    for (rule, asked) in rules.iter().enumerate() {
+        if !asked.from.is_empty() && !prefixes(&asked.from).any(|prefix| of_family(&prefix)) {
+            continue;
+        }
+        if asked.to.is_empty() {
+            atoms.push(Atom { rule, to: any });
+        }
+        let to = prefixes(&asked.to).filter(of_family);
+        atoms.extend(to.map(|to| Atom { rule, to }));
+    }
+    atoms.sort_by_key(|atom| {
+        let rule = &rules[atom.rule];
+        (
+            Reverse(rule.priority),
+            rule.action,
+            Reverse(atom.to.len()),
+            !rule.fixed,
+            atom.rule,
+        )
+    });
+    atoms
+}
+
+/// Two ascending lists as one.
+fn merge(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    merged.extend_from_slice(a);
+    merged.extend_from_slice(b);
+    merged.sort_unstable();
+    merged
+}
+
+impl Compiler<'_> {
+    fn compile(&mut self) -> Result<(), TooComplex> {
+        let mut by_prefix: BTreeMap<Prefix, Vec<u32>> = BTreeMap::new();
+        for (number, atom) in self.atoms.iter().enumerate() {
+            by_prefix.entry(atom.to).or_default().push(number as u32);
+        }
+        let edges_before = self.out.nodes.len();
+        // A prefix, whose rules its longer ones inherit, and what it leads to.
+        let mut around: Vec<(Prefix, Vec<u32>, Place)> = Vec::new();
+        for (prefix, own) in by_prefix {
+            while around
+                .last()
+                .is_some_and(|(outer, ..)| !outer.covers(prefix))
+            {
+                around.pop();
+            }
+            let inherited = around.last().map_or(&[][..], |(_, set, _)| set);
+            let set = self.cut(&merge(inherited, &own), 0).to_vec();
+            self.do_work(set.len())?;
+            let number = self.build(&set, 0)?;
+            let place = Place {
+                prefix,
+                number,
+                flags: self.flags_of(&set, number),
+            };
+            let same = around.last().is_some_and(|(.., outer)| {
+                (outer.number, outer.flags) == (place.number, place.flags)
+            });
+            if !same {
+                self.out.to.push(place);
+            }
+            around.push((prefix, set, place));
+        }
+        let tests = |test: watch_test| {
+            let nodes = &self.out.nodes[edges_before..];
+            nodes.iter().any(|node| node.test == test.0)
+        };
+        if tests(watch_test::WATCH_BY_FROM) {
+            let numbered = (1..).zip(&self.classes.from);
+            self.out.from.extend(numbered.map(|(number, prefix)| Place {
+                prefix: *prefix,
+                number,
+                flags: 0,
+            }));
+        }
+        if tests(watch_test::WATCH_BY_TRAFFIC)
+            || tests(watch_test::WATCH_BY_TO_PORT)
+            || tests(watch_test::WATCH_BY_FROM_PORT)
+        {
+            self.out.classes = self.classes.table();
+        }
+        Ok(())
+    }
+
+    fn do_work(&mut self, steps: usize) -> Result<(), TooComplex> {
+        self.work += steps;
+        let fits = self.out.nodes.len() < MOST_NODES && self.out.edges.len() <= MOST_EDGES;
+        if self.work > MOST_WORK || !fits {
+            return Err(TooComplex::Ways);
+        }
+        Ok(())
+    }
+
+    /// Behind a rule that fits whatever is still to be tested, none decides.
+    fn cut<'a>(&self, set: &'a [u32], test: usize) -> &'a [u32] {
+        let asks_nothing =
+            |atom: &u32| self.classes.tests_end(self.atoms[*atom as usize].rule) <= test;
+        let end = set.iter().position(asks_nothing).map(|last| last + 1);
+        &set[..end.unwrap_or(set.len())]
+    }
+
+    /// The node from which packets are judged by these rules, from this test on.
+    fn build(&mut self, set: &[u32], test: usize) -> Result<u32, TooComplex> {
+        let set = self.cut(set, test);
+        let asked = |test: &usize| {
+            let mut atoms = set.iter().map(|atom| self.atoms[*atom as usize].rule);
+            atoms.any(|rule| self.classes.fitting(rule, *test).is_some())
+        };
+        let Some(test) = (test..TESTS.len()).find(asked) else {
+            return self.verdict(set.first().copied());
+        };
+        if let Some(node) = self.built.get(&(test, set.to_vec())) {
+            return Ok(*node);
+        }
+        let mut by_class: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut any = Vec::new();
+        for atom in set {
+            match self.classes.fitting(self.atoms[*atom as usize].rule, test) {
+                None => any.push(*atom),
+                Some(classes) => {
+                    self.work += classes.len();
+                    for class in classes {
+                        by_class.entry(*class).or_default().push(*atom);
+                    }
+                }
+            }
+        }
+        let other = self.build(&any, test + 1)?;
+        let mut next = Vec::new();
+        for (class, own) in by_class {
+            self.do_work(own.len() + any.len())?;
+            let node = self.build(&merge(&own, &any), test + 1)?;
+            if node != other {
+                next.push((class, node));
+            }
+        }
+        let node = if next.is_empty() {
+            other
+        } else {
+            self.add(watch_node {
+                test: TESTS[test].0,
+                other,
+                ..watch_node::default()
+            })
+        };
+        let edges = next.into_iter().map(|(class, to)| (node, class, to));
+        self.out.edges.extend(edges);
+        self.do_work(0)?;
+        self.built.insert((test, set.to_vec()), node);
+        Ok(node)
+    }
+
+    fn add(&mut self, node: watch_node) -> u32 {
+        self.out.nodes.push(node);
+        self.out.nodes.len() as u32 - 1
+    }
+
+    fn verdict(&mut self, atom: Option<u32>) -> Result<u32, TooComplex> {
+        let rule = atom.map(|atom| &self.rules[self.atoms[atom as usize].rule]);
+        let (one_flow_in, one_packet_in) =
+            rule.map_or((0, 0), |rule| (rule.one_flow_in, rule.one_packet_in));
+        let flags = match rule {
+            None => 0,
+            Some(rule) if rule.action == WatchAction::Exclude => watch_flag::WATCH_EXCLUDE.0,
+            Some(rule) if rule.fixed => watch_flag::WATCH_TAG.0 | watch_flag::WATCH_STATIC.0,
+            Some(_) => watch_flag::WATCH_TAG.0,
+        };
+        let key = (flags, one_flow_in, one_packet_in);
+        if let Some(node) = self.verdicts.get(&key) {
+            return Ok(*node);
+        }
+        self.do_work(1)?;
+        let node = self.add(watch_node {
+            test: watch_test::WATCH_VERDICT.0,
+            flags,
+            one_flow_in,
+            one_packet_in,
+            ..watch_node::default()
+        });
+        self.verdicts.insert(key, node);
+        Ok(node)
+    }
+
+    /// What is known of a packet by its destination, if these rules are about that.
+    fn flags_of(&self, set: &[u32], number: u32) -> u32 {
+        let mut flags = 0;
+        let tags =
+            |atom: &u32| self.rules[self.atoms[*atom as usize].rule].action == WatchAction::Watch;
+        if set.iter().any(tags) {
+            flags |= watch_flag::WATCH_MAY.0;
+        }
+        let node = self.out.nodes[number as usize];
+        if node.test == watch_test::WATCH_VERDICT.0
+            && node.one_flow_in <= 1
+            && node.one_packet_in <= 1
+        {
+            flags |= watch_flag::WATCH_DECIDED.0 | node.flags;
+        }
+        flags
+    }
+}

@@ -1,0 +1,270 @@
+//! The list in the kernel: a new one is written beside the one in use, and takes its place at once.
+
+use std::io;
+use std::net::IpAddr;
+
+use super::super::abi::{
+    WATCH_TEXT_BYTES, prefix_key, watch_edge, watch_limit, watch_node, watch_place, watch_state,
+    watch_table, watch_text,
+};
+use super::super::before;
+use super::super::maps::Map;
+use super::super::pins::Pins;
+use super::compile::{Compiled, Place, compile};
+use crate::model::{Prefix, WatchRule};
+use crate::os::netdev;
+
+/// The names of its pinned maps.
+pub const MAPS: [&str; 6] = [
+    STATE_MAP,
+    "watch_places",
+    "watch_nodes",
+    "watch_edges",
+    "watch_classes",
+    TEXTS_MAP,
+];
+
+const STATE_MAP: &str = "watch_state";
+const TEXTS_MAP: &str = "watch_texts";
+
+/// The rules, and what packets are judged by. One process at a time changes it.
+pub struct Watchlist {
+    pub state: Map<u32, watch_state>,
+    pub places: Map<prefix_key, watch_place>,
+    pub nodes: Map<u32, watch_node>,
+    pub edges: Map<watch_edge, u32>,
+    pub classes: Map<u32, u32>,
+    pub texts: Map<u32, watch_text>,
+}
+
+/// The bits of a key's table word count too.
+const TABLE_BITS: u32 = 32;
+
+/// A prefix as tables of addresses have it.
+pub fn key_of(prefix: Prefix) -> prefix_key {
+    let (family, octets) = match prefix.addr() {
+        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+    };
+    let mut addr = [0; 4];
+    for (to, word) in addr.iter_mut().zip(octets.chunks_exact(4)) {
+        *to = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+    }
+    prefix_key {
+        prefix_len: TABLE_BITS + u32::from(prefix.len()),
+        table: family.to_be(),
+        addr,
+    }
+}
+
+/// The prefix behind a key.
+pub fn prefix_of(key: &prefix_key) -> Option<Prefix> {
+    let addr: IpAddr = match u32::from_be(key.table) {
+        4 => key.addr[0].to_ne_bytes().into(),
+        6 => {
+            let mut bytes = [0; 16];
+            for (to, word) in bytes.chunks_exact_mut(4).zip(key.addr) {
+                to.copy_from_slice(&word.to_ne_bytes());
+            }
+            bytes.into()
+        }
+        _ => return None,
+    };
+    let len = u8::try_from(key.prefix_len.checked_sub(TABLE_BITS)?).ok()?;
+    Prefix::new(addr, len).ok()
+}
+
+/// Rules out of the pieces of their text.
+fn read_text(pieces: impl Iterator<Item = watch_text>) -> io::Result<Vec<WatchRule>> {
+    let mut text = Vec::new();
+    for piece in pieces {
+        let len = (piece.len as usize).min(WATCH_TEXT_BYTES);
+        text.extend_from_slice(&piece.bytes[..len]);
+    }
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    serde_json::from_slice(&text).map_err(io::Error::from)
+}
+
+fn too_long(text: &[u8]) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!(
+            "the rules are {} bytes long: {} are possible",
+            text.len(),
+            WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize
+        ),
+    )
+}
+
+impl Watchlist {
+    /// The list pinned on this host, if a source was set up.
+    pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
+        let [state, places, nodes, edges, classes, texts] = MAPS.map(|name| pins.map(name));
+        let found = (
+            Map::open(&state)?,
+            Map::open(&places)?,
+            Map::open(&nodes)?,
+            Map::open(&edges)?,
+            Map::open(&classes)?,
+            Map::open(&texts)?,
+        );
+        let (Some(state), Some(places), Some(nodes), Some(edges), Some(classes), Some(texts)) =
+            found
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            state,
+            places,
+            nodes,
+            edges,
+            classes,
+            texts,
+        }))
+    }
+
+    fn generation(&self) -> io::Result<u32> {
+        Ok(self.state.get(&0)?.unwrap_or_default().generation & 1)
+    }
+
+    /// The rules in use.
+    pub fn rules(&self) -> io::Result<Vec<WatchRule>> {
+        loop {
+            let generation = self.generation()?;
+            let mut pieces = Vec::new();
+            while let Some(piece) = self.texts.get(&(generation << 16 | pieces.len() as u32))? {
+                pieces.push(piece);
+            }
+            if self.generation()? == generation {
+                return read_text(pieces.into_iter());
+            }
+        }
+    }
+
+    /// From now on packets are judged by these rules, and none by parts of them.
+    ///
+    /// # Errors
+    /// If there is no room: then nothing changed.
+    pub fn replace(&self, rules: &[WatchRule]) -> io::Result<()> {
+        let compiled = compile(rules, |dev| netdev::index_of(dev).ok())
+            .map_err(|err| io::Error::new(io::ErrorKind::InvalidInput, err))?;
+        let text = serde_json::to_vec(rules)?;
+        if text.len() > WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize {
+            return Err(too_long(&text));
+        }
+        let old = self.generation()?;
+        let new = old ^ 1;
+        // What a process that was killed left there.
+        self.clear(new)?;
+        let written = self
+            .write(new, &compiled)
+            .and_then(|()| self.write_text(new, &text));
+        if let Err(err) = written {
+            let _ = self.clear(new);
+            return Err(err);
+        }
+        let state = watch_state {
+            generation: new,
+            zero: 0,
+        };
+        self.state.set(&0, &state)?;
+        self.clear(old)
+    }
+
+    fn write(&self, generation: u32, list: &Compiled) -> io::Result<()> {
+        let first_node = generation * watch_limit::WATCH_NODES.0;
+        let nodes: Vec<watch_node> = list
+            .nodes
+            .iter()
+            .map(|node| watch_node {
+                other: first_node + node.other,
+                ..*node
+            })
+            .collect();
+        self.nodes.set_from(first_node, &nodes)?;
+        let first_class = generation * watch_limit::WATCH_CLASSES.0;
+        self.classes.set_from(first_class, &list.classes)?;
+        for (node, value, next) in &list.edges {
+            let key = watch_edge {
+                node: first_node + node,
+                value: *value,
+            };
+            self.edges.set(&key, &(first_node + next))?;
+        }
+        let tables = [
+            (watch_table::WATCH_TO, &list.to, first_node),
+            (watch_table::WATCH_FROM, &list.from, 0),
+        ];
+        for (table, places, first) in tables {
+            for Place {
+                prefix,
+                number,
+                flags,
+            } in places
+            {
+                let mut key = key_of(*prefix);
+                key.table |= (generation << 16 | table.0 << 8).to_be();
+                let place = watch_place {
+                    number: first + number,
+                    flags: *flags,
+                };
+                self.places.set(&key, &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_text(&self, generation: u32, text: &[u8]) -> io::Result<()> {
+        for (number, bytes) in (0..).zip(text.chunks(WATCH_TEXT_BYTES)) {
+            let mut piece = watch_text {
+                len: bytes.len() as u32,
+                ..watch_text::default()
+            };
+            piece.bytes[..bytes.len()].copy_from_slice(bytes);
+            self.texts.set(&(generation << 16 | number), &piece)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what a list left in tables that hold both.
+    fn clear(&self, generation: u32) -> io::Result<()> {
+        let of_list = |key: &prefix_key| u32::from_be(key.table) >> 16 == generation;
+        let places: Vec<prefix_key> = self.places.keys().filter(of_list).collect();
+        for key in places {
+            self.places.remove(&key)?;
+        }
+        let mut edges = Vec::new();
+        self.edges.for_each(|key, _| {
+            if key.node / watch_limit::WATCH_NODES.0 == generation {
+                edges.push(key);
+            }
+        })?;
+        for key in edges {
+            self.edges.remove(&key)?;
+        }
+        let texts: Vec<u32> = self
+            .texts
+            .keys()
+            .filter(|key| key >> 16 == generation)
+            .collect();
+        for key in texts {
+            self.texts.remove(&key)?;
+        }
+        Ok(())
+    }
+}
+
+/// Rules of another version that runs here go on in this one, whose list was just made.
+pub fn adopt(pins: &Pins) -> io::Result<()> {
+    let states = before::entries::<u32, watch_state>(pins, STATE_MAP)?;
+    let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {
+        return Ok(());
+    };
+    let mut pieces = before::entries::<u32, watch_text>(pins, TEXTS_MAP)?;
+    pieces.retain(|(key, _)| key >> 16 == state.generation & 1);
+    pieces.sort_by_key(|(key, _)| *key);
+    let rules = read_text(pieces.into_iter().map(|(_, piece)| piece))?;
+    list.replace(&rules)
+}

@@ -1,0 +1,8 @@
+//! The watchlist: rules, compiled for the kernel half, and live there.
+
+mod classes;
+mod compile;
+mod list;
+
+pub use compile::{Compiled, Place, TooComplex, compile};
+pub use list::{MAPS, Watchlist, adopt, key_of, prefix_of};
