@@ -71,7 +71,7 @@ struct watch_edge {
 
 struct watch_state {
 	__u32 generation;
-	__u32 zero;
+	__u32 serial; /* of the list, for the user half: another one, another number */
 };
 
 /* A piece of the rules themselves, from which the list can be compiled again. */

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::source::{follow_addresses, reattach};
+use super::names::Names;
+use super::source::{follow_addresses, follow_interfaces, reattach};
 use crate::config::SinkConfig;
 use crate::datapath::attachments::{self, Seen};
 use crate::datapath::pins::Pins;
@@ -28,6 +29,7 @@ pub struct Follower {
     /// What was said already.
     told: BTreeSet<String>,
     pub repaired: u64,
+    names: Names,
 }
 
 impl Follower {
@@ -43,6 +45,7 @@ impl Follower {
             mtus: (!Features::probe().check_mtu).then(BTreeMap::new),
             told: BTreeSet::new(),
             repaired: 0,
+            names: Names::start(),
         }
     }
 
@@ -66,9 +69,10 @@ impl Follower {
         }
         self.follow_source(pins)?;
         if changed {
+            follow_interfaces(pins)?;
             follow_addresses(pins)?;
         }
-        Ok(())
+        self.names.follow(pins)
     }
 
     fn tell(&mut self, what: String) {

@@ -3,6 +3,7 @@
 mod collect;
 mod follow;
 mod leases;
+mod names;
 mod peers;
 mod sink;
 mod source;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
 
 /// Keeps glibc from loading name-service modules of the host, which a static binary can't: with another glibc
 /// than it was built with, they end the process. Must run before the first look-up. What is compiled in,
@@ -38,6 +39,51 @@ pub fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// How long what DNS says of a host name may be believed; `None` if DNS says nothing of it.
+#[cfg(target_env = "gnu")]
+pub fn time_to_live(host: &str) -> Option<Duration> {
+    use std::ffi::{CString, c_char, c_int, c_uchar};
+
+    unsafe extern "C" {
+        fn res_search(
+            name: *const c_char,
+            class: c_int,
+            kind: c_int,
+            answer: *mut c_uchar,
+            answer_len: c_int,
+        ) -> c_int;
+    }
+    const CLASS_INTERNET: c_int = 1;
+    const KINDS: [c_int; 2] = [1, 28]; // A, AAAA
+    let name = CString::new(host).ok()?;
+    let mut shortest = None;
+    for kind in KINDS {
+        let mut answer = [0; 4096];
+        // SAFETY: the name is NUL-terminated, the buffer as long as said; both outlive the call, which keeps its
+        // state by thread.
+        let len = unsafe {
+            res_search(
+                name.as_ptr(),
+                CLASS_INTERNET,
+                kind,
+                answer.as_mut_ptr(),
+                answer.len() as c_int,
+            )
+        };
+        let answer = usize::try_from(len).ok().and_then(|len| answer.get(..len));
+        let records = answer.and_then(|bytes| simple_dns::Packet::parse(bytes).ok());
+        let lives = records.iter().flat_map(|packet| &packet.answers);
+        shortest = lives.map(|record| record.ttl).chain(shortest).min();
+    }
+    shortest.map(|seconds| Duration::from_secs(seconds.into()))
+}
+
+/// Only glibc can be asked.
+#[cfg(not(target_env = "gnu"))]
+pub fn time_to_live(_host: &str) -> Option<Duration> {
+    None
 }
 
 /// The first address of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal.

@@ -20,6 +20,7 @@ mod root {
     mod leases;
     mod lifecycle;
     mod loss;
+    mod names;
     mod offloads;
     mod options;
     mod peer;

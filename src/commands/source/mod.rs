@@ -30,6 +30,7 @@ use dests::{
     await_leases, del_dests, find_places, list_dests, open_list, read_dest_file, unname_leases,
     watch,
 };
+pub use rules::{follow_interfaces, rename_addresses};
 
 pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
     match command {

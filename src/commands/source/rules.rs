@@ -9,7 +9,7 @@ use crate::cli::exit;
 use crate::commands::{advise, print};
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
-use crate::model::WatchRule;
+use crate::model::{Place, WatchRule};
 use crate::views;
 
 /// From now on these rules are those of the config file, all at once; without a source on this host nothing
@@ -24,12 +24,17 @@ pub fn replace_file_rules(pins: &Pins, rules: Vec<WatchRule>) -> Result<()> {
     if all == old {
         return Ok(());
     }
-    list.replace(&all)
+    apply(pins, &list, &all)
+}
+
+/// Judges packets by these rules, and asks for the leases that they need.
+fn apply(pins: &Pins, list: &Watchlist, rules: &[WatchRule]) -> Result<()> {
+    list.replace(rules)
         .map_err(advise)
         .context("cannot change the watchlist")?;
-    let watched: Vec<_> = leased_prefixes(&all).into_iter().collect();
+    let watched: Vec<_> = leased_prefixes(rules).into_iter().collect();
     name_leases(pins, &watched).context("cannot ask for leases")?;
-    unname_leases(pins, &list).context("cannot end leases")
+    unname_leases(pins, list).context("cannot end leases")
 }
 
 /// Resolves what is not resolved yet. A name that cannot be found now is looked for again later.
@@ -45,6 +50,32 @@ fn find_names(mut rules: Vec<WatchRule>) -> Result<Vec<WatchRule>> {
         }
     }
     Ok(rules)
+}
+
+/// Rules name interfaces, and the kernel half numbers them.
+pub fn follow_interfaces(pins: &Pins) -> Result<()> {
+    let Some(list) = Watchlist::open(pins)? else {
+        return Ok(());
+    };
+    let rules = list.rules()?;
+    if rules.iter().any(|rule| !rule.devs.is_empty()) {
+        list.replace(&rules)
+            .context("cannot change the watchlist")?;
+    }
+    Ok(())
+}
+
+/// These names mean other addresses now.
+pub fn rename_addresses(pins: &Pins, list: &Watchlist, names: &[Place]) -> Result<()> {
+    let mut rules = list.rules()?;
+    for rule in &mut rules {
+        for place in rule.from.iter_mut().chain(&mut rule.to) {
+            if let Some(now) = names.iter().find(|now| now.text == place.text) {
+                place.prefixes.clone_from(&now.prefixes);
+            }
+        }
+    }
+    apply(pins, list, &rules)
 }
 
 pub fn list_rules(bpffs: Option<&Path>, json: bool) -> Result<u8> {

@@ -129,6 +129,11 @@ impl Watchlist {
         Ok(self.state.get(&0)?.unwrap_or_default().generation & 1)
     }
 
+    /// Changes whenever the rules do.
+    pub fn serial(&self) -> io::Result<u32> {
+        Ok(self.state.get(&0)?.unwrap_or_default().serial)
+    }
+
     /// The rules in use.
     pub fn rules(&self) -> io::Result<Vec<WatchRule>> {
         loop {
@@ -154,7 +159,8 @@ impl Watchlist {
         if text.len() > WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize {
             return Err(too_long(&text));
         }
-        let old = self.generation()?;
+        let state = self.state.get(&0)?.unwrap_or_default();
+        let old = state.generation & 1;
         let new = old ^ 1;
         // What a process that was killed left there.
         self.clear(new)?;
@@ -167,7 +173,7 @@ impl Watchlist {
         }
         let state = watch_state {
             generation: new,
-            zero: 0,
+            serial: state.serial.wrapping_add(1),
         };
         self.state.set(&0, &state)?;
         self.clear(old)
