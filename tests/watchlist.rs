@@ -50,7 +50,7 @@ fn compiled(rules: &[WatchRule]) -> Result<Compiled, TooComplex> {
 #[test]
 fn ten_thousand_rules_of_each_usual_kind_fit() {
     let host = |n: u32| Ipv4Addr::from_bits(0x0a00_0000 + n).to_string();
-    let cases: [(&str, fn(u32, String) -> WatchRule); 5] = [
+    let cases: [(&str, fn(u32, String) -> WatchRule); 6] = [
         ("a destination each", |_, host| to(&host)),
         ("a destination and a port each", |n, host| WatchRule {
             to_ports: vec![(n as u16).to_string().parse().expect("a port")],
@@ -63,6 +63,18 @@ fn ten_thousand_rules_of_each_usual_kind_fit() {
         ("a port each", |n, _| WatchRule {
             to_ports: vec![(n as u16).to_string().parse().expect("a port")],
             ..rule()
+        }),
+        ("all that can be asked, different for each", |n, host| {
+            let port = |n: u32| vec![(n as u16).to_string().parse().expect("a port")];
+            WatchRule {
+                from: vec![place(&Ipv4Addr::from_bits(0x0b00_0000 + n).to_string())],
+                protocols: vec![Transport::Tcp],
+                dscp: vec![(n % 64) as u8],
+                devs: vec!["lo".to_owned()],
+                from_ports: port(n + 1),
+                to_ports: port(n + 2),
+                ..to(&host)
+            }
         }),
         ("every tenth one an exception", |n, host| match n % 10 {
             0 => WatchRule {
@@ -78,8 +90,8 @@ fn ten_thousand_rules_of_each_usual_kind_fit() {
     for (name, make) in cases {
         let rules: Vec<WatchRule> = (0..10_000).map(|n| make(n, host(n))).collect();
         let list = compiled(&rules).unwrap_or_else(|err| panic!("{name}: {err}"));
-        assert!(list.nodes.len() <= 10_010, "{name}: {}", list.nodes.len());
-        assert!(list.edges.len() <= 20_000, "{name}: {}", list.edges.len());
+        assert!(list.nodes.len() <= 50_010, "{name}: {}", list.nodes.len());
+        assert!(list.edges.len() <= 50_000, "{name}: {}", list.edges.len());
     }
 }
 
@@ -499,10 +511,7 @@ mod root {
             ..rule()
         };
         let err = list.replace(&[too_many]).expect_err("no room");
-        assert!(
-            err.to_string().contains("65537 different prefixes"),
-            "{err}"
-        );
+        assert!(err.to_string().contains("65537 prefixes"), "{err}");
         assert_eq!(list.rules().expect("readable"), rules);
         assert_eq!(fate(&source, &tcp()), count::COUNT_SOURCE_TAGGED.0 as usize);
     }

@@ -1,5 +1,6 @@
 //! Cost of a packet by the number of flows that it may belong to, arriving at random; the tables are full.
 
+use crate::frames::{Udp, hardware_address, next_random, udp_frame};
 use crate::lab::{Pair, Setup, SinkAt};
 use crate::programs::{self, Stats};
 use crate::rounds::{Rounds, print_row};
@@ -12,46 +13,14 @@ const BATCH: usize = 64;
 /// Routed to b, which has no such address and drops it.
 const TARGET: [u8; 4] = [10, 9, 3, 1];
 
-fn hardware_address(text: &str) -> [u8; 6] {
-    let bytes: Vec<u8> = text
-        .trim()
-        .split(':')
-        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
-        .collect();
-    bytes.try_into().unwrap()
-}
-
-/// A UDP frame without UDP checksum; flows differ in address and port of the sender.
+/// Flows differ in address and port of the sender.
 fn frame(to: [u8; 6], flow: u32) -> Vec<u8> {
-    let mut frame = vec![0; 14 + 20 + 8 + 18];
-    frame[..6].copy_from_slice(&to);
-    frame[6] = 2;
-    frame[12] = 0x08;
-    let ip = &mut frame[14..34];
-    ip[0] = 0x45;
-    ip[3] = 20 + 8 + 18;
-    ip[6] = 0x40;
-    ip[8] = 64;
-    ip[9] = 17;
-    ip[12..16].copy_from_slice(&(0x0a0a_0000 + flow / 50_000).to_be_bytes());
-    ip[16..20].copy_from_slice(&TARGET);
-    let words = ip
-        .chunks(2)
-        .map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-    let sum: u32 = words.sum();
-    let check = !((sum & 0xffff) + (sum >> 16)) as u16;
-    ip[10..12].copy_from_slice(&check.to_be_bytes());
-    frame[34..36].copy_from_slice(&(1024 + (flow % 50_000) as u16).to_be_bytes());
-    frame[36..38].copy_from_slice(&5000_u16.to_be_bytes());
-    frame[39] = 8 + 18;
-    frame
-}
-
-fn next_random(state: &mut u64) -> u32 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state >> 32) as u32
+    udp_frame(&Udp {
+        hardware: to,
+        from: 0x0a0a_0000 + flow / 50_000,
+        to: u32::from_be_bytes(TARGET),
+        ports: (1024 + (flow % 50_000) as u16, 5000),
+    })
 }
 
 pub fn run() {

@@ -1,8 +1,9 @@
-//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve] [leases]
-//! [profile]`, as root. Without a name all but the profile, which needs perf.
+//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve] [watchlist]
+//! [leases] [profile]`, as root. Without a name all but the profile, which needs perf.
 
 mod cost;
 mod curve;
+mod frames;
 mod lab;
 mod latency;
 mod leases;
@@ -15,13 +16,15 @@ mod rate;
 mod rounds;
 mod senders;
 mod throughput;
+mod watchlist;
 
-const SECTIONS: [(&str, fn()); 7] = [
+const SECTIONS: [(&str, fn()); 8] = [
     ("cost", cost::run),
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
     ("curve", curve::run),
+    ("watchlist", watchlist::run),
     ("leases", leases::run_all),
     ("profile", profile::run),
 ];
@@ -36,7 +39,9 @@ fn main() {
         .iter()
         .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
     if let Some(name) = unknown {
-        eprintln!("no section {name}: cost, rate, throughput, latency, curve, leases or profile");
+        eprintln!(
+            "no section {name}: cost, rate, throughput, latency, curve, watchlist, leases or profile"
+        );
         std::process::exit(2);
     }
     for (name, run) in SECTIONS {

@@ -9,9 +9,12 @@
 
 /* Two lists have room: the one in use, by its generation (0 or 1), and the one that is about to follow it. */
 enum watch_limit {
-	WATCH_PREFIXES = 65536, /* of one list, destinations and sources */
-	WATCH_NODES = 32768,    /* of one list; the first one is nobody's */
-	WATCH_EDGES = 65536,    /* of one list */
+	WATCH_PREFIXES = 65536, /* of one list, destinations and sources, and what leads to them */
+	WATCH_PROBES = 130,
+	WATCH_STEPS = 8, /* a search takes at most */
+	WATCH_TABLES = 4,
+	WATCH_NODES = 65536, /* of one list; the first one is nobody's */
+	WATCH_EDGES = 65536, /* of one list */
 	WATCH_PORTS = 65536,
 	WATCH_TRAFFIC = 128, /* DSCP, and TCP or not */
 	WATCH_CLASSES = WATCH_PORTS + WATCH_TRAFFIC,
@@ -19,16 +22,17 @@ enum watch_limit {
 	WATCH_TEXTS = 4096, /* of one list */
 };
 
-/* Addresses that begin with the same bits. prefix_len counts the table word too: 32 + bits. */
+/* Addresses that begin with the same bits. */
 struct prefix_key {
-	__u32 prefix_len;
-	__be32 table;   /* 4 or 6; in the watchlist with generation << 16 and enum watch_table << 8 */
-	__be32 addr[4]; /* IPv4: the first word, the rest is 0 */
+	__u32 prefix_len; /* counts the table word too: 32 + bits */
+	__be32 table;     /* 4 or 6; in the watchlist with generation << 16 and the role << 8 */
+	__be32 addr[4];   /* IPv4: the first word, the rest is 0 */
 };
 
-enum watch_table {
+/* The role of an address; the second table of each is that of IPv6. */
+enum watch_role {
 	WATCH_TO = 0,
-	WATCH_FROM = 1,
+	WATCH_FROM = 2,
 };
 
 struct watch_place {
@@ -55,12 +59,11 @@ enum watch_test {
 };
 
 struct watch_node {
-	__u32 test;
 	__u32 other; /* the node for values that no edge is for */
-	__u32 flags; /* of a verdict */
+	__u16 test;
+	__u16 flags; /* of a verdict */
 	__u32 one_flow_in;
 	__u32 one_packet_in;
-	__u32 zero;
 };
 
 /* Leads from a node to the next one. */
@@ -69,9 +72,28 @@ struct watch_edge {
 	__u32 value; /* class of what the node tests; of interfaces the index */
 };
 
+/* Has the address an entry of this length? The longest prefix is found by halving the lengths that there are. */
+struct watch_probe {
+	__be32 mask[4];
+	__u8 len;
+	__u8 hit;  /* the probe to go on with if there is one, 0: none, */
+	__u8 miss; /* and if there is not */
+	__u8 zero;
+};
+
+/*
+ * How a table is searched. Where a longer prefix may follow there is an entry, too, which says what holds if none
+ * does.
+ */
+struct watch_search {
+	__u32 first;                             /* 0: the table is empty */
+	struct watch_probe probes[WATCH_PROBES]; /* the first one is nobody's */
+};
+
 struct watch_state {
 	__u32 generation;
 	__u32 serial; /* of the list, for the user half: another one, another number */
+	struct watch_search searches[2 * WATCH_TABLES];
 };
 
 /* A piece of the rules themselves, from which the list can be compiled again. */

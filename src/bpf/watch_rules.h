@@ -10,7 +10,7 @@ static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32
 
 	switch (test) {
 	case WATCH_BY_FROM:
-		return source_class(generation, &p->key, p->at.family);
+		return source_class(&p->key, p->at.family);
 	case WATCH_BY_TRAFFIC:
 		return find_class(generation, WATCH_PORTS + (p->at.protocol == IPPROTO_TCP) * 64 + (p->at.tos >> 2));
 	case WATCH_BY_DEV:

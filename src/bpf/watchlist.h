@@ -72,14 +72,22 @@ static __always_inline void begin_watching(const struct watch_place *to, struct 
 /* All that is known by the destination. */
 static __always_inline void watch4(__be32 daddr, struct watching *w)
 {
-	w->generation = watch_generation();
-	begin_watching(find_place4(w->generation, WATCH_TO, daddr), w);
+	const struct watch_state *state = get_watch_state();
+
+	if (!state)
+		return;
+	w->generation = state->generation & 1;
+	begin_watching(find_place4(state, WATCH_TO, daddr), w);
 }
 
 static __always_inline void watch6(const __be32 *daddr, struct watching *w)
 {
-	w->generation = watch_generation();
-	begin_watching(find_place6(w->generation, WATCH_TO, daddr), w);
+	const struct watch_state *state = get_watch_state();
+
+	if (!state)
+		return;
+	w->generation = state->generation & 1;
+	begin_watching(find_place6(state, WATCH_TO, daddr), w);
 }
 
 static __always_inline __u64 mix(__u64 value)
@@ -117,11 +125,14 @@ static __always_inline __u32 find_class(__u32 generation, __u32 index)
 	return class ? *class : 0;
 }
 
-static __always_inline __u32 source_class(__u32 generation, const struct flow_key *key, __u8 family)
+static __always_inline __u32 source_class(const struct flow_key *key, __u8 family)
 {
-	const struct watch_place *from = family == 4 ? find_place4(generation, WATCH_FROM, key->saddr[3]) :
-						       find_place6(generation, WATCH_FROM, key->saddr);
+	const struct watch_state *state = get_watch_state();
+	const struct watch_place *from;
 
+	if (!state)
+		return 0;
+	from = family == 4 ? find_place4(state, WATCH_FROM, key->saddr[3]) : find_place6(state, WATCH_FROM, key->saddr);
 	return from ? from->number : 0;
 }
 

@@ -81,11 +81,23 @@ impl Prefix {
 
     /// The prefix of all addresses of this one's family.
     pub fn whole(self) -> Self {
+        self.cut(0)
+    }
+
+    /// The prefix of this length that its address has, no longer than itself.
+    pub fn cut(self, len: u8) -> Self {
+        let len = len.min(self.len);
         let addr = match self.addr {
-            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+            IpAddr::V4(v4) => {
+                let kept = u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0);
+                Ipv4Addr::from_bits(v4.to_bits() & kept).into()
+            }
+            IpAddr::V6(v6) => {
+                let kept = u128::MAX.checked_shl(128 - u32::from(len)).unwrap_or(0);
+                Ipv6Addr::from_bits(v6.to_bits() & kept).into()
+            }
         };
-        Self { addr, len: 0 }
+        Self { addr, len }
     }
 
     /// Whether all addresses of the other one are among its own.

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::abi::{watch_flag, watch_limit, watch_node, watch_test};
+use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
 use super::classes::{Classes, TESTS, prefixes};
+use super::places::Table;
 use crate::model::{Prefix, WatchAction, WatchRule};
 
 /// Rules that leave too many ways to go through them: so many steps of work at most.
@@ -12,11 +13,14 @@ const MOST_WORK: usize = 20_000_000;
 const MOST_NODES: usize = watch_limit::WATCH_NODES.0 as usize;
 const MOST_EDGES: usize = watch_limit::WATCH_EDGES.0 as usize;
 const MOST_PLACES: usize = watch_limit::WATCH_PREFIXES.0 as usize;
+const TABLES: usize = watch_limit::WATCH_TABLES.0 as usize;
 
 /// Why rules cannot be compiled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TooComplex {
-    #[error("{0} different prefixes: {MOST_PLACES} are possible")]
+    #[error(
+        "the rules need {0} prefixes, those included that lead to others: {MOST_PLACES} are possible"
+    )]
     Places(usize),
     #[error(
         "the rules combine in too many ways (try to ask for source addresses or ports in fewer rules of high \
@@ -37,8 +41,8 @@ pub struct Place {
 /// A watchlist as the kernel half walks through it.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
-    pub to: Vec<Place>,
-    pub from: Vec<Place>,
+    /// Destinations of IPv4 and of IPv6, sources of IPv4 and of IPv6.
+    pub tables: [Table; TABLES],
     /// The first one is nobody's.
     pub nodes: Vec<watch_node>,
     /// Node, value, next node.
@@ -59,8 +63,12 @@ struct Compiler<'a> {
     classes: Classes,
     /// The one that decides before others comes first.
     atoms: Vec<Atom>,
+    to: Vec<Place>,
     out: Compiled,
+    /// By the first test and the rules that are left.
     built: HashMap<(usize, Vec<u32>), u32>,
+    /// By test, other node, and edges.
+    nodes: HashMap<(usize, u32, Vec<(u32, u32)>), u32>,
     verdicts: HashMap<(u32, u32, u32), u32>,
     work: usize,
 }
@@ -84,18 +92,24 @@ pub fn compile(
         let is_ipv4 = any.addr().is_ipv4();
         let classes = Classes::new(rules, is_ipv4, &index_of);
         let mut compiler = Compiler {
+            to: Vec::new(),
             rules,
             atoms: atoms(rules, any.whole()),
             classes,
             out,
             built: HashMap::new(),
+            nodes: HashMap::new(),
             verdicts: HashMap::new(),
             work: 0,
         };
-        compiler.compile()?;
+        let from = compiler.compile()?;
+        let version = usize::from(!is_ipv4);
+        let to = Table::new(&compiler.to);
         out = compiler.out;
+        out.tables[watch_role::WATCH_TO.0 as usize + version] = to;
+        out.tables[watch_role::WATCH_FROM.0 as usize + version] = Table::new(&from);
     }
-    let places = out.to.len() + out.from.len();
+    let places = out.tables.iter().map(|table| table.entries.len()).sum();
     if places > MOST_PLACES {
         return Err(TooComplex::Places(places));
     }
@@ -138,12 +152,13 @@ fn merge(a: &[u32], b: &[u32]) -> Vec<u32> {
 }
 
 impl Compiler<'_> {
-    fn compile(&mut self) -> Result<(), TooComplex> {
+    /// Fills in all but the places of sources, which it gives back if anything asks for them.
+    fn compile(&mut self) -> Result<Vec<Place>, TooComplex> {
         let mut by_prefix: BTreeMap<Prefix, Vec<u32>> = BTreeMap::new();
         for (number, atom) in self.atoms.iter().enumerate() {
             by_prefix.entry(atom.to).or_default().push(number as u32);
         }
-        let edges_before = self.out.nodes.len();
+        let nodes_before = self.out.nodes.len();
         // A prefix, whose rules its longer ones inherit, and what it leads to.
         let mut around: Vec<(Prefix, Vec<u32>, Place)> = Vec::new();
         for (prefix, own) in by_prefix {
@@ -166,29 +181,30 @@ impl Compiler<'_> {
                 (outer.number, outer.flags) == (place.number, place.flags)
             });
             if !same {
-                self.out.to.push(place);
+                self.to.push(place);
             }
             around.push((prefix, set, place));
         }
         let tests = |test: watch_test| {
-            let nodes = &self.out.nodes[edges_before..];
-            nodes.iter().any(|node| node.test == test.0)
+            let nodes = &self.out.nodes[nodes_before..];
+            nodes.iter().any(|node| u32::from(node.test) == test.0)
         };
-        if tests(watch_test::WATCH_BY_FROM) {
-            let numbered = (1..).zip(&self.classes.from);
-            self.out.from.extend(numbered.map(|(number, prefix)| Place {
-                prefix: *prefix,
-                number,
-                flags: 0,
-            }));
-        }
         if tests(watch_test::WATCH_BY_TRAFFIC)
             || tests(watch_test::WATCH_BY_TO_PORT)
             || tests(watch_test::WATCH_BY_FROM_PORT)
         {
             self.out.classes = self.classes.table();
         }
-        Ok(())
+        if !tests(watch_test::WATCH_BY_FROM) {
+            return Ok(Vec::new());
+        }
+        let numbered = (1..).zip(&self.classes.from);
+        let place = |(number, prefix): (u32, &Prefix)| Place {
+            prefix: *prefix,
+            number,
+            flags: 0,
+        };
+        Ok(numbered.map(place).collect())
     }
 
     fn do_work(&mut self, steps: usize) -> Result<(), TooComplex> {
@@ -243,20 +259,30 @@ impl Compiler<'_> {
                 next.push((class, node));
             }
         }
-        let node = if next.is_empty() {
-            other
-        } else {
-            self.add(watch_node {
-                test: TESTS[test].0,
-                other,
-                ..watch_node::default()
-            })
-        };
-        let edges = next.into_iter().map(|(class, to)| (node, class, to));
-        self.out.edges.extend(edges);
+        let node = self.branch(test, other, next);
         self.do_work(0)?;
         self.built.insert((test, set.to_vec()), node);
         Ok(node)
+    }
+
+    /// The node that tests this and leads on so, one for all that need it.
+    fn branch(&mut self, test: usize, other: u32, next: Vec<(u32, u32)>) -> u32 {
+        if next.is_empty() {
+            return other;
+        }
+        let key = (test, other, next);
+        if let Some(node) = self.nodes.get(&key) {
+            return *node;
+        }
+        let node = self.add(watch_node {
+            test: TESTS[test].0 as u16,
+            other,
+            ..watch_node::default()
+        });
+        let edges = key.2.iter().map(|(class, to)| (node, *class, *to));
+        self.out.edges.extend(edges);
+        self.nodes.insert(key, node);
+        node
     }
 
     fn add(&mut self, node: watch_node) -> u32 {
@@ -280,8 +306,8 @@ impl Compiler<'_> {
         }
         self.do_work(1)?;
         let node = self.add(watch_node {
-            test: watch_test::WATCH_VERDICT.0,
-            flags,
+            test: watch_test::WATCH_VERDICT.0 as u16,
+            flags: flags as u16,
             one_flow_in,
             one_packet_in,
             ..watch_node::default()
@@ -299,11 +325,11 @@ impl Compiler<'_> {
             flags |= watch_flag::WATCH_MAY.0;
         }
         let node = self.out.nodes[number as usize];
-        if node.test == watch_test::WATCH_VERDICT.0
+        if u32::from(node.test) == watch_test::WATCH_VERDICT.0
             && node.one_flow_in <= 1
             && node.one_packet_in <= 1
         {
-            flags |= watch_flag::WATCH_DECIDED.0 | node.flags;
+            flags |= watch_flag::WATCH_DECIDED.0 | u32::from(node.flags);
         }
         flags
     }

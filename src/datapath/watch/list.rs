@@ -4,13 +4,13 @@ use std::io;
 use std::net::IpAddr;
 
 use super::super::abi::{
-    WATCH_TEXT_BYTES, prefix_key, watch_edge, watch_limit, watch_node, watch_place, watch_state,
-    watch_table, watch_text,
+    WATCH_TEXT_BYTES, prefix_key, watch_edge, watch_limit, watch_node, watch_place, watch_role,
+    watch_state, watch_text,
 };
 use super::super::before;
 use super::super::maps::Map;
 use super::super::pins::Pins;
-use super::compile::{Compiled, Place, compile};
+use super::compile::{Compiled, compile};
 use crate::model::{Prefix, WatchRule};
 use crate::os::netdev;
 
@@ -36,6 +36,8 @@ pub struct Watchlist {
     pub classes: Map<u32, u32>,
     pub texts: Map<u32, watch_text>,
 }
+
+const TABLES: u32 = watch_limit::WATCH_TABLES.0;
 
 /// The bits of a key's table word count too.
 const TABLE_BITS: u32 = 32;
@@ -171,10 +173,14 @@ impl Watchlist {
             let _ = self.clear(new);
             return Err(err);
         }
-        let state = watch_state {
-            generation: new,
-            serial: state.serial.wrapping_add(1),
-        };
+        let mut state = state;
+        let searches = &mut state.searches[(new * TABLES) as usize..];
+        for (number, (search, table)) in searches.iter_mut().zip(&compiled.tables).enumerate() {
+            *search = table.search(number % 2 == 0);
+        }
+        self.state.set(&0, &state)?;
+        state.generation = new;
+        state.serial = state.serial.wrapping_add(1);
         self.state.set(&0, &state)?;
         self.clear(old)
     }
@@ -199,22 +205,19 @@ impl Watchlist {
             };
             self.edges.set(&key, &(first_node + next))?;
         }
-        let tables = [
-            (watch_table::WATCH_TO, &list.to, first_node),
-            (watch_table::WATCH_FROM, &list.from, 0),
-        ];
-        for (table, places, first) in tables {
-            for Place {
-                prefix,
-                number,
-                flags,
-            } in places
-            {
-                let mut key = key_of(*prefix);
-                key.table |= (generation << 16 | table.0 << 8).to_be();
+        for (number, table) in (0..).zip(&list.tables) {
+            let role = number & watch_role::WATCH_FROM.0;
+            let first = if role == watch_role::WATCH_TO.0 {
+                first_node
+            } else {
+                0
+            };
+            for entry in &table.entries {
+                let mut key = key_of(entry.prefix);
+                key.table |= (generation << 16 | role << 8).to_be();
                 let place = watch_place {
-                    number: first + number,
-                    flags: *flags,
+                    number: first + entry.number,
+                    flags: entry.flags,
                 };
                 self.places.set(&key, &place)?;
             }

@@ -3,6 +3,7 @@
 mod classes;
 mod compile;
 mod list;
+mod places;
 
 pub use compile::{Compiled, Place, TooComplex, compile};
 pub use list::{MAPS, Watchlist, adopt, key_of, prefix_of};

@@ -3,7 +3,9 @@
 use std::mem::MaybeUninit;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
-use hostint::datapath::abi::{bytes_of, peer_counter, source_flow, watch_flag, watch_place};
+use hostint::datapath::abi::{
+    bytes_of, peer_counter, source_flow, watch_flag, watch_place, watch_state,
+};
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::net::IpAddr;
@@ -55,6 +57,7 @@ impl Peer {
         rodata.tos_mask = MARK;
         rodata.extension_port = EXTENSION_PORT.to_be();
         let skel = open.load().expect("loads as root");
+        let mut state = watch_state::default();
         for family in FAMILIES {
             let address = family.address(Host::Watched);
             let address: IpAddr = match <[u8; 4]>::try_from(&*address) {
@@ -70,7 +73,12 @@ impl Peer {
             };
             let key = prefix_key(address, len);
             set(&skel.maps.watch_places, bytes_of(&key), &place);
+            let search = &mut state.searches[usize::from(address.is_ipv6())];
+            search.first = 1;
+            search.probes[1].len = len as u8;
+            search.probes[1].mask = [u32::MAX; 4];
         }
+        set(&skel.maps.watch_state, bytes_of(&0u32), &state);
         Peer { skel }
     }
 

@@ -1,0 +1,129 @@
+//! Cost of finding out that a packet is not watched, by the number of rules.
+
+use std::net::Ipv4Addr;
+
+use hostint::datapath::pins::Pins;
+use hostint::datapath::watch::Watchlist;
+use hostint::model::{Place, Transport, WatchAction, WatchRule};
+
+use crate::frames::{Udp, hardware_address, next_random, udp_frame};
+use crate::lab::{Pair, Setup, SinkAt};
+use crate::programs::{self, Stats};
+use crate::rounds::{Rounds, print_row};
+use crate::senders::{raw_socket, send_batch};
+
+const RULES: [u32; 5] = [1, 10, 100, 1_000, 10_000];
+const PACKETS: usize = 40_000;
+const BATCH: usize = 64;
+const DESTS: u32 = 0x0a14_0000; // 10.20.0.0
+const SOURCES: u32 = 0x0a1e_0000; // 10.30.0.0
+const OTHERS: u32 = 0x0a28_0000; // 10.40.0.0
+
+fn place(address: u32) -> Vec<Place> {
+    let text = Ipv4Addr::from_bits(address).to_string();
+    let prefixes = vec![text.parse().unwrap()];
+    vec![Place { text, prefixes }]
+}
+
+/// The rule and a packet for each kind: nobody's, that of a destination, and one that is known only when all that
+/// rules can ask was asked.
+struct Kind {
+    name: &'static str,
+    rule: fn(u32) -> WatchRule,
+    packet: fn(u32) -> (u32, u32, (u16, u16)),
+}
+
+fn exclude(n: u32) -> WatchRule {
+    WatchRule {
+        action: WatchAction::Exclude,
+        to: place(DESTS + n),
+        ..WatchRule::default()
+    }
+}
+
+fn exclude_in_detail(n: u32) -> WatchRule {
+    let port = |port: u32| (port as u16).to_string().parse().unwrap();
+    WatchRule {
+        from: place(SOURCES + n % 1000),
+        protocols: vec![Transport::Udp],
+        dscp: vec![0],
+        devs: vec!["a0".to_owned()],
+        from_ports: vec![port(20_000 + n % 500)],
+        to_ports: vec![port(5_000 + n % 500)],
+        ..exclude(n)
+    }
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "to an address of no rule",
+        rule: exclude,
+        packet: |n| (SOURCES, OTHERS + n, (20_000, 5_000)),
+    },
+    Kind {
+        name: "to the address of a rule",
+        rule: exclude,
+        packet: |n| (SOURCES, DESTS + n, (20_000, 5_000)),
+    },
+    Kind {
+        name: "rules of six conditions",
+        rule: exclude_in_detail,
+        packet: |n| {
+            let ports = (20_000 + (n % 500) as u16, 5_000 + (n % 500) as u16);
+            (SOURCES + n % 1000, DESTS + n, ports)
+        },
+    },
+];
+
+pub fn run() {
+    let _stats = Stats::enable();
+    let pair = Pair::new(&Setup {
+        sink: SinkAt::Xdp,
+        source: Some(""),
+        ..Setup::NOTHING
+    });
+    let (a, m) = (&pair.lab.a, &pair.lab.m);
+    let hardware = hardware_address(&m.sh("cat /sys/class/net/m0/address"));
+    let socket = raw_socket(a, "a0");
+    let program = programs::pinned(a, "source-tc", "a0");
+    let list = a.enter(|| {
+        let pins = Pins::of_this_host(None, false).unwrap().unwrap();
+        Watchlist::open(&pins).unwrap().unwrap()
+    });
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let rounds = Rounds::measure(KINDS.len() * RULES.len(), |index| {
+        let (kind, rules) = (&KINDS[index / RULES.len()], RULES[index % RULES.len()]);
+        let all: Vec<WatchRule> = (0..rules).map(kind.rule).collect();
+        a.enter(|| list.replace(&all)).unwrap();
+        let [ns] = programs::measure([program], || {
+            for _ in 0..PACKETS / BATCH {
+                let packet = |_| {
+                    let (from, to, ports) = (kind.packet)(next_random(&mut state) % rules);
+                    udp_frame(&Udp {
+                        hardware,
+                        from,
+                        to,
+                        ports,
+                    })
+                };
+                let mut batch: Vec<Vec<u8>> = (0..BATCH).map(packet).collect();
+                send_batch(&socket, &mut batch);
+            }
+        });
+        ns
+    });
+    println!("watchlist: ns of the source for each packet that it leaves alone, packets at random");
+    for (number, kind) in KINDS.iter().enumerate() {
+        for (case, rules) in RULES.iter().enumerate() {
+            let (index, one) = (number * RULES.len() + case, number * RULES.len());
+            let name = format!("{}, {rules} rules", kind.name);
+            print_row(
+                &name,
+                rounds.median(index),
+                "ns",
+                Some((rounds.ratio(index, one), "1 rule")),
+            );
+        }
+    }
+    println!();
+}

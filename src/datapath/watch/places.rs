@@ -1,0 +1,101 @@
+//! Prefixes as the kernel half looks for the longest one that an address has: by halving their lengths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::super::abi::{watch_flag, watch_probe, watch_search};
+use super::compile::Place;
+use super::list::key_of;
+use crate::model::Prefix;
+
+/// The prefixes of one role and IP version.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Ascending.
+    lengths: Vec<u8>,
+    pub entries: Vec<Place>,
+}
+
+/// The lengths up to this one that halving asks for.
+fn way_to(lengths: &[u8], len: u8) -> Vec<u8> {
+    let mut way = Vec::new();
+    let mut left = lengths;
+    while !left.is_empty() {
+        let (shorter, rest) = left.split_at(left.len() / 2);
+        if rest[0] <= len {
+            way.push(rest[0]);
+            left = &rest[1..];
+        } else {
+            left = shorter;
+        }
+    }
+    way
+}
+
+/// The probes that halve these lengths, the first of which is the number `first + 1`; the number to begin with, 0
+/// if there are none.
+fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) -> u8 {
+    if lengths.is_empty() {
+        return 0;
+    }
+    let middle = lengths.len() / 2;
+    let number = first + middle + 1;
+    // All bits set: what is kept of them is a mask.
+    let whole = if is_ipv4 {
+        Prefix::host(Ipv4Addr::BROADCAST)
+    } else {
+        Prefix::host(Ipv6Addr::from_bits(u128::MAX))
+    };
+    let mut probe = watch_probe {
+        len: lengths[middle],
+        mask: key_of(whole.cut(lengths[middle])).addr,
+        ..watch_probe::default()
+    };
+    probe.miss = probes(&lengths[..middle], first, is_ipv4, out);
+    probe.hit = probes(&lengths[middle + 1..], number, is_ipv4, out);
+    out[number] = probe;
+    number as u8
+}
+
+/// The entry that says what holds where only longer prefixes may follow.
+fn marker(prefix: Prefix, places: &BTreeMap<Prefix, Place>, lengths: &[u8]) -> Place {
+    let shorter = lengths.iter().rev().filter(|len| **len < prefix.len());
+    let mut around = shorter.filter_map(|len| places.get(&prefix.cut(*len)));
+    match around.next() {
+        Some(place) => Place { prefix, ..*place },
+        None => Place {
+            prefix,
+            number: 0,
+            flags: watch_flag::WATCH_DECIDED.0,
+        },
+    }
+}
+
+impl Table {
+    pub fn new(places: &[Place]) -> Self {
+        let places: BTreeMap<Prefix, Place> =
+            places.iter().map(|place| (place.prefix, *place)).collect();
+        let lengths: BTreeSet<u8> = places.keys().map(|prefix| prefix.len()).collect();
+        let lengths: Vec<u8> = lengths.into_iter().collect();
+        let mut entries = places.clone();
+        for prefix in places.keys() {
+            for len in way_to(&lengths, prefix.len()) {
+                let way = prefix.cut(len);
+                entries
+                    .entry(way)
+                    .or_insert_with(|| marker(way, &places, &lengths));
+            }
+        }
+        Self {
+            lengths,
+            entries: entries.into_values().collect(),
+        }
+    }
+
+    /// How it is searched.
+    pub fn search(&self, is_ipv4: bool) -> watch_search {
+        let mut search = watch_search::default();
+        search.first = probes(&self.lengths, 0, is_ipv4, &mut search.probes).into();
+        search
+    }
+}
