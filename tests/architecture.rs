@@ -269,7 +269,7 @@ fn each_map_is_defined_in_one_place() {
         }
     }
     assert!(
-        seen.contains_key("sink_flows") && seen.contains_key("watch_places"),
+        seen.contains_key("sink_flows") && seen.contains_key("watch_places4"),
         "{seen:?}"
     );
 }

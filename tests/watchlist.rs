@@ -530,7 +530,7 @@ mod root {
         for _ in 0..2 {
             list.replace(&[to("198.51.100.2")]).expect("room");
         }
-        assert_eq!(list.places.keys().count(), 1);
+        assert_eq!(list.places4.keys().count(), 1);
         assert_eq!(list.edges.keys().count(), 0);
         assert_eq!(list.texts.keys().count(), 1);
         assert_eq!(fate(&source, &tcp()), count::COUNT_SOURCE_TAGGED.0 as usize);

@@ -24,8 +24,8 @@ enum watch_limit {
 
 /* Addresses that begin with the same bits. */
 struct prefix_key {
-	__u32 prefix_len; /* counts the table word too: 32 + bits */
-	__be32 table;     /* 4 or 6; in the watchlist with generation << 16 and the role << 8 */
+	__u32 prefix_len; /* counts the family word too: 32 + bits */
+	__be32 family;    /* 4 or 6 */
 	__be32 addr[4];   /* IPv4: the first word, the rest is 0 */
 };
 
@@ -33,6 +33,17 @@ struct prefix_key {
 enum watch_role {
 	WATCH_TO = 0,
 	WATCH_FROM = 2,
+};
+
+/* Addresses that begin with the same bits, in the watchlist. what: generation << 16 | role << 8 | bits. */
+struct watch_key4 {
+	__u32 what;
+	__be32 addr;
+};
+
+struct watch_key6 {
+	__u32 what;
+	__be32 addr[4];
 };
 
 struct watch_place {

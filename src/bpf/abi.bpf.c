@@ -23,6 +23,8 @@ struct lease_message lease_message;
 struct source_key source_key;
 struct source_info source_info;
 struct prefix_key prefix_key;
+struct watch_key4 watch_key4;
+struct watch_key6 watch_key6;
 struct watch_place watch_place;
 struct watch_node watch_node;
 struct watch_edge watch_edge;

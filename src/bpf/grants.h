@@ -32,11 +32,11 @@ static __always_inline bool is_in_allowed_prefix(const __be32 *saddr, __u8 famil
 
 	if (family == 4) {
 		key.prefix_len = 32 + 32;
-		key.table = bpf_htonl(4);
+		key.family = bpf_htonl(4);
 		key.addr[0] = saddr[3];
 	} else {
 		key.prefix_len = 32 + 128;
-		key.table = bpf_htonl(6);
+		key.family = bpf_htonl(6);
 		__builtin_memcpy(key.addr, saddr, sizeof(key.addr));
 	}
 	return bpf_map_lookup_elem(&sink_allow, &key);

@@ -16,9 +16,17 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 2 * WATCH_PREFIXES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct prefix_key);
+	__type(key, struct watch_key4);
 	__type(value, struct watch_place);
-} watch_places SEC(".maps");
+} watch_places4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * WATCH_PREFIXES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct watch_key6);
+	__type(value, struct watch_place);
+} watch_places6 SEC(".maps");
 
 static __always_inline const struct watch_state *get_watch_state(void)
 {
@@ -28,29 +36,19 @@ static __always_inline const struct watch_state *get_watch_state(void)
 }
 
 /* What is next comes from memory, so that the verifier takes all ways of a step for one. */
-static __always_inline const struct watch_place *find_place(const struct watch_state *state, enum watch_role role,
-							    const __be32 *addr, __u32 family)
+static __always_inline const struct watch_place *find_place4(const struct watch_state *state, enum watch_role role,
+							     __be32 addr)
 {
-	__u32 generation = state->generation & 1;
-	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role + (family == 6)];
-	struct prefix_key key = { .table = bpf_htonl(generation << 16 | role << 8 | family) };
+	__u32 generation = state->generation & 1, what = generation << 16 | role << 8;
+	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role];
 	const struct watch_place *best = NULL, *place;
 	__u32 next = search->first;
 
-	for (int i = 0; i < WATCH_STEPS; i++) {
-		const struct watch_probe *probe;
+	for (int i = 0; i < WATCH_STEPS && next && next < WATCH_PROBES; i++) {
+		const struct watch_probe *probe = &search->probes[next];
+		struct watch_key4 key = { .what = what | probe->len, .addr = addr & probe->mask[0] };
 
-		if (!next || next >= WATCH_PROBES)
-			break;
-		probe = &search->probes[next];
-		key.prefix_len = 32 + probe->len;
-		key.addr[0] = addr[0] & probe->mask[0];
-		if (family == 6) {
-			key.addr[1] = addr[1] & probe->mask[1];
-			key.addr[2] = addr[2] & probe->mask[2];
-			key.addr[3] = addr[3] & probe->mask[3];
-		}
-		place = bpf_map_lookup_elem(&watch_places, &key);
+		place = bpf_map_lookup_elem(&watch_places4, &key);
 		if (place)
 			best = place;
 		next = place ? probe->hit : probe->miss;
@@ -58,17 +56,26 @@ static __always_inline const struct watch_place *find_place(const struct watch_s
 	return best;
 }
 
-/* Not inlined: each is needed at several places. */
-static __noinline const struct watch_place *find_place4(const struct watch_state *state, enum watch_role role,
-							__be32 addr)
+static __always_inline const struct watch_place *find_place6(const struct watch_state *state, enum watch_role role,
+							     const __be32 *addr)
 {
-	return find_place(state, role, &addr, 4);
-}
+	__u32 generation = state->generation & 1, what = generation << 16 | role << 8;
+	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role + 1];
+	const struct watch_place *best = NULL, *place;
+	__u32 next = search->first;
 
-static __noinline const struct watch_place *find_place6(const struct watch_state *state, enum watch_role role,
-							const __be32 *addr)
-{
-	return find_place(state, role, addr, 6);
+	for (int i = 0; i < WATCH_STEPS && next && next < WATCH_PROBES; i++) {
+		const struct watch_probe *probe = &search->probes[next];
+		struct watch_key6 key = { .what = what | probe->len };
+
+		for (int word = 0; word < 4; word++)
+			key.addr[word] = addr[word] & probe->mask[word];
+		place = bpf_map_lookup_elem(&watch_places6, &key);
+		if (place)
+			best = place;
+		next = place ? probe->hit : probe->miss;
+	}
+	return best;
 }
 
 /* May packets to this address be tagged? */

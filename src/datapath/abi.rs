@@ -52,6 +52,8 @@ abi!(
     source_key,
     source_info,
     prefix_key,
+    watch_key4,
+    watch_key6,
     watch_place,
     watch_node,
     watch_edge,

@@ -1,12 +1,12 @@
 //! Whose packets the sink strips: prefixes that the user allowed, and hosts that hold leases.
 
 use std::io;
+use std::net::IpAddr;
 
 use super::abi::{address_key, prefix_key, sink_grant};
 use super::before;
 use super::maps::Map;
 use super::pins::Pins;
-use super::watch::{key_of, prefix_of};
 use crate::model::Prefix;
 use crate::os::clock;
 
@@ -18,6 +18,42 @@ pub const GRANTS_MAP: &str = "sink_grants";
 const GRANT_NS: u64 = 60_000_000_000;
 /// A source's lease ends within this after the last answer.
 pub const LEASE_ENDS_NS: u64 = 1_000_000_000;
+
+/// The bits of a key's family word count too.
+const FAMILY_BITS: u32 = 32;
+
+/// A prefix as the kernel half keeps it.
+pub fn key_of(prefix: Prefix) -> prefix_key {
+    let (family, octets) = match prefix.addr() {
+        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
+    };
+    let mut addr = [0; 4];
+    for (to, word) in addr.iter_mut().zip(octets.chunks_exact(4)) {
+        *to = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+    }
+    prefix_key {
+        prefix_len: FAMILY_BITS + u32::from(prefix.len()),
+        family: family.to_be(),
+        addr,
+    }
+}
+
+fn prefix_of(key: &prefix_key) -> Option<Prefix> {
+    let addr: IpAddr = match u32::from_be(key.family) {
+        4 => key.addr[0].to_ne_bytes().into(),
+        6 => {
+            let mut bytes = [0; 16];
+            for (to, word) in bytes.chunks_exact_mut(4).zip(key.addr) {
+                to.copy_from_slice(&word.to_ne_bytes());
+            }
+            bytes.into()
+        }
+        _ => return None,
+    };
+    let len = u8::try_from(key.prefix_len.checked_sub(FAMILY_BITS)?).ok()?;
+    Prefix::new(addr, len).ok()
+}
 
 /// Makes these the allowed prefixes, and no others.
 pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {

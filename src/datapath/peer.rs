@@ -88,7 +88,8 @@ impl Peer {
         }
         pin_map(&mut open.maps.source_flows, pins, source::FLOWS_MAP)?;
         pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
-        pin_map(&mut open.maps.watch_places, pins, watch::MAPS[1])?;
+        pin_map(&mut open.maps.watch_places4, pins, watch::MAPS[1])?;
+        pin_map(&mut open.maps.watch_places6, pins, watch::MAPS[2])?;
         pin_map(&mut open.maps.peer_counters, pins, COUNTERS_MAP)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {

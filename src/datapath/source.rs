@@ -33,7 +33,7 @@ pub const INFO_MAP: &str = "source_info";
 pub const FLOWS_MAP: &str = "source_flows";
 
 /// The source's own pinned maps.
-pub const MAPS: [&str; 11] = [
+pub const MAPS: [&str; 12] = [
     COUNTERS_MAP,
     INFO_MAP,
     watch::MAPS[0],
@@ -42,6 +42,7 @@ pub const MAPS: [&str; 11] = [
     watch::MAPS[3],
     watch::MAPS[4],
     watch::MAPS[5],
+    watch::MAPS[6],
     FLOWS_MAP,
     leases::MAP,
     peer::COUNTERS_MAP,
@@ -176,11 +177,12 @@ impl Source {
         pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
         pin_map(&mut open.maps.source_leases, pins, leases::MAP)?;
         pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
-        pin_map(&mut open.maps.watch_places, pins, watch::MAPS[1])?;
-        pin_map(&mut open.maps.watch_nodes, pins, watch::MAPS[2])?;
-        pin_map(&mut open.maps.watch_edges, pins, watch::MAPS[3])?;
-        pin_map(&mut open.maps.watch_classes, pins, watch::MAPS[4])?;
-        pin_map(&mut open.maps.watch_texts, pins, watch::MAPS[5])?;
+        pin_map(&mut open.maps.watch_places4, pins, watch::MAPS[1])?;
+        pin_map(&mut open.maps.watch_places6, pins, watch::MAPS[2])?;
+        pin_map(&mut open.maps.watch_nodes, pins, watch::MAPS[3])?;
+        pin_map(&mut open.maps.watch_edges, pins, watch::MAPS[4])?;
+        pin_map(&mut open.maps.watch_classes, pins, watch::MAPS[5])?;
+        pin_map(&mut open.maps.watch_texts, pins, watch::MAPS[6])?;
         pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
         open.progs.source_tc.set_autoload(features.atomics);
         open.progs.source_xdp.set_autoload(features.atomics);

@@ -4,20 +4,22 @@ use std::io;
 use std::net::IpAddr;
 
 use super::super::abi::{
-    WATCH_TEXT_BYTES, prefix_key, watch_edge, watch_limit, watch_node, watch_place, watch_role,
-    watch_state, watch_text,
+    WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
+    watch_role, watch_state, watch_text,
 };
 use super::super::before;
+use super::super::events::address_words;
 use super::super::maps::Map;
 use super::super::pins::Pins;
 use super::compile::{Compiled, compile};
-use crate::model::{Prefix, WatchRule};
+use crate::model::WatchRule;
 use crate::os::netdev;
 
 /// The names of its pinned maps.
-pub const MAPS: [&str; 6] = [
+pub const MAPS: [&str; 7] = [
     STATE_MAP,
-    "watch_places",
+    "watch_places4",
+    "watch_places6",
     "watch_nodes",
     "watch_edges",
     "watch_classes",
@@ -30,7 +32,8 @@ const TEXTS_MAP: &str = "watch_texts";
 /// The rules, and what packets are judged by. One process at a time changes it.
 pub struct Watchlist {
     pub state: Map<u32, watch_state>,
-    pub places: Map<prefix_key, watch_place>,
+    pub places4: Map<watch_key4, watch_place>,
+    pub places6: Map<watch_key6, watch_place>,
     pub nodes: Map<u32, watch_node>,
     pub edges: Map<watch_edge, u32>,
     pub classes: Map<u32, u32>,
@@ -38,43 +41,6 @@ pub struct Watchlist {
 }
 
 const TABLES: u32 = watch_limit::WATCH_TABLES.0;
-
-/// The bits of a key's table word count too.
-const TABLE_BITS: u32 = 32;
-
-/// A prefix as tables of addresses have it.
-pub fn key_of(prefix: Prefix) -> prefix_key {
-    let (family, octets) = match prefix.addr() {
-        IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
-        IpAddr::V6(v6) => (6, v6.octets().to_vec()),
-    };
-    let mut addr = [0; 4];
-    for (to, word) in addr.iter_mut().zip(octets.chunks_exact(4)) {
-        *to = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
-    }
-    prefix_key {
-        prefix_len: TABLE_BITS + u32::from(prefix.len()),
-        table: family.to_be(),
-        addr,
-    }
-}
-
-/// The prefix behind a key.
-pub fn prefix_of(key: &prefix_key) -> Option<Prefix> {
-    let addr: IpAddr = match u32::from_be(key.table) {
-        4 => key.addr[0].to_ne_bytes().into(),
-        6 => {
-            let mut bytes = [0; 16];
-            for (to, word) in bytes.chunks_exact_mut(4).zip(key.addr) {
-                to.copy_from_slice(&word.to_ne_bytes());
-            }
-            bytes.into()
-        }
-        _ => return None,
-    };
-    let len = u8::try_from(key.prefix_len.checked_sub(TABLE_BITS)?).ok()?;
-    Prefix::new(addr, len).ok()
-}
 
 /// Rules out of the pieces of their text.
 fn read_text(pieces: impl Iterator<Item = watch_text>) -> io::Result<Vec<WatchRule>> {
@@ -103,23 +69,33 @@ fn too_long(text: &[u8]) -> io::Error {
 impl Watchlist {
     /// The list pinned on this host, if a source was set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        let [state, places, nodes, edges, classes, texts] = MAPS.map(|name| pins.map(name));
+        let [state, places4, places6, nodes, edges, classes, texts] =
+            MAPS.map(|name| pins.map(name));
         let found = (
             Map::open(&state)?,
-            Map::open(&places)?,
+            Map::open(&places4)?,
+            Map::open(&places6)?,
             Map::open(&nodes)?,
             Map::open(&edges)?,
             Map::open(&classes)?,
             Map::open(&texts)?,
         );
-        let (Some(state), Some(places), Some(nodes), Some(edges), Some(classes), Some(texts)) =
-            found
+        let (
+            Some(state),
+            Some(places4),
+            Some(places6),
+            Some(nodes),
+            Some(edges),
+            Some(classes),
+            Some(texts),
+        ) = found
         else {
             return Ok(None);
         };
         Ok(Some(Self {
             state,
-            places,
+            places4,
+            places6,
             nodes,
             edges,
             classes,
@@ -213,13 +189,21 @@ impl Watchlist {
                 0
             };
             for entry in &table.entries {
-                let mut key = key_of(entry.prefix);
-                key.table |= (generation << 16 | role << 8).to_be();
+                let what = generation << 16 | role << 8 | u32::from(entry.prefix.len());
                 let place = watch_place {
                     number: first + entry.number,
                     flags: entry.flags,
                 };
-                self.places.set(&key, &place)?;
+                match entry.prefix.addr() {
+                    IpAddr::V4(v4) => {
+                        let addr = u32::from_ne_bytes(v4.octets());
+                        self.places4.set(&watch_key4 { what, addr }, &place)?;
+                    }
+                    IpAddr::V6(v6) => {
+                        let addr = address_words(v6.into());
+                        self.places6.set(&watch_key6 { what, addr }, &place)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -239,10 +223,17 @@ impl Watchlist {
 
     /// Removes what a list left in tables that hold both.
     fn clear(&self, generation: u32) -> io::Result<()> {
-        let of_list = |key: &prefix_key| u32::from_be(key.table) >> 16 == generation;
-        let places: Vec<prefix_key> = self.places.keys().filter(of_list).collect();
-        for key in places {
-            self.places.remove(&key)?;
+        let mut places4 = Vec::new();
+        self.places4.for_each(|key, _| places4.push(key))?;
+        places4.retain(|key| key.what >> 16 == generation);
+        for key in places4 {
+            self.places4.remove(&key)?;
+        }
+        let mut places6 = Vec::new();
+        self.places6.for_each(|key, _| places6.push(key))?;
+        places6.retain(|key| key.what >> 16 == generation);
+        for key in places6 {
+            self.places6.remove(&key)?;
         }
         let mut edges = Vec::new();
         self.edges.for_each(|key, _| {

@@ -6,4 +6,4 @@ mod list;
 mod places;
 
 pub use compile::{Compiled, Place, TooComplex, compile};
-pub use list::{MAPS, Watchlist, adopt, key_of, prefix_of};
+pub use list::{MAPS, Watchlist, adopt};

@@ -1,11 +1,11 @@
 //! Prefixes as the kernel half looks for the longest one that an address has: by halving their lengths.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::abi::{watch_flag, watch_probe, watch_search};
+use super::super::events::address_words;
 use super::compile::Place;
-use super::list::key_of;
 use crate::model::Prefix;
 
 /// The prefixes of one role and IP version.
@@ -32,6 +32,13 @@ fn way_to(lengths: &[u8], len: u8) -> Vec<u8> {
     way
 }
 
+fn mask(addr: IpAddr) -> [u32; 4] {
+    match addr {
+        IpAddr::V4(v4) => [u32::from_ne_bytes(v4.octets()), 0, 0, 0],
+        IpAddr::V6(_) => address_words(addr),
+    }
+}
+
 /// The probes that halve these lengths, the first of which is the number `first + 1`; the number to begin with, 0
 /// if there are none.
 fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) -> u8 {
@@ -48,7 +55,7 @@ fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) 
     };
     let mut probe = watch_probe {
         len: lengths[middle],
-        mask: key_of(whole.cut(lengths[middle])).addr,
+        mask: mask(whole.cut(lengths[middle]).addr()),
         ..watch_probe::default()
     };
     probe.miss = probes(&lengths[..middle], first, is_ipv4, out);

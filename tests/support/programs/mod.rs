@@ -8,7 +8,7 @@ pub mod source;
 use std::net::IpAddr;
 
 use hostint::datapath::abi::{Abi, bytes_of, counter, flow_key, prefix_key, read_from};
-use hostint::datapath::watch;
+use hostint::datapath::grants;
 use hostint::model::Prefix;
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
 
@@ -82,9 +82,9 @@ pub fn key_of(key: &Key) -> flow_key {
     }
 }
 
-/// A prefix as tables of addresses have it.
+/// A prefix as the list of allowed sources has it.
 pub fn prefix_key(prefix: impl Into<IpAddr>, len: u32) -> prefix_key {
-    watch::key_of(Prefix::new(prefix, len as u8).expect("a prefix"))
+    grants::key_of(Prefix::new(prefix, len as u8).expect("a prefix"))
 }
 
 /// All counters of a role, each summed over the CPUs, by index.

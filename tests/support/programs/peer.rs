@@ -4,13 +4,14 @@ use std::mem::MaybeUninit;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
 use hostint::datapath::abi::{
-    bytes_of, peer_counter, source_flow, watch_flag, watch_place, watch_state,
+    bytes_of, peer_counter, source_flow, watch_flag, watch_key4, watch_key6, watch_place,
+    watch_state,
 };
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::net::IpAddr;
 
-use super::{Ran, get, key_of, prefix_key, read_counters, run, set, zero_counters};
+use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
 use crate::support::frame::{EXTENSION_PORT, MARK};
 use crate::support::icmp::{FAMILIES, Host};
 use crate::support::model::Key;
@@ -71,8 +72,18 @@ impl Peer {
                 number: 0,
                 flags: watch_flag::WATCH_MAY.0,
             };
-            let key = prefix_key(address, len);
-            set(&skel.maps.watch_places, bytes_of(&key), &place);
+            match address {
+                IpAddr::V4(v4) => {
+                    let addr = u32::from_ne_bytes(v4.octets());
+                    let key = watch_key4 { what: len, addr };
+                    set(&skel.maps.watch_places4, bytes_of(&key), &place);
+                }
+                IpAddr::V6(v6) => {
+                    let addr = words(v6.octets());
+                    let key = watch_key6 { what: len, addr };
+                    set(&skel.maps.watch_places6, bytes_of(&key), &place);
+                }
+            }
             let search = &mut state.searches[usize::from(address.is_ipv6())];
             search.first = 1;
             search.probes[1].len = len as u8;

@@ -176,7 +176,8 @@ impl Source {
         let maps = &self.skel.maps;
         Watchlist {
             state: Map::of(&maps.watch_state).expect("as built"),
-            places: Map::of(&maps.watch_places).expect("as built"),
+            places4: Map::of(&maps.watch_places4).expect("as built"),
+            places6: Map::of(&maps.watch_places6).expect("as built"),
             nodes: Map::of(&maps.watch_nodes).expect("as built"),
             edges: Map::of(&maps.watch_edges).expect("as built"),
             classes: Map::of(&maps.watch_classes).expect("as built"),
