@@ -1,0 +1,115 @@
+-- Wireshark and tshark: INT headers, telemetry reports, and hostint's lease messages. See hostint-wire(7).
+--
+-- Install by copying or linking this folder into Wireshark's folder of personal Lua plugins
+-- (Help > About > Folders, mostly ~/.local/lib/wireshark/plugins), or use it once: tshark -X lua_script:hostint.lua
+
+if rawget(_G, "hostint_dissector") then
+    return -- linked and given with -X: once is enough
+end
+rawset(_G, "hostint_dissector", true)
+
+local folder = debug.getinfo(1, "S").source:gsub("^@", ""):match("^(.*[/\\])") or ""
+local function part(name, ...)
+    local load, why = loadfile(folder .. name .. ".lua")
+    assert(load, "hostint's dissector needs all files of its folder: " .. tostring(why))
+    return load()(...)
+end
+
+local fields = part("fields")
+local tools = part("tools", fields)
+local metadata = part("metadata", fields, tools)
+local headers = part("headers", fields, tools, metadata)
+
+-- What the carriers look for, from the preferences.
+local options = { int_ports = {}, extension_ports = {}, geneve_classes = {} }
+local transport = part("transport", fields, tools, headers, options)
+local tunnels = part("tunnels", fields, tools, headers, options)
+local quotes = part("quotes", fields, tools)
+local own_reports = part("hostint_reports", fields, tools, headers, quotes)
+local reports = part("reports", fields, tools, metadata, quotes, own_reports)
+local leases = part("leases", fields, tools)
+
+local prefs, report_prefs = fields.int.prefs, fields.report.prefs
+prefs.dscp = Pref.bool("INT in TCP and UDP by DSCP", true, "Look for INT in TCP and UDP packets whose DSCP has the mark")
+prefs.dscp_value = Pref.string("DSCP mark", "0x01", "The DSCP that marks packets with INT, of the mask's bits")
+prefs.dscp_mask = Pref.string("DSCP mask", "0x01", "The bits of the DSCP that are looked at")
+prefs.extension_ports = Pref.range("extension-udp ports", "33122", "UDP ports that announce INT before the original TCP or UDP header", 65535)
+prefs.ports = Pref.range("INT ports", "51966", "UDP ports (of v0.5, TCP as well) that announce INT; none is assigned", 65535)
+prefs.marker = Pref.string("Probe marker", "494e5450524f4245", "Eight bytes in hexadecimal that announce INT behind the TCP or UDP header; empty: none")
+prefs.gre_types = Pref.range("GRE protocol types", "34997", "GRE protocol types that announce INT; none is assigned (34997 is 0x88b5)", 65535)
+prefs.geneve_classes = Pref.range("Geneve option classes", "171,259", "Geneve option classes of INT: 0x0103, before v2.1 none was assigned", 65535)
+report_prefs.ports = Pref.range("Report ports", "32766", "UDP ports of telemetry reports; none is assigned", 65535)
+
+-- The numbers of a range such as "1-3,5".
+local function numbers(text)
+    local set = {}
+    for from, to in tostring(text):gmatch("(%d+)%-?(%d*)") do
+        for number = tonumber(from), math.min(tonumber(to) or tonumber(from), 65535) do
+            set[number] = true
+        end
+    end
+    return set
+end
+
+local function replace(name, proto, before, now)
+    local dissectors = DissectorTable.get(name)
+    for number in pairs(before) do
+        if not now[number] then dissectors:remove(number, proto) end
+    end
+    for number in pairs(now) do
+        if not before[number] then dissectors:add(number, proto) end
+    end
+    return now
+end
+
+local function both(first, second)
+    local set = {}
+    for _, one in ipairs({ first, second }) do
+        for number in pairs(one) do set[number] = true end
+    end
+    return set
+end
+
+local registered = { udp = {}, gre = {}, report = {} }
+
+local function read_preferences()
+    options.dscp = prefs.dscp
+    options.value = tonumber(prefs.dscp_value) or 0
+    options.mask = tonumber(prefs.dscp_mask) or 0
+    options.dscp = options.dscp and options.mask > 0
+    options.marker = #prefs.marker == 16 and prefs.marker:lower() or nil
+    options.int_ports, options.extension_ports = numbers(prefs.ports), numbers(prefs.extension_ports)
+    options.geneve_classes = numbers(prefs.geneve_classes)
+    registered.udp = replace("udp.port", fields.int, registered.udp, both(options.int_ports, options.extension_ports))
+    registered.gre = replace("gre.proto", fields.gre, registered.gre, numbers(prefs.gre_types))
+    registered.report = replace("udp.port", fields.report, registered.report, numbers(report_prefs.ports))
+end
+
+local function entry(proto, dissect, otherwise)
+    function proto.dissector(tvb, pinfo, tree)
+        return tools.guarded(tree, dissect, tvb, pinfo, tree) or otherwise and tvb:len() or 0
+    end
+end
+
+entry(fields.int, transport.port)
+entry(fields.lookup, transport.lookup, true)
+entry(fields.gpe, tunnels.gpe, true)
+entry(fields.gre, tunnels.gre)
+entry(fields.geneve, tunnels.geneve, true)
+entry(fields.report, reports.dissect)
+fields.int.prefs_changed = read_preferences
+fields.report.prefs_changed = read_preferences
+
+local ip_protocols = DissectorTable.get("ip.proto")
+ip_protocols:add(6, fields.lookup)
+ip_protocols:add(17, fields.lookup)
+DissectorTable.get("udp.port"):add(6081, fields.geneve)
+for code in pairs(tunnels.GPE_CODES) do
+    DissectorTable.get("vxlan.next_proto"):add(code, fields.gpe)
+end
+for _, name in ipairs({ "icmp", "icmpv6" }) do
+    fields.lease:register_heuristic(name, function(tvb, pinfo, tree)
+        return tools.guarded(tree, leases.heuristic, tvb, pinfo, tree) or false
+    end)
+end
+read_preferences()

@@ -1,0 +1,190 @@
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 and 6) added to Telemetry Report v0.5.
+
+return function(fields, tools, headers, quotes)
+    local M = {}
+    local h, put, band = fields.h, tools.put, bit32.band
+
+    local FLOW_BYTES, GAP_BYTES = 44, 24
+
+    -- Byte 2 of the fixed header, reserved in the standard, tells of hostint's clock.
+    function M.show_clock(tree, tvb)
+        local range = tvb(2, 1)
+        local value = range:uint()
+        put(tree, h.clock_told, range, band(value, 0x10) ~= 0)
+        if band(value, 0x10) ~= 0 then
+            put(tree, h.clock, range, math.floor(value / 64))
+            put(tree, h.clock_synchronised, range, band(value, 0x20) ~= 0)
+        end
+    end
+
+    local function too_short(tvb, top, size, what)
+        if tvb:len() >= size then
+            return false
+        end
+        tools.warn(top, "short", string.format("%s has %d bytes, this one %d", what, size, tvb:len()))
+        return true
+    end
+
+    local function odd_length(tvb, top, size, what)
+        if tvb:len() ~= size then
+            tools.warn(top, "length", string.format("%s has %d bytes, this one %d", what, size, tvb:len()))
+        end
+    end
+
+    local function address(tree, range, ipv6, field4, field6)
+        if ipv6 then
+            put(tree, field6, range)
+            return tostring(range:ipv6())
+        end
+        local item = put(tree, field4, range(12, 4))
+        if range(0, 12):bytes():tohex():upper() ~= "00000000000000000000FFFF" then
+            tools.warn(item, "header", "an IPv4 address stands in the form ::ffff:a.b.c.d")
+        end
+        return tostring(range(12, 4):ipv4())
+    end
+
+    local function show_vlan(tree, field, range)
+        local item = put(tree, field, range, range:uint() % 4096)
+        if range:uint() > 4095 then
+            tools.warn(item, "reserved", "reserved bits above the VLAN ID are set")
+        end
+        return range:uint() % 4096
+    end
+
+    -- What names a flow in the kinds 5 and 6; gives its sentence and whether the queue is known.
+    local function show_flow(tree, tvb, at, queue_may_be_known)
+        local flow = tree:add(tvb(at, FLOW_BYTES), "Flow")
+        local flags = tvb(at + 1, 1):uint()
+        local ipv6, queue = band(flags, 0x80) ~= 0, band(flags, 0x40) ~= 0
+        local layout = put(flow, h.layout, tvb(at, 1))
+        if tvb(at, 1):uint() ~= 1 then
+            tools.warn(layout, "header", "the layout is 1 as yet")
+        end
+        put(flow, h.flow_ipv6, tvb(at + 1, 1), ipv6)
+        if queue_may_be_known then
+            put(flow, h.flow_queue, tvb(at + 1, 1), queue)
+        end
+        tools.reserved(flow, h.flow_flags_reserved, tvb(at + 1, 1), band(flags, queue_may_be_known and 0x3f or 0x7f))
+        local protocol = tvb(at + 2, 1):uint()
+        put(flow, h.flow_proto, tvb(at + 2, 1))
+        tools.reserved(flow, h.flow_flags_reserved, tvb(at + 3, 1), tvb(at + 3, 1):uint())
+        local sport, dport = tvb(at + 4, 2):uint(), tvb(at + 6, 2):uint()
+        put(flow, h.flow_sport, tvb(at + 4, 2))
+        put(flow, h.flow_dport, tvb(at + 6, 2))
+        local outer = show_vlan(flow, h.flow_outer_vlan, tvb(at + 8, 2))
+        local inner = show_vlan(flow, h.flow_inner_vlan, tvb(at + 10, 2))
+        local src = address(flow, tvb(at + 12, 16), ipv6, h.flow_src4, h.flow_src6)
+        local dst = address(flow, tvb(at + 28, 16), ipv6, h.flow_dst4, h.flow_dst6)
+        local name = quotes.named(protocol, src, dst, ipv6 and "[%s]:%d" or "%s:%d", sport, dport)
+        if inner > 0 then
+            name = name .. " in VLAN " .. (outer > 0 and outer .. "/" or "") .. inner
+        end
+        flow:append_text(": " .. name)
+        return name, queue
+    end
+
+    -- The INT headers that a latency report ends with.
+    local function show_stack(tvb, at, top)
+        local block = headers.measure(tvb, at, { carrier = "report" })
+        if not block then
+            tools.warn(top, "short", "INT headers are missing")
+            return "Latency report without INT headers"
+        end
+        headers.show(top, tvb, block, "in a report")
+        if block.reported_stop ~= tvb:len() then
+            tools.warn(top, "length", string.format("INT ends at byte %d of the report's %d", block.reported_stop, tvb:len()))
+        end
+        local function node(seen)
+            return seen and seen.node_id and tostring(seen.node_id:uint()) or "?"
+        end
+        local from, to = node(block.oldest), node(block.newest)
+        return string.format("Latency %s from node %s to %s: %%s, packet %s of its flow",
+            block.latency and tools.duration(block.latency) or "unknown", from, to, block.number or "?")
+    end
+
+    -- Whether IP header, L4 header and INT are where they have to be without or with the node ID word.
+    local function quoted_at(tvb, ip)
+        if tvb:len() < ip + 20 or tvb(ip, 1):uint() ~= 0x45 then
+            return nil
+        end
+        local l4 = ({ [6] = 20, [17] = 8 })[tvb(ip + 9, 1):uint()]
+        local int = l4 and ip + 20 + l4
+        return int and tvb:len() >= int + 12 and tvb(int, 1):uint() == 3 and int or nil
+    end
+
+    local function latency(tvb, pinfo, top, quoted)
+        local ip = quoted_at(tvb, 16) and 16 or quoted_at(tvb, 12) and 12
+        if not ip then
+            tools.warn(top, "header", "neither with nor without node ID do IPv4 header, TCP or UDP header and INT fit")
+            return "Latency report, malformed"
+        end
+        if ip == 16 then
+            put(top, h.sink_node, tvb(12, 4))
+        end
+        local int = quoted_at(tvb, ip)
+        local packet = tvb(ip, int - ip):tvb()
+        quoted[1] = { packet, "ipv4" }
+        return show_stack(tvb, int, top):format(quotes.flow(packet, "ipv4"))
+    end
+
+    local function extended_latency(tvb, _, top)
+        if too_short(tvb, top, 64, "an extended latency report") then
+            return "Latency report, cut short"
+        end
+        local name, known = show_flow(top, tvb, 12, true)
+        tools.reserved(top, h.flow_flags_reserved, tvb(56, 1), tvb(56, 1):uint())
+        local suffix = not known and " (not known)" or nil
+        put(top, h.queue_packets, tvb(56, 4), tvb(57, 3):uint(), suffix)
+        put(top, h.backlog, tvb(60, 4), nil, suffix)
+        return show_stack(tvb, 64, top):format(name)
+    end
+
+    -- What both drop summaries have first; gives the sentence with a place for the flow's name.
+    local function show_gap(tvb, top)
+        local gap = top:add(tvb(12, GAP_BYTES), "Loss")
+        put(gap, h.source_node, tvb(12, 4))
+        put(gap, h.sink_node, tvb(16, 4))
+        put(gap, h.source_port, tvb(20, 2))
+        put(gap, h.sink_port, tvb(22, 2))
+        put(gap, h.gap_time, tvb(24, 4))
+        put(gap, h.gap_seq, tvb(28, 4))
+        local count = tvb(32, 4):uint()
+        local item = put(gap, h.lost, tvb(32, 4))
+        local sentence = string.format("%s lost after number %d from node %d to %d", tools.count(count, "packet"),
+            tvb(28, 4):uint(), tvb(12, 4):uint(), tvb(16, 4):uint())
+        tools.warn(item, "lost", sentence)
+        return sentence .. ": %s"
+    end
+
+    local function drop_summary(tvb, _, top, quoted)
+        if too_short(tvb, top, 56, "a drop summary") then
+            return "Drop summary, cut short"
+        end
+        local udp = tvb(45, 1):uint() == 17
+        odd_length(tvb, top, udp and 64 or 76, udp and "a drop summary about UDP" or "a drop summary about TCP")
+        local packet = tvb(36):tvb()
+        local name = quotes.flow(packet, "ipv4")
+        -- Only addresses, protocol and ports mean something in there: a packet for the eye, not for the dissectors.
+        local flow = top:add(tvb(36), "Flow: " .. name .. " (headers made up by the sink)")
+        put(flow, h.flow_proto, tvb(45, 1))
+        put(flow, h.flow_src4, tvb(48, 4))
+        put(flow, h.flow_dst4, tvb(52, 4))
+        if tvb:len() >= 60 then
+            put(flow, h.flow_sport, tvb(56, 2))
+            put(flow, h.flow_dport, tvb(58, 2))
+        end
+        return show_gap(tvb, top):format(name)
+    end
+
+    local function extended_drop_summary(tvb, _, top)
+        if too_short(tvb, top, 80, "an extended drop summary") then
+            return "Drop summary, cut short"
+        end
+        odd_length(tvb, top, 80, "an extended drop summary")
+        local sentence = show_gap(tvb, top)
+        return sentence:format((show_flow(top, tvb, 36, false)))
+    end
+
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary }
+    return M
+end

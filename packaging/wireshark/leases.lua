@@ -1,0 +1,92 @@
+-- hostint's lease messages: the payload of an ICMP echo request and its reply.
+
+return function(fields, tools)
+    local M = {}
+    local h, put, band = fields.h, tools.put, bit32.band
+
+    local MAGIC, LENGTH = 0x68696e74, 96
+    local ENCAPSULATIONS = { { 1, "lease_over", "over-tcp-udp" }, { 2, "lease_extension", "extension-udp" }, { 8, "lease_gpe", "vxlan-gpe" } }
+
+    local function time(tree, tvb, at, number, human)
+        put(tree, fields.h[number], tvb(at, 8))
+        local ns = tvb(at, 8):uint64()
+        local second = UInt64(1000000000)
+        tools.computed(tree, fields.h[human], NSTime.new((ns / second):tonumber(), (ns % second):tonumber()))
+    end
+
+    local function show_question(tree, tvb)
+        local question = tree:add(tvb(0, 56), "Question")
+        put(question, h.lease_magic, tvb(0, 4))
+        local version = put(question, h.lease_version, tvb(4, 4))
+        if tvb(4, 4):uint() ~= 1 then
+            tools.warn(version, "header", "this dissector knows version 1 only")
+        end
+        put(question, h.lease_nonce, tvb(8, 8))
+        local mapped = tvb(16, 12):bytes():tohex():upper() == "00000000000000000000FFFF"
+        put(question, mapped and h.lease_src4 or h.lease_src6, mapped and tvb(28, 4) or tvb(16, 16))
+        time(question, tvb, 32, "lease_asked", "lease_asked_time")
+        put(question, h.lease_source_node, tvb(40, 4))
+        tools.reserved(question, h.lease_reserved, tvb(44, 4), tvb(44, 4):uint())
+        put(question, h.lease_question_tag, tvb(48, 8))
+        return tvb(40, 4):uint(), tostring(mapped and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
+    end
+
+    local function show_answer(tree, tvb)
+        local answer = tree:add(tvb(56, 40), "Answer")
+        put(answer, h.lease_instance, tvb(56, 8))
+        put(answer, h.lease_sink_node, tvb(64, 4))
+        local encapsulations = tvb(68, 1)
+        local names = {}
+        local list = put(answer, h.lease_encapsulations, encapsulations)
+        for _, known in ipairs(ENCAPSULATIONS) do
+            local set = band(encapsulations:uint(), known[1]) ~= 0
+            put(list, h[known[2]], encapsulations, set)
+            names[#names + 1] = set and known[3] or nil
+        end
+        list:append_text(" (" .. table.concat(names, ", ") .. ")")
+        tools.reserved(answer, h.lease_reserved, encapsulations, band(encapsulations:uint(), 0xf4))
+        local value, mask = tvb(69, 1):uint(), tvb(70, 1):uint()
+        put(answer, h.lease_mark, tvb(69, 1), nil, string.format(" (DSCP 0x%02x)", math.floor(value / 4)))
+        put(answer, h.lease_mask, tvb(70, 1), nil, string.format(" (DSCP 0x%02x)", math.floor(mask / 4)))
+        put(answer, h.lease_clock, tvb(71, 1), tvb(71, 1):uint() % 128)
+        put(answer, h.lease_clock_synchronised, tvb(71, 1), tvb(71, 1):uint() >= 128)
+        put(answer, h.lease_port, tvb(72, 2))
+        put(answer, h.lease_mtu, tvb(74, 2), nil, tvb(74, 2):uint() == 0 and " (not known)" or nil)
+        put(answer, h.lease_tai, tvb(76, 2))
+        put(answer, h.lease_software, tvb(78, 2), string.format("%d.%d", tvb(78, 1):uint(), tvb(79, 1):uint()))
+        time(answer, tvb, 80, "lease_answered", "lease_answered_time")
+        local tag = put(answer, h.lease_answer_tag, tvb(88, 8))
+        return tvb(64, 4):uint(), table.concat(names, ", "), tag
+    end
+
+    -- True if the payload of an ICMP echo is a lease message.
+    function M.heuristic(tvb, pinfo, tree)
+        if tvb:len() < LENGTH or tvb:reported_len() ~= LENGTH or tvb(0, 4):uint() ~= MAGIC then
+            return false
+        end
+        local top = tree:add(fields.lease, tvb(), "hostint lease")
+        local source, address = show_question(top, tvb)
+        local zeros = tvb(56, 40):bytes():tohex():match("^0+$")
+        local sentence
+        if zeros then
+            put(top, h.lease_kind, tvb(56, 40), "question"):set_generated()
+            sentence = string.format("Lease question of node %d: may I tag packets of %s?", source, address)
+        else
+            local sink, names, tag = show_answer(top, tvb)
+            if tvb(88, 8):bytes():tohex():upper() == "FFFFFFFFFFFFFFFF" then
+                put(top, h.lease_kind, tvb(56, 40), "refusal"):set_generated()
+                tools.warn(tag, "forged", "node " .. sink .. " found a wrong tag: keys differ, or NAT is on the way")
+                sentence = string.format("Lease refused by node %d to node %d: wrong tag", sink, source)
+            else
+                put(top, h.lease_kind, tvb(56, 40), "answer"):set_generated()
+                sentence = string.format("Lease answer of node %d to node %d: tag packets of %s (%s)", sink, source, address, names)
+            end
+        end
+        top:append_text(": " .. sentence)
+        pinfo.cols.protocol = "hostint"
+        pinfo.cols.info = sentence
+        return true
+    end
+
+    return M
+end

@@ -1,0 +1,120 @@
+-- Small helpers that everything shares: adding fields, calling other dissectors, one's complement sums.
+
+return function(fields)
+    local M = { quoting = 0, depth = 0 }
+
+    -- Adds a field with a value of its own, so that one field serves all versions wherever their bits stand.
+    function M.put(tree, field, range, value, suffix)
+        local item = value == nil and tree:add(field, range) or tree:add(field, range, value)
+        if suffix then
+            item:append_text(suffix)
+        end
+        return item
+    end
+
+    -- What no packet has, but follows from it.
+    function M.computed(tree, field, value, suffix)
+        local item = tree:add(field, value)
+        item:set_generated()
+        if suffix then
+            item:append_text(suffix)
+        end
+        return item
+    end
+
+    function M.warn(item, kind, text)
+        item:add_proto_expert_info(fields.e[kind], text)
+    end
+
+    -- Bits that the standard reserves are shown only where they are set.
+    function M.reserved(tree, field, range, value)
+        if value ~= 0 then
+            M.warn(M.put(tree, field, range, value), "reserved", "reserved bits are set")
+        end
+    end
+
+    -- Whatever goes wrong in here stays in here: no packet raises a Lua error.
+    function M.guarded(tree, body, ...)
+        local depth, quoting = M.depth, M.quoting
+        local good, result = pcall(body, ...)
+        M.depth, M.quoting = depth, quoting
+        if good then
+            return result
+        end
+        pcall(function()
+            local text = tostring(result):gsub("^.-:%d+: ", "")
+            tree:add_proto_expert_info(fields.e.failed, "the packet ends or errs where INT was expected: " .. text)
+        end)
+        return nil
+    end
+
+    -- Hands bytes on to another dissector. What is malformed in there has its own mark in the tree already.
+    function M.call(dissector, tvb, pinfo, tree)
+        if not dissector or tvb:len() == 0 then
+            return 0
+        end
+        local good, used = pcall(dissector.call, dissector, tvb, pinfo, tree)
+        return good and used or tvb:len()
+    end
+
+    function M.try(tables, key, tvb, pinfo, tree)
+        if tvb:len() == 0 then
+            return 0
+        end
+        local good, used = pcall(tables.try, tables, key, tvb, pinfo, tree)
+        return good and used or tvb:len()
+    end
+
+    -- Folded one's complement sum of 16-bit words; an odd byte at the end is the high one.
+    function M.sum(bytes, from, to, start)
+        local sum = start or 0
+        local i = from
+        while i + 1 < to do
+            sum = sum + bytes:uint(i, 2)
+            i = i + 2
+        end
+        if i < to then
+            sum = sum + bytes:get_index(i) * 256
+        end
+        return sum
+    end
+
+    function M.fold(sum)
+        while sum > 0xffff do
+            sum = sum % 0x10000 + math.floor(sum / 0x10000)
+        end
+        return sum
+    end
+
+    function M.set16(bytes, at, value)
+        bytes:set_index(at, math.floor(value / 256))
+        bytes:set_index(at + 1, value % 256)
+    end
+
+    -- A difference of two 32-bit times, signed: both wrap every 4.3 s.
+    function M.signed32(value)
+        value = value % 0x100000000
+        if value >= 0x80000000 then
+            value = value - 0x100000000
+        end
+        return value
+    end
+
+    function M.duration(ns)
+        local size = math.abs(ns)
+        if size < 10000 then
+            return string.format("%d ns", ns)
+        elseif size < 10000000 then
+            return string.format("%.1f us", ns / 1000)
+        elseif size < 10000000000 then
+            return string.format("%.1f ms", ns / 1000000)
+        end
+        return string.format("%.3f s", ns / 1000000000)
+    end
+
+    function M.count(number, word)
+        return string.format("%d %s%s", number, word, number == 1 and "" or "s")
+    end
+
+    return M
+end

@@ -1,0 +1,281 @@
+-- INT in TCP and UDP, found by DSCP mark, probe marker or destination port; what is behind goes on without it.
+
+return function(fields, tools, headers, options)
+    local M = {}
+    local f, put = fields.f, tools.put
+
+    local TCP, UDP = 6, 17
+    local BASE = { [TCP] = 20, [UDP] = 8 }
+    local CHECKSUM_AT = { [TCP] = 16, [UDP] = 6 }
+    local ip_protocols = DissectorTable.get("ip.proto")
+    local udp_ports = DissectorTable.get("udp.port")
+    local plain = { [TCP] = ip_protocols:get_dissector(TCP), [UDP] = ip_protocols:get_dissector(UDP) }
+    local data = Dissector.get("data")
+
+    local dscp_fields = { Field.new("ip.dsfield.dscp"), Field.new("ipv6.tclass.dscp") }
+    local length_fields = { Field.new("ip.len"), Field.new("ipv6.plen") }
+    local address_fields = {
+        { Field.new("ip.src"), Field.new("ip.dst") }, { Field.new("ipv6.src"), Field.new("ipv6.dst") },
+    }
+    -- Without a listener that has a filter, tshark's summary builds no tree, and there is no DSCP to look at.
+    local _ = Listener.new("frame", "int")
+
+    -- The innermost IP header so far: the one that was dissected last.
+    local function last(extractor)
+        local all = { extractor() }
+        return all[#all], #all
+    end
+
+    local function ip_header(pinfo)
+        local v4, v6 = last(dscp_fields[1]), last(dscp_fields[2])
+        local is_v6 = tostring(pinfo.net_src):find(":", 1, true) ~= nil
+        local dscp = is_v6 and v6 or v4 or v6
+        return dscp and dscp.value, is_v6 and 2 or 1
+    end
+
+    local function marked(dscp)
+        return options.dscp and (not dscp or bit32.band(dscp, options.mask) == bit32.band(options.value, options.mask))
+    end
+
+    -- Where INT may begin: behind the first 20 bytes of TCP (Host-INT) or behind the options (v0.5), behind UDP's 8.
+    local function places(tvb, protocol)
+        if protocol == UDP then
+            return { 8 }
+        end
+        local header = math.floor(tvb(12, 1):uint() / 16) * 4
+        return header > 20 and { 20, header } or { 20 }
+    end
+
+    -- A measured block in this segment, and how it was found; or a damaged one that stays where it is.
+    local function find(tvb, protocol, dscp)
+        local dport = tvb(2, 2):uint()
+        if protocol == UDP and (options.int_ports[dport] or options.extension_ports[dport]) then
+            return nil
+        end
+        for _, at in ipairs(places(tvb, protocol)) do
+            local from = at
+            local marker = options.marker and tvb:len() >= at + 8 and tvb(at, 8):bytes():tohex():lower() == options.marker
+            if marker then
+                at = at + 8
+            end
+            if marker or marked(dscp) or (protocol == TCP and options.int_ports[dport]) then
+                local block = headers.measure(tvb, at, { carrier = "l4" })
+                if block and headers.strict(tvb, block) then
+                    block.from, block.marker = from, marker and from or nil
+                    local by_port = protocol == TCP and options.int_ports[dport] and block.version == 0
+                    return block, marker and "by probe marker" or by_port and "by port" or "by DSCP mark", by_port
+                elseif block and block.hostint and headers.damaged(tvb, at) then
+                    return nil, block
+                end
+            end
+        end
+        return nil
+    end
+
+    local function pseudo_sum(version, protocol, length)
+        local sum = protocol + length
+        for _, extractor in ipairs(address_fields[version]) do
+            local address = last(extractor)
+            if not address then
+                return nil
+            end
+            local bytes = address.range:bytes()
+            sum = tools.sum(bytes, 0, bytes:len(), sum)
+        end
+        return sum
+    end
+
+    -- The checksum as it travels: good, bad, left to the network card, or not to be judged.
+    local function checksum_status(tvb, protocol, block, version)
+        local bytes = tvb:range(0, tvb:len()):bytes()
+        local field = bytes:uint(CHECKSUM_AT[protocol], 2)
+        if protocol == UDP and field == 0 then
+            return "not used"
+        elseif tools.quoting > 0 or tvb:len() < tvb:reported_len() then
+            return "unverified, the packet is cut short"
+        end
+        local pseudo = pseudo_sum(version, protocol, tvb:len())
+        if not pseudo then
+            return "unverified"
+        end
+        local tail = block.hostint and block.stop - 4
+        if tail and tvb(block.at + 1, 1):uint() < 128 then
+            tools.set16(bytes, tail, 0)
+            tools.set16(bytes, tail + 2, 0)
+        end
+        if tools.fold(tools.sum(bytes, 0, bytes:len(), pseudo)) == 0xffff then
+            return "good"
+        end
+        local original = tools.fold(pseudo - (block.stop - block.from))
+        local waiting = field == tools.fold(pseudo)
+            or tail and (bytes:uint(tail, 2) == original or bytes:uint(tail + 2, 2) == original)
+        return waiting and "unfinished, left to the network card" or "bad"
+    end
+
+    -- The segment as it was before INT: lengths and checksum right again, in bytes of its own.
+    local function without(tvb, protocol, block, port)
+        local bytes = tvb:range(0, tvb:len()):bytes()
+        local cut = block.stop - block.from
+        local removed = bytes:subset(block.from, cut)
+        local rest = ByteArray.new()
+        rest:append(bytes:subset(0, block.from))
+        if block.stop < bytes:len() then
+            rest:append(bytes:subset(block.stop, bytes:len() - block.stop))
+        end
+        local missing = tvb:reported_len() - tvb:len()
+        local check = bytes:uint(CHECKSUM_AT[protocol], 2)
+        local used = protocol == TCP or check ~= 0
+        if block.hostint and tvb(block.at + 1, 1):uint() < 128 then
+            tools.set16(removed, cut - 4, 0)
+            tools.set16(removed, cut - 2, 0)
+        end
+        local difference = protocol == UDP and 2 * cut or cut
+        local restored = tools.sum(removed, 0, cut, check + difference)
+        if port then
+            restored = restored + bytes:uint(2, 2) + 0xffff - port
+            tools.set16(rest, 2, port)
+        end
+        restored = tools.fold(restored)
+        if protocol == UDP then
+            tools.set16(rest, 4, math.max(bytes:uint(4, 2) - cut, 8))
+            restored = restored == 0 and 0xffff or restored
+        end
+        if used then
+            tools.set16(rest, CHECKSUM_AT[protocol], restored)
+        end
+        return rest, missing, used and restored or 0
+    end
+
+    -- In a quote that ends early, lengths are cut to what is there, or the dissectors would call it malformed.
+    local function fit(bytes, protocol)
+        local there = bytes:len()
+        if protocol == UDP and there >= 8 and bytes:uint(4, 2) > there then
+            tools.set16(bytes, 4, there)
+        elseif protocol == TCP and there >= 20 and math.floor(bytes:get_index(12) / 16) * 4 > there then
+            bytes:set_index(12, math.floor(there / 4) * 16 + bytes:get_index(12) % 16)
+        end
+        return bytes
+    end
+
+    local function explain(top, tvb, protocol, block, version, rest, missing, checksum)
+        local cut = block.stop - block.from
+        tools.computed(top, f.block_length, cut)
+        local ip_length = last(length_fields[version])
+        if ip_length and ip_length.value > cut then
+            tools.computed(top, f.original_ip_length, ip_length.value - cut, " (on the wire " .. ip_length.value .. ")")
+        end
+        if protocol == UDP then
+            tools.computed(top, f.original_udp_length, rest:uint(4, 2), " (on the wire " .. tvb(4, 2):uint() .. ")")
+        else
+            local payload = rest:len() + missing - math.floor(tvb(12, 1):uint() / 16) * 4
+            if payload >= 0 then
+                tools.computed(top, f.original_tcp_payload, payload)
+            end
+        end
+        tools.computed(top, f.original_checksum, checksum, string.format(" (on the wire 0x%04x)", tvb(CHECKSUM_AT[protocol], 2):uint()))
+        local status = checksum_status(tvb, protocol, block, version)
+        local item = tools.computed(top, f.checksum, status)
+        if status == "bad" then
+            tools.warn(item, "checksum", "wrong L4 checksum of the packet with INT")
+        end
+    end
+
+    local function dissect(tvb, pinfo, tree, protocol)
+        if tvb:len() < BASE[protocol] then
+            return tools.call(plain[protocol], tvb, pinfo, tree)
+        end
+        local dscp, version = ip_header(pinfo)
+        local block, found, by_port = find(tvb, protocol, dscp)
+        if not block then
+            if found then
+                headers.show(tree, tvb, found, "in " .. (protocol == TCP and "TCP" or "UDP") .. ", not what a sink takes for INT")
+            end
+            if tools.quoting > 0 then
+                local bytes = tvb:range(0, tvb:len()):bytes()
+                local original = tvb:range(0, tvb:len()):bytes()
+                if fit(bytes, protocol) ~= original then
+                    tvb = bytes:tvb("Quoted segment, lengths cut")
+                end
+            end
+            return tools.call(plain[protocol], tvb, pinfo, tree)
+        end
+        local where = "in " .. (protocol == TCP and "TCP" or "UDP") .. " " .. found
+        local top = headers.show(tree, tvb, block, where)
+        local rest, missing, checksum = without(tvb, protocol, block, by_port and block.tail_dport)
+        explain(top, tvb, protocol, block, version, rest, missing, checksum)
+        if tools.quoting > 0 then
+            fit(rest, protocol)
+        elseif missing > 0 then
+            -- The dissectors need the true length; bytes that were not captured have to be something.
+            top:append_text(string.format(" (%s not captured, shown as zeros below)", tools.count(missing, "byte")))
+            local at = rest:len()
+            rest:set_size(at + missing)
+            for i = at, at + missing - 1 do
+                rest:set_index(i, 0)
+            end
+        end
+        tools.call(plain[protocol], rest:tvb("Segment without INT"), pinfo, tree)
+        pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+        return tvb:len()
+    end
+
+    -- TCP and UDP behind IP: to the original dissector unless INT is there.
+    function M.lookup(tvb, pinfo, tree)
+        local protocol = pinfo.match_uint
+        if not plain[protocol] then
+            return 0
+        end
+        tools.depth = tools.depth + 1
+        if tools.depth > 8 then
+            tools.depth = tools.depth - 1
+            return tools.call(plain[protocol], tvb, pinfo, tree)
+        end
+        local used = dissect(tvb, pinfo, tree, protocol)
+        tools.depth = tools.depth - 1
+        return used
+    end
+
+    -- UDP whose destination port announces INT: the port of INT (v0.5 to v2.1) or that of extension-udp.
+    function M.port(tvb, pinfo, tree)
+        local extension = options.extension_ports[pinfo.dst_port]
+        if not extension and not options.int_ports[pinfo.dst_port] then
+            return 0
+        end
+        local block = headers.measure(tvb, 0, { carrier = "l4" })
+        if not block or (#block.problems > 0 and not (block.hostint and headers.damaged(tvb, 0))) then
+            return 0
+        elseif #block.problems == 0 and not headers.strict(tvb, block) and not block.hostint then
+            return 0
+        end
+        tools.depth = tools.depth + 1
+        block.over_udp = block.hostint
+        local top = headers.show(tree, tvb, block, extension and "extension-udp" or "in UDP by port")
+        tools.computed(top, f.block_length, block.stop + (block.npt == 1 and 0 or block.version == 2 and 8 or extension and 8 or 0))
+        local used = tvb:len()
+        if block.stop < tvb:len() and tools.depth <= 8 then
+            local rest = tvb(block.stop):tvb()
+            local proto = block.hostint and block.tail_proto or block.npt == 2 and tvb(3, 1):uint()
+            local port = block.npt == 1 and tvb(2, 2):uint() or block.tail_dport
+            local taken = 0
+            if proto then
+                taken = tools.try(ip_protocols, proto, rest, pinfo, tree)
+            elseif port then
+                pinfo.dst_port = port
+                local low, high = math.min(port, pinfo.src_port), math.max(port, pinfo.src_port)
+                taken = tools.try(udp_ports, low, rest, pinfo, tree)
+                taken = taken > 0 and taken or tools.try(udp_ports, high, rest, pinfo, tree)
+                if taken == 0 then
+                    pinfo.cols.info = string.format("%d > %d Len=%d", pinfo.src_port, port, rest:len())
+                end
+            end
+            if taken == 0 then
+                tools.call(data, rest, pinfo, tree)
+            end
+        end
+        pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+        tools.depth = tools.depth - 1
+        return used
+    end
+
+    return M
+end
