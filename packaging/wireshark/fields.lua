@@ -15,7 +15,7 @@ return function()
         lease = Proto("hostint", "hostint"),
     }
 
-    local TYPES = { [1] = "INT-MD (hop-by-hop)", [2] = "destination", [3] = "INT-MX" }
+    local TYPES = { [1] = "hop-by-hop (INT-MD)", [2] = "destination", [3] = "INT-MX" }
     local PROTOCOLS = {
         [1] = "ICMP", [4] = "IPv4", [6] = "TCP", [17] = "UDP", [41] = "IPv6", [47] = "GRE", [50] = "ESP", [51] = "AH",
         [58] = "ICMPv6", [132] = "SCTP",
@@ -83,9 +83,9 @@ return function()
         }
     end
 
-    local function bitmap_fields(prefix)
+    local function bitmap_fields(prefix, label)
         return {
-            bitmap = u16(prefix, "Instruction bitmap", HEX),
+            bitmap = u16(prefix, label, HEX),
             [0x8000] = bool(prefix .. ".node_id", "Node ID", 0x8000),
             [0x4000] = bool(prefix .. ".ports", "Ingress and egress port", 0x4000),
             [0x2000] = bool(prefix .. ".hop_latency", "Hop latency", 0x2000),
@@ -101,13 +101,13 @@ return function()
     end
 
     M.node = { int = node_fields("int"), report = node_fields("int_report") }
-    M.bits = { int = bitmap_fields("int.bitmap"), report = bitmap_fields("int_report.md_bits") }
+    M.bits = { int = bitmap_fields("int.bitmap", "Instruction bitmap"), report = bitmap_fields("int_report.md_bits", "Metadata bits") }
 
     M.f = {
         -- what holds for the whole INT part
         version = ProtoField.string("int.version", "Version"),
         carrier = ProtoField.string("int.carrier", "Found"),
-        block_length = u16("int.block_length", "Bytes that INT adds here"),
+        block_length = u16("int.block_length", "Bytes of INT, headers added for it included"),
         hops = u8("int.hops", "Hops in the metadata stack"),
         latency = ProtoField.int64("int.latency_ns", "Latency, newest hop's ingress less oldest hop's (ns)", DEC),
         checksum = ProtoField.string("int.checksum_status", "L4 checksum with INT"),

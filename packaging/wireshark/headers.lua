@@ -17,7 +17,9 @@ return function(fields, tools, metadata)
 
     local function measure_v05(block, tvb, at, md)
         block.hostint = block.shim == 4 and tvb(at, 1):uint() == HOSTINT_TYPE and block.carrier ~= "gpe"
-        block.name = block.hostint and "Host-INT" or "v0.5"
+        -- Host-INT leaves the shim's second byte 0; hostint has flags there, but not in reports.
+        local told = block.hostint and block.carrier == "l4" and tvb(at + 1, 1):uint() ~= 0
+        block.name = told and "hostint" or block.hostint and "Host-INT" or "v0.5"
         block.ins_cnt = band(tvb(md + 1, 1):uint(), 0x1f)
         block.hops = tvb(md + 3, 1):uint()
         block.items = metadata.items(metadata.V05, block.bitmap)
@@ -442,8 +444,8 @@ return function(fields, tools, metadata)
         end
     end
 
-    -- The sentence for title and info column: who, which packet, how long.
-    function M.sentence(block)
+    -- Who, which packet, how long.
+    local function sentence(block)
         local parts = {}
         local function node(seen)
             return seen and seen.node_id and tostring(seen.node_id:uint())
@@ -468,7 +470,16 @@ return function(fields, tools, metadata)
         if #block.problems > 0 then
             parts[#parts + 1] = "malformed"
         end
-        return "INT " .. block.name .. (#parts > 0 and ": " .. table.concat(parts, ", ") or "")
+        return table.concat(parts, ", ")
+    end
+
+    -- What the info column gets behind the packet's own words.
+    function M.note(block)
+        local words = sentence(block)
+        if #words == 0 then
+            return " [INT " .. block.name .. "]"
+        end
+        return (block.number and " [INT: " or " [INT " .. block.name .. ": ") .. words .. "]"
     end
 
     -- Shows measured headers; gives the tree item, which the carrier may add to.
@@ -497,7 +508,8 @@ return function(fields, tools, metadata)
         for _, text in ipairs(block.problems) do
             tools.warn(top, "length", "INT is malformed: " .. text)
         end
-        top:set_text("In-band Network Telemetry " .. M.sentence(block):sub(5) .. ", " .. found)
+        local words = sentence(block)
+        top:set_text("In-band Network Telemetry, " .. block.name .. " " .. found .. (#words > 0 and ": " .. words or ""))
         return top
     end
 

@@ -24,7 +24,7 @@ local headers = part("headers", fields, tools, metadata)
 local options = { int_ports = {}, extension_ports = {}, geneve_classes = {} }
 local transport = part("transport", fields, tools, headers, options)
 local tunnels = part("tunnels", fields, tools, headers, options)
-local quotes = part("quotes", fields, tools)
+local quotes = part("quotes", fields, tools, options)
 local own_reports = part("hostint_reports", fields, tools, headers, quotes)
 local reports = part("reports", fields, tools, metadata, quotes, own_reports)
 local leases = part("leases", fields, tools)
@@ -38,6 +38,7 @@ prefs.ports = Pref.range("INT ports", "51966", "UDP ports (of v0.5, TCP as well)
 prefs.marker = Pref.string("Probe marker", "494e5450524f4245", "Eight bytes in hexadecimal that announce INT behind the TCP or UDP header; empty: none")
 prefs.gre_types = Pref.range("GRE protocol types", "34997", "GRE protocol types that announce INT; none is assigned (34997 is 0x88b5)", 65535)
 prefs.geneve_classes = Pref.range("Geneve option classes", "171,259", "Geneve option classes of INT: 0x0103, before v2.1 none was assigned", 65535)
+report_prefs.quotes = Pref.bool("Dissect quoted packets", true, "Without this the packets that reports quote stay out of the analysis of TCP streams")
 report_prefs.ports = Pref.range("Report ports", "32766", "UDP ports of telemetry reports; none is assigned", 65535)
 
 -- The numbers of a range such as "1-3,5".
@@ -78,6 +79,7 @@ local function read_preferences()
     options.mask = tonumber(prefs.dscp_mask) or 0
     options.dscp = options.dscp and options.mask > 0
     options.marker = #prefs.marker == 16 and prefs.marker:lower() or nil
+    options.quotes = report_prefs.quotes
     options.int_ports, options.extension_ports = numbers(prefs.ports), numbers(prefs.extension_ports)
     options.geneve_classes = numbers(prefs.geneve_classes)
     registered.udp = replace("udp.port", fields.int, registered.udp, both(options.int_ports, options.extension_ports))

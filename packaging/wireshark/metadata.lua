@@ -4,18 +4,20 @@ return function(fields, tools)
     local M = {}
     local put = tools.put
 
-    local function one(name, size)
+    local function missing(range)
+        return range:bytes():tohex():match("^[Ff]+$") and " (not available)" or nil
+    end
+
+    local function one(name)
         return function(tree, node, range, seen)
-            local value = size == 8 and range:uint64() or range:uint()
-            local missing = size == 8 and value == UInt64.new(0xffffffff, 0xffffffff) or value == 0xffffffff
-            put(tree, node[name], range, value, missing and " (not available)" or nil)
-            seen[name] = seen[name] or (not missing and range) or nil
+            put(tree, node[name], range, nil, missing(range))
+            seen[name] = seen[name] or (not missing(range) and range) or nil
         end
     end
 
     local function pair(first, second, width)
         return function(tree, node, range, seen)
-            local suffix = range:bytes():tohex():match("^[Ff]+$") and " (not available)" or nil
+            local suffix = missing(range)
             local low = range:len() - width
             put(tree, node[first], range(0, width), range(0, width):uint(), suffix)
             put(tree, node[second], range(width, low), range(width, low):uint(), suffix)
@@ -40,7 +42,7 @@ return function(fields, tools)
     local QUEUE = item(0x1000, "queue", 4, pair("queue_id", "queue_occupancy", 1))
     local INGRESS, EGRESS = "ingress timestamp", "egress timestamp"
     local IN32, OUT32 = item(0x0800, INGRESS, 4, one("ingress_ts")), item(0x0400, EGRESS, 4, one("egress_ts"))
-    local IN64, OUT64 = item(0x0800, INGRESS, 8, one("ingress_ts", 8)), item(0x0400, EGRESS, 8, one("egress_ts", 8))
+    local IN64, OUT64 = item(0x0800, INGRESS, 8, one("ingress_ts")), item(0x0400, EGRESS, 8, one("egress_ts"))
     local CONGESTION = item(0x0200, "queue congestion", 4, pair("congestion_queue_id", "queue_congestion", 1))
     local LEVEL2 = item(0x0200, "level 2 ports", 8, pair("l2_ingress_port", "l2_egress_port", 4))
     local UTILIZATION = item(0x0100, "TX utilization", 4, one("tx_utilization"))

@@ -1,6 +1,6 @@
 -- Packets that reports quote: handed to the normal dissectors, though their ends may be missing.
 
-return function(fields, tools)
+return function(fields, tools, options)
     local M = {}
     local r = fields.r
 
@@ -69,7 +69,7 @@ return function(fields, tools)
         local bytes = tvb:range(0, tvb:len()):bytes()
         local there = bytes:len() - at
         if kind == "ipv4" then
-            local checksum = bytes:uint(at + 10, 2) + length + 0xffff - there
+            local checksum = tools.get16(bytes, at + 10) + length + 0xffff - there
             tools.set16(bytes, at + 10, tools.fold(checksum))
             tools.set16(bytes, at + 2, there)
         else
@@ -113,7 +113,7 @@ return function(fields, tools)
             whole = cut(tvb, at, ip, length)
         end
         tools.quoting = tools.quoting + 1
-        if tools.quoting <= 4 then
+        if options.quotes and tools.quoting <= 4 then
             tools.call(by_kind[kind], whole, pinfo, tree)
         end
         tools.quoting = tools.quoting - 1

@@ -70,7 +70,7 @@ return function(fields)
         local sum = start or 0
         local i = from
         while i + 1 < to do
-            sum = sum + bytes:uint(i, 2)
+            sum = sum + M.get16(bytes, i)
             i = i + 2
         end
         if i < to then
@@ -84,6 +84,10 @@ return function(fields)
             sum = sum % 0x10000 + math.floor(sum / 0x10000)
         end
         return sum
+    end
+
+    function M.get16(bytes, at)
+        return bytes:get_index(at) * 256 + bytes:get_index(at + 1)
     end
 
     function M.set16(bytes, at, value)

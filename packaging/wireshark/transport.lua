@@ -88,7 +88,7 @@ return function(fields, tools, headers, options)
     -- The checksum as it travels: good, bad, left to the network card, or not to be judged.
     local function checksum_status(tvb, protocol, block, version)
         local bytes = tvb:range(0, tvb:len()):bytes()
-        local field = bytes:uint(CHECKSUM_AT[protocol], 2)
+        local field = tools.get16(bytes, CHECKSUM_AT[protocol])
         if protocol == UDP and field == 0 then
             return "not used"
         elseif tools.quoting > 0 or tvb:len() < tvb:reported_len() then
@@ -108,7 +108,7 @@ return function(fields, tools, headers, options)
         end
         local original = tools.fold(pseudo - (block.stop - block.from))
         local waiting = field == tools.fold(pseudo)
-            or tail and (bytes:uint(tail, 2) == original or bytes:uint(tail + 2, 2) == original)
+            or tail and (tools.get16(bytes, tail) == original or tools.get16(bytes, tail + 2) == original)
         return waiting and "unfinished, left to the network card" or "bad"
     end
 
@@ -123,7 +123,7 @@ return function(fields, tools, headers, options)
             rest:append(bytes:subset(block.stop, bytes:len() - block.stop))
         end
         local missing = tvb:reported_len() - tvb:len()
-        local check = bytes:uint(CHECKSUM_AT[protocol], 2)
+        local check = tools.get16(bytes, CHECKSUM_AT[protocol])
         local used = protocol == TCP or check ~= 0
         if block.hostint and tvb(block.at + 1, 1):uint() < 128 then
             tools.set16(removed, cut - 4, 0)
@@ -132,12 +132,12 @@ return function(fields, tools, headers, options)
         local difference = protocol == UDP and 2 * cut or cut
         local restored = tools.sum(removed, 0, cut, check + difference)
         if port then
-            restored = restored + bytes:uint(2, 2) + 0xffff - port
+            restored = restored + tools.get16(bytes, 2) + 0xffff - port
             tools.set16(rest, 2, port)
         end
         restored = tools.fold(restored)
         if protocol == UDP then
-            tools.set16(rest, 4, math.max(bytes:uint(4, 2) - cut, 8))
+            tools.set16(rest, 4, math.max(tools.get16(bytes, 4) - cut, 8))
             restored = restored == 0 and 0xffff or restored
         end
         if used then
@@ -149,7 +149,7 @@ return function(fields, tools, headers, options)
     -- In a quote that ends early, lengths are cut to what is there, or the dissectors would call it malformed.
     local function fit(bytes, protocol)
         local there = bytes:len()
-        if protocol == UDP and there >= 8 and bytes:uint(4, 2) > there then
+        if protocol == UDP and there >= 8 and tools.get16(bytes, 4) > there then
             tools.set16(bytes, 4, there)
         elseif protocol == TCP and there >= 20 and math.floor(bytes:get_index(12) / 16) * 4 > there then
             bytes:set_index(12, math.floor(there / 4) * 16 + bytes:get_index(12) % 16)
@@ -165,7 +165,7 @@ return function(fields, tools, headers, options)
             tools.computed(top, f.original_ip_length, ip_length.value - cut, " (on the wire " .. ip_length.value .. ")")
         end
         if protocol == UDP then
-            tools.computed(top, f.original_udp_length, rest:uint(4, 2), " (on the wire " .. tvb(4, 2):uint() .. ")")
+            tools.computed(top, f.original_udp_length, tools.get16(rest, 4), " (on the wire " .. tvb(4, 2):uint() .. ")")
         else
             local payload = rest:len() + missing - math.floor(tvb(12, 1):uint() / 16) * 4
             if payload >= 0 then
@@ -215,7 +215,7 @@ return function(fields, tools, headers, options)
             end
         end
         tools.call(plain[protocol], rest:tvb("Segment without INT"), pinfo, tree)
-        pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+        pinfo.cols.info:append(headers.note(block))
         return tvb:len()
     end
 
@@ -250,7 +250,7 @@ return function(fields, tools, headers, options)
         tools.depth = tools.depth + 1
         block.over_udp = block.hostint
         local top = headers.show(tree, tvb, block, extension and "extension-udp" or "in UDP by port")
-        tools.computed(top, f.block_length, block.stop + (block.npt == 1 and 0 or block.version == 2 and 8 or extension and 8 or 0))
+        tools.computed(top, f.block_length, block.stop + ((block.hostint or block.npt == 2) and 8 or 0))
         local used = tvb:len()
         if block.stop < tvb:len() and tools.depth <= 8 then
             local rest = tvb(block.stop):tvb()
@@ -261,18 +261,19 @@ return function(fields, tools, headers, options)
                 taken = tools.try(ip_protocols, proto, rest, pinfo, tree)
             elseif port then
                 pinfo.dst_port = port
-                local low, high = math.min(port, pinfo.src_port), math.max(port, pinfo.src_port)
-                taken = tools.try(udp_ports, low, rest, pinfo, tree)
-                taken = taken > 0 and taken or tools.try(udp_ports, high, rest, pinfo, tree)
-                if taken == 0 then
-                    pinfo.cols.info = string.format("%d > %d Len=%d", pinfo.src_port, port, rest:len())
+                pinfo.cols.info = string.format("%d → %d Len=%d", pinfo.src_port, port, rest:len())
+                -- As UDP does it: the lower port first.
+                for _, number in ipairs({ math.min(port, pinfo.src_port), math.max(port, pinfo.src_port) }) do
+                    if taken == 0 and udp_ports:get_dissector(number) then
+                        taken = tools.try(udp_ports, number, rest, pinfo, tree)
+                    end
                 end
             end
             if taken == 0 then
                 tools.call(data, rest, pinfo, tree)
             end
         end
-        pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+        pinfo.cols.info:append(headers.note(block))
         tools.depth = tools.depth - 1
         return used
     end

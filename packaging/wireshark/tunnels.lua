@@ -20,7 +20,7 @@ return function(fields, tools, headers, options)
         if taken == 0 and rest then
             tools.call(data, rest, pinfo, tree)
         end
-        pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+        pinfo.cols.info:append(headers.note(block))
     end
 
     function M.gpe(tvb, pinfo, tree)
@@ -102,7 +102,7 @@ return function(fields, tools, headers, options)
         end
         local used = tools.call(geneve, tvb, pinfo, tree)
         for _, block in ipairs(blocks) do
-            pinfo.cols.info:append(" [" .. headers.sentence(block) .. "]")
+            pinfo.cols.info:append(headers.note(block))
         end
         return used
     end
