@@ -8,6 +8,7 @@ return function()
     local M = {
         int = Proto("int", "In-band Network Telemetry"),
         lookup = Proto("int_lookup", "Search for In-band Network Telemetry"),
+        afterwards = Proto("int_afterwards", "In-band Network Telemetry in packets that were cut"),
         gpe = Proto("int_gpe", "INT over VXLAN-GPE"),
         gre = Proto("int_gre", "INT over GRE"),
         geneve = Proto("int_geneve", "INT in Geneve options"),

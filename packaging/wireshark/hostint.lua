@@ -114,4 +114,21 @@ for _, name in ipairs({ "icmp", "icmpv6" }) do
         return tools.guarded(tree, leases.heuristic, tvb, pinfo, tree) or false
     end)
 end
+
+-- See tools.pass.
+function tools.withdraw()
+    transport.withdraw()
+    DissectorTable.get("udp.port"):add(6081, tunnels.plain_geneve)
+    for code, dissector in pairs(tunnels.before) do
+        DissectorTable.get("vxlan.next_proto"):add(code, dissector)
+    end
+end
+
+function fields.afterwards.dissector(tvb, pinfo, tree)
+    if tools.withdrawn then
+        tools.guarded(tree, transport.afterwards, tvb, pinfo, tree)
+    end
+end
+
+register_postdissector(fields.afterwards)
 read_preferences()

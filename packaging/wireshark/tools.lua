@@ -57,6 +57,46 @@ return function(fields)
         return good and used or tvb:len()
     end
 
+    -- Hands a packet on as it came. If it was cut while capturing, the dissector that gets it may run off its end,
+    -- and in Wireshark 4.0 that jumps over Lua, which then never forgets this call: after 200 of them Lua refuses to
+    -- work. So those are counted, and before it comes to that `withdraw` takes Lua out of the way.
+    local LOST_CALLS = 20
+    local lost, open = 0, false
+    function M.pass(dissector, tvb, pinfo, tree)
+        if tvb:len() == tvb:reported_len() then
+            return M.call(dissector, tvb, pinfo, tree)
+        end
+        lost = lost + (open and 1 or 0)
+        if lost >= LOST_CALLS and M.withdraw then
+            M.withdraw()
+            M.withdraw, M.withdrawn = nil, true
+        end
+        open = true
+        local used = M.call(dissector, tvb, pinfo, tree)
+        open = false
+        return used
+    end
+
+    -- What follows `from`, for other dissectors. They need the true length; what was not captured has to be something.
+    function M.rest(tvb, from, name)
+        local missing = tvb:reported_len() - tvb:len()
+        if from >= tvb:len() then
+            return nil
+        elseif missing == 0 then
+            return tvb(from):tvb()
+        end
+        return M.padded(tvb(from):bytes(), missing, name)
+    end
+
+    function M.padded(bytes, missing, name)
+        local at = bytes:len()
+        bytes:set_size(at + missing)
+        for i = at, at + missing - 1 do
+            bytes:set_index(i, 0)
+        end
+        return bytes:tvb(name .. (missing > 0 and " (what was not captured is 0)" or ""))
+    end
+
     function M.try(tables, key, tvb, pinfo, tree)
         if tvb:len() == 0 then
             return 0

@@ -12,6 +12,7 @@ return function(fields, tools, headers, options)
     local plain = { [TCP] = ip_protocols:get_dissector(TCP), [UDP] = ip_protocols:get_dissector(UDP) }
     local data = Dissector.get("data")
 
+    local port_fields = { [TCP] = Field.new("tcp.srcport"), [UDP] = Field.new("udp.srcport") }
     local dscp_fields = { Field.new("ip.dsfield.dscp"), Field.new("ipv6.tclass.dscp") }
     local length_fields = { Field.new("ip.len"), Field.new("ipv6.plen") }
     local address_fields = {
@@ -182,7 +183,7 @@ return function(fields, tools, headers, options)
 
     local function dissect(tvb, pinfo, tree, protocol)
         if tvb:len() < BASE[protocol] then
-            return tools.call(plain[protocol], tvb, pinfo, tree)
+            return tools.pass(plain[protocol], tvb, pinfo, tree)
         end
         local dscp, version = ip_header(pinfo)
         local block, found, by_port = find(tvb, protocol, dscp)
@@ -191,13 +192,12 @@ return function(fields, tools, headers, options)
                 headers.show(tree, tvb, found, "in " .. (protocol == TCP and "TCP" or "UDP") .. ", not what a sink takes for INT")
             end
             if tools.quoting > 0 then
-                local bytes = tvb:range(0, tvb:len()):bytes()
-                local original = tvb:range(0, tvb:len()):bytes()
-                if fit(bytes, protocol) ~= original then
+                local bytes = fit(tvb:range(0, tvb:len()):bytes(), protocol)
+                if bytes ~= tvb:range(0, tvb:len()):bytes() then
                     tvb = bytes:tvb("Quoted segment, lengths cut")
                 end
             end
-            return tools.call(plain[protocol], tvb, pinfo, tree)
+            return tools.pass(plain[protocol], tvb, pinfo, tree)
         end
         local where = "in " .. (protocol == TCP and "TCP" or "UDP") .. " " .. found
         local top = headers.show(tree, tvb, block, where)
@@ -205,16 +205,13 @@ return function(fields, tools, headers, options)
         explain(top, tvb, protocol, block, version, rest, missing, checksum)
         if tools.quoting > 0 then
             fit(rest, protocol)
+            missing = 0
         elseif missing > 0 then
-            -- The dissectors need the true length; bytes that were not captured have to be something.
-            top:append_text(string.format(" (%s not captured, shown as zeros below)", tools.count(missing, "byte")))
-            local at = rest:len()
-            rest:set_size(at + missing)
-            for i = at, at + missing - 1 do
-                rest:set_index(i, 0)
-            end
+            top:append_text(string.format(" (%s not captured, 0 below)", tools.count(missing, "byte")))
         end
-        tools.call(plain[protocol], rest:tvb("Segment without INT"), pinfo, tree)
+        tools.depth = tools.depth + 1
+        tools.call(plain[protocol], tools.padded(rest, missing, "Segment without INT"), pinfo, tree)
+        tools.depth = tools.depth - 1
         pinfo.cols.info:append(headers.note(block))
         return tvb:len()
     end
@@ -224,15 +221,34 @@ return function(fields, tools, headers, options)
         local protocol = pinfo.match_uint
         if not plain[protocol] then
             return 0
+        elseif tools.depth > 8 then
+            return tools.pass(plain[protocol], tvb, pinfo, tree)
         end
-        tools.depth = tools.depth + 1
-        if tools.depth > 8 then
-            tools.depth = tools.depth - 1
-            return tools.call(plain[protocol], tvb, pinfo, tree)
+        return dissect(tvb, pinfo, tree, protocol)
+    end
+
+    -- After withdrawal: shows INT behind a packet that was dissected as if there were none.
+    function M.afterwards(tvb, pinfo, tree)
+        for protocol, extractor in pairs(port_fields) do
+            local sport, number = last(extractor)
+            if sport and number == 1 and sport.offset + BASE[protocol] <= tvb:len() then
+                local segment = tvb(sport.offset):tvb()
+                local block, found = find(segment, protocol, (ip_header(pinfo)))
+                if block then
+                    local where = "in " .. (protocol == TCP and "TCP" or "UDP") .. " " .. found
+                    local top = headers.show(tree, segment, block, where)
+                    top:append_text(" (dissected above as if it were none, for packets of this capture were cut)")
+                    pinfo.cols.info:append(headers.note(block))
+                end
+            end
         end
-        local used = dissect(tvb, pinfo, tree, protocol)
-        tools.depth = tools.depth - 1
-        return used
+    end
+
+    -- Puts the original dissectors back.
+    function M.withdraw()
+        for protocol, dissector in pairs(plain) do
+            ip_protocols:add(protocol, dissector)
+        end
     end
 
     -- UDP whose destination port announces INT: the port of INT (v0.5 to v2.1) or that of extension-udp.
@@ -253,7 +269,7 @@ return function(fields, tools, headers, options)
         tools.computed(top, f.block_length, block.stop + ((block.hostint or block.npt == 2) and 8 or 0))
         local used = tvb:len()
         if block.stop < tvb:len() and tools.depth <= 8 then
-            local rest = tvb(block.stop):tvb()
+            local rest = tools.rest(tvb, block.stop, "Packet behind INT")
             local proto = block.hostint and block.tail_proto or block.npt == 2 and tvb(3, 1):uint()
             local port = block.npt == 1 and tvb(2, 2):uint() or block.tail_dport
             local taken = 0

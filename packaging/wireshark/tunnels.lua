@@ -14,7 +14,7 @@ return function(fields, tools, headers, options)
     for code in pairs(GPE_CODES) do
         before[code] = gpe:get_dissector(code)
     end
-    M.GPE_CODES = GPE_CODES
+    M.GPE_CODES, M.before, M.plain_geneve = GPE_CODES, before, geneve
 
     local function finish(pinfo, block, taken, rest, tree)
         if taken == 0 and rest then
@@ -28,7 +28,7 @@ return function(fields, tools, headers, options)
         local block, why = headers.measure(tvb, 0, { carrier = "gpe", gpe_code = code })
         local expected = block and block.version == GPE_CODES[code]
         if before[code] and not (expected and headers.strict(tvb, block)) then
-            return tools.call(before[code], tvb, pinfo, tree)
+            return tools.pass(before[code], tvb, pinfo, tree)
         elseif not block then
             local item = tree:add(fields.int, tvb(), "In-band Network Telemetry over VXLAN-GPE")
             tools.warn(item, "header", why)
@@ -42,7 +42,7 @@ return function(fields, tools, headers, options)
         tools.computed(top, fields.f.block_length, block.stop)
         local rest, taken = nil, 0
         if block.stop < tvb:len() and tools.depth <= 8 then
-            rest = tvb(block.stop):tvb()
+            rest = tools.rest(tvb, block.stop, "Packet behind INT")
             taken = tools.try(gpe, tvb(3, 1):uint(), rest, pinfo, tree)
         end
         finish(pinfo, block, taken, rest, tree)
@@ -60,7 +60,7 @@ return function(fields, tools, headers, options)
         tools.computed(top, fields.f.block_length, block.stop)
         local rest, taken = nil, 0
         if block.stop < tvb:len() and tools.depth <= 8 then
-            rest = tvb(block.stop):tvb()
+            rest = tools.rest(tvb, block.stop, "Packet behind INT")
             local next_protocol = tvb(2, 2):uint()
             taken = tools.try(gre, next_protocol, rest, pinfo, tree)
             taken = taken > 0 and taken or tools.try(ethertype, next_protocol, rest, pinfo, tree)
@@ -100,7 +100,7 @@ return function(fields, tools, headers, options)
             local top = headers.show(tree, tvb, block, "in a Geneve option")
             tools.computed(top, fields.f.block_length, block.stop - block.from)
         end
-        local used = tools.call(geneve, tvb, pinfo, tree)
+        local used = tools.pass(geneve, tvb, pinfo, tree)
         for _, block in ipairs(blocks) do
             pinfo.cols.info:append(headers.note(block))
         end
