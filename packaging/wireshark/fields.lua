@@ -112,7 +112,7 @@ return function()
         hops = u8("int.hops", "Hops in the metadata stack"),
         latency = ProtoField.int64("int.latency_ns", "Latency, newest hop's ingress less oldest hop's (ns)", DEC),
         checksum = ProtoField.string("int.checksum_status", "L4 checksum with INT"),
-        original_ip_length = u16("int.original.ip_length", "IP length without INT (bytes)"),
+        original_ip_length = u16("int.original.ip_length", "IP length without INT (bytes; of IPv6 the payload)"),
         original_udp_length = u16("int.original.udp_length", "UDP length without INT (bytes)"),
         original_tcp_payload = u16("int.original.tcp_payload", "TCP payload without INT (bytes)"),
         original_checksum = u16("int.original.checksum", "L4 checksum without INT", HEX),

@@ -2,7 +2,7 @@
 
 return function(fields, tools, metadata)
     local M = {}
-    local f, h, put, band = fields.f, fields.h, tools.put, bit32.band
+    local f, h, put, band = fields.f, fields.h, tools.put, tools.band
 
     local HOSTINT_TYPE, HOSTINT_BITMAP = 3, 0xcc00
     local HOSTINT_DOMAIN = 0x4849
@@ -33,7 +33,7 @@ return function(fields, tools, metadata)
             problem(block, string.format("instruction count %d, but the bitmap has %d bits", block.ins_cnt, metadata.bytes(block.items) / 4))
         end
         if block.length ~= words then
-            problem(block, string.format("length is %d words, but %s need %d", block.length, tools.count(block.hops, "hop"), words))
+            problem(block, string.format("length is %d words, it is %d with %s", block.length, words, tools.count(block.hops, "hop")))
         end
         if block.hostint and block.bitmap ~= HOSTINT_BITMAP then
             problem(block, "Host-INT's bitmap is 0xcc00")
@@ -413,19 +413,23 @@ return function(fields, tools, metadata)
     end
 
     local function stack(tree, tvb, block)
-        local at, newest, oldest = block.stack, nil, nil
+        local at, newest, oldest, whole = block.stack, nil, nil, true
         if block.hops > 0 and at < block.stop then
             local top = tree:add(tvb(at, math.min(block.hops * block.hop_bytes, block.stop - at)),
                 "Metadata stack, " .. tools.count(block.hops, "hop") .. (block.hops > 1 and ", newest first" or ""))
             for number = 1, block.hops do
                 if at + block.hop_bytes > block.stop or block.hop_bytes == 0 then
                     tools.warn(top, "short", "the metadata stack ends too early")
+                    whole = false
                     break
                 end
                 oldest = show_hop(top, tvb, block, number, at)
                 newest = newest or oldest
                 at = at + block.hop_bytes
             end
+        end
+        if not whole then
+            return
         end
         block.newest, block.oldest = newest, oldest
         if block.hops > 1 then

@@ -2,7 +2,7 @@
 
 return function(fields, tools, headers, quotes)
     local M = {}
-    local h, put, band = fields.h, tools.put, bit32.band
+    local h, put, band = fields.h, tools.put, tools.band
 
     local FLOW_BYTES, GAP_BYTES = 44, 24
 
@@ -93,6 +93,9 @@ return function(fields, tools, headers, quotes)
         headers.show(top, tvb, block, "in a report")
         if block.reported_stop ~= tvb:len() then
             tools.warn(top, "length", string.format("INT ends at byte %d of the report's %d", block.reported_stop, tvb:len()))
+        end
+        if not block.oldest then
+            return "Latency report, cut short: %s"
         end
         local function node(seen)
             return seen and seen.node_id and tostring(seen.node_id:uint()) or "?"

@@ -2,7 +2,7 @@
 
 return function(fields, tools)
     local M = {}
-    local h, put, band = fields.h, tools.put, bit32.band
+    local h, put, band = fields.h, tools.put, tools.band
 
     local MAGIC, LENGTH = 0x68696e74, 96
     local ENCAPSULATIONS = { { 1, "lease_over", "over-tcp-udp" }, { 2, "lease_extension", "extension-udp" }, { 8, "lease_gpe", "vxlan-gpe" } }

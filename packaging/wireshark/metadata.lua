@@ -78,7 +78,7 @@ return function(fields, tools)
     function M.items(version, bitmap)
         local list = {}
         for _, candidate in ipairs(version) do
-            if bit32.band(bitmap, candidate.mask) ~= 0 then
+            if tools.band(bitmap, candidate.mask) ~= 0 then
                 list[#list + 1] = candidate
             end
         end
@@ -109,7 +109,7 @@ return function(fields, tools)
         local value = range:uint()
         local top = tree:add(bits.bitmap, range):append_text(" (" .. M.names(items) .. ")")
         for _, mask in ipairs({ 0x8000, 0x4000, 0x2000, 0x1000, 0x0800, 0x0400, 0x0200, 0x0100, 0x0080, 0x007e, 0x0001 }) do
-            if bit32.band(value, mask) ~= 0 then
+            if tools.band(value, mask) ~= 0 then
                 top:add(bits[mask], range)
             end
         end

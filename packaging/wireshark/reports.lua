@@ -2,7 +2,7 @@
 
 return function(fields, tools, metadata, quotes, own)
     local M = {}
-    local r, node, put, band = fields.r, fields.node.report, tools.put, bit32.band
+    local r, node, put, band = fields.r, fields.node.report, tools.put, tools.band
 
     local function flag(tree, field, range, mask)
         local set = band(range:uint(), mask) ~= 0
@@ -234,7 +234,7 @@ return function(fields, tools, metadata, quotes, own)
                 put(one, r.data, tvb(inner, stop - inner))
             end
         end
-        local words_of = drop and "dropped " or intermediate and "passes on (intermediate) " or "reports "
+        local words_of = rep_type == 2 and "reports (IOAM) " or drop and "dropped " or intermediate and "passes on (intermediate) " or "reports "
         local sentence = words_of .. (about or "a packet")
         if seen.drop_reason then
             sentence = sentence .. ": " .. reason_name(seen.drop_reason:uint())

@@ -3,6 +3,9 @@
 return function(fields)
     local M = { quoting = 0, depth = 0 }
 
+    -- Lua 5.2 has a library for it, later ones an operator.
+    M.band = bit32 and bit32.band or load("return function(a, b) return a & b end")()
+
     -- Adds a field with a value of its own, so that one field serves all versions wherever their bits stand.
     function M.put(tree, field, range, value, suffix)
         local item = value == nil and tree:add(field, range) or tree:add(field, range, value)

@@ -35,7 +35,7 @@ return function(fields, tools, headers, options)
     end
 
     local function marked(dscp)
-        return options.dscp and (not dscp or bit32.band(dscp, options.mask) == bit32.band(options.value, options.mask))
+        return options.dscp and (not dscp or tools.band(dscp, options.mask) == tools.band(options.value, options.mask))
     end
 
     -- Where INT may begin: behind the first 20 bytes of TCP (Host-INT) or behind the options (v0.5), behind UDP's 8.
