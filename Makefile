@@ -72,6 +72,9 @@ install:
 	install -D -m 644 packaging/completions/_hostint $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hostint
 	install -D -m 644 packaging/completions/hostint.fish \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hostint.fish
+# Where Wireshark looks for plugins differs from one distribution to the next: hostint-wire(7) says how to link this.
+	install -d $(DESTDIR)$(PREFIX)/share/hostint/wireshark
+	install -m 644 packaging/wireshark/*.lua $(DESTDIR)$(PREFIX)/share/hostint/wireshark/
 
 clean:
 	cargo clean
