@@ -87,17 +87,23 @@ local function read_preferences()
     registered.report = replace("udp.port", fields.report, registered.report, numbers(report_prefs.ports))
 end
 
+-- Who stands before another dissector calls that one whatever happens.
 local function entry(proto, dissect, otherwise)
     function proto.dissector(tvb, pinfo, tree)
-        return tools.guarded(tree, dissect, tvb, pinfo, tree) or otherwise and tvb:len() or 0
+        local calls = tools.calls
+        local used = tools.guarded(tree, dissect, tvb, pinfo, tree)
+        if not used and otherwise and calls == tools.calls then
+            used = otherwise(tvb, pinfo, tree)
+        end
+        return used or otherwise and tvb:len() or 0
     end
 end
 
 entry(fields.int, transport.port)
-entry(fields.lookup, transport.lookup, true)
-entry(fields.gpe, tunnels.gpe, true)
+entry(fields.lookup, transport.lookup, transport.pass)
+entry(fields.gpe, tunnels.gpe, tunnels.pass_gpe)
 entry(fields.gre, tunnels.gre)
-entry(fields.geneve, tunnels.geneve, true)
+entry(fields.geneve, tunnels.geneve, tunnels.pass_geneve)
 entry(fields.report, reports.dissect)
 fields.int.prefs_changed = read_preferences
 fields.report.prefs_changed = read_preferences

@@ -1,7 +1,7 @@
 -- Small helpers that everything shares: adding fields, calling other dissectors, one's complement sums.
 
 return function(fields)
-    local M = { quoting = 0, depth = 0 }
+    local M = { quoting = 0, depth = 0, calls = 0 }
 
     -- Lua 5.2 has a library for it, later ones an operator.
     M.band = bit32 and bit32.band or load("return function(a, b) return a & b end")()
@@ -56,6 +56,7 @@ return function(fields)
         if not dissector or tvb:len() == 0 then
             return 0
         end
+        M.calls = M.calls + 1
         local good, used = pcall(dissector.call, dissector, tvb, pinfo, tree)
         return good and used or tvb:len()
     end

@@ -158,13 +158,17 @@ return function(fields, tools, headers, options)
         return bytes
     end
 
+    local function original_ip_length(top, added, version)
+        local wire = last(length_fields[version])
+        if wire and wire.value > added then
+            tools.computed(top, f.original_ip_length, wire.value - added, " (on the wire " .. wire.value .. ")")
+        end
+    end
+
     local function explain(top, tvb, protocol, block, version, rest, missing, checksum)
         local cut = block.stop - block.from
         tools.computed(top, f.block_length, cut)
-        local ip_length = last(length_fields[version])
-        if ip_length and ip_length.value > cut then
-            tools.computed(top, f.original_ip_length, ip_length.value - cut, " (on the wire " .. ip_length.value .. ")")
-        end
+        original_ip_length(top, cut, version)
         if protocol == UDP then
             tools.computed(top, f.original_udp_length, tools.get16(rest, 4), " (on the wire " .. tvb(4, 2):uint() .. ")")
         else
@@ -216,13 +220,17 @@ return function(fields, tools, headers, options)
         return tvb:len()
     end
 
+    function M.pass(tvb, pinfo, tree)
+        return tools.pass(plain[pinfo.match_uint], tvb, pinfo, tree)
+    end
+
     -- TCP and UDP behind IP: to the original dissector unless INT is there.
     function M.lookup(tvb, pinfo, tree)
         local protocol = pinfo.match_uint
         if not plain[protocol] then
             return 0
         elseif tools.depth > 8 then
-            return tools.pass(plain[protocol], tvb, pinfo, tree)
+            return M.pass(tvb, pinfo, tree)
         end
         return dissect(tvb, pinfo, tree, protocol)
     end
@@ -266,7 +274,9 @@ return function(fields, tools, headers, options)
         tools.depth = tools.depth + 1
         block.over_udp = block.hostint
         local top = headers.show(tree, tvb, block, extension and "extension-udp" or "in UDP by port")
-        tools.computed(top, f.block_length, block.stop + ((block.hostint or block.npt == 2) and 8 or 0))
+        local added = block.stop + ((block.hostint or block.npt == 2) and 8 or 0)
+        tools.computed(top, f.block_length, added)
+        original_ip_length(top, added, select(2, ip_header(pinfo)))
         local used = tvb:len()
         if block.stop < tvb:len() and tools.depth <= 8 then
             local rest = tools.rest(tvb, block.stop, "Packet behind INT")

@@ -16,6 +16,14 @@ return function(fields, tools, headers, options)
     end
     M.GPE_CODES, M.before, M.plain_geneve = GPE_CODES, before, geneve
 
+    function M.pass_gpe(tvb, pinfo, tree)
+        return tools.pass(before[pinfo.match_uint] or data, tvb, pinfo, tree)
+    end
+
+    function M.pass_geneve(tvb, pinfo, tree)
+        return tools.pass(geneve, tvb, pinfo, tree)
+    end
+
     local function finish(pinfo, block, taken, rest, tree)
         if taken == 0 and rest then
             tools.call(data, rest, pinfo, tree)
@@ -28,7 +36,7 @@ return function(fields, tools, headers, options)
         local block, why = headers.measure(tvb, 0, { carrier = "gpe", gpe_code = code })
         local expected = block and block.version == GPE_CODES[code]
         if before[code] and not (expected and headers.strict(tvb, block)) then
-            return tools.pass(before[code], tvb, pinfo, tree)
+            return M.pass_gpe(tvb, pinfo, tree)
         elseif not block then
             local item = tree:add(fields.int, tvb(), "In-band Network Telemetry over VXLAN-GPE")
             tools.warn(item, "header", why)
@@ -100,7 +108,7 @@ return function(fields, tools, headers, options)
             local top = headers.show(tree, tvb, block, "in a Geneve option")
             tools.computed(top, fields.f.block_length, block.stop - block.from)
         end
-        local used = tools.pass(geneve, tvb, pinfo, tree)
+        local used = M.pass_geneve(tvb, pinfo, tree)
         for _, block in ipairs(blocks) do
             pinfo.cols.info:append(headers.note(block))
         end
