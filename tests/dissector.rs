@@ -215,6 +215,18 @@ fn a_packet_behind_int_is_dissected_as_without_it() {
     }
 }
 
+/// The numbers of the packets that a filter finds, with one more argument or none.
+fn found(capture: &Path, filter: &str, arguments: &[&str]) -> String {
+    let mut all = vec!["-Y", filter, "-T", "fields", "-e", "frame.number"];
+    all.extend(arguments);
+    let said = tshark(capture, &all);
+    let numbers: Vec<&str> = said
+        .lines()
+        .filter(|line| line.parse::<u32>().is_ok())
+        .collect();
+    numbers.join(",")
+}
+
 #[test]
 fn preferences_say_where_to_look() {
     let names = [
@@ -222,41 +234,44 @@ fn preferences_say_where_to_look() {
         "hostint_ext_udp_1wire",
         "int21_md_udp_dport",
         "int10_udp_probe_marker",
+        "int21_md_gre_ipv4",
+        "int21_md_geneve",
         "tr05_drop",
+        "real_lease_answer",
     ];
     let packets: Vec<Captured> = names.map(|name| Captured::whole(frame(name))).into();
     let capture = capture("preferences", &packets);
-    for (what, preference, found) in [
-        ("the defaults find all", "int.dscp:TRUE", "1,2,3,4,5"),
-        ("no DSCP mark", "int.dscp:FALSE", "2,3,4,5"),
-        ("another mark", "int.dscp_value:0x00", "2,3,4,5"),
+    for (what, preference, numbers) in [
+        ("all but a wrong tag", "int.dscp:TRUE", "1,2,3,4,5,6,7"),
+        ("no DSCP mark", "int.dscp:FALSE", "2,3,4,5,6,7"),
+        ("another mark", "int.dscp_value:0x00", "2,3,4,5,6,7"),
         (
-            "another extension port",
+            "no extension-udp",
             "int.extension_ports:33123",
-            "1,3,4,5",
+            "1,3,4,5,6,7",
         ),
-        ("another INT port", "int.ports:1-5", "1,2,4,5"),
-        ("no probe marker", "int.marker:", "1,2,3,5"),
-        ("other report ports", "int_report.ports:1,32765", "1,2,3,4"),
+        ("no INT port", "int.ports:1-5", "1,2,4,5,6,7"),
+        ("no probe marker", "int.marker:", "1,2,3,5,6,7"),
+        ("no GRE type", "int.gre_types:1", "1,2,3,4,6,7"),
+        ("another class", "int.geneve_classes:171", "1,2,3,4,5,7"),
+        (
+            "other report ports",
+            "int_report.ports:1,32765",
+            "1,2,3,4,5,6",
+        ),
+        (
+            "another lease key: the tags are wrong",
+            "hostint.key:000102030405060708090a0b0c0d0e0f",
+            "1,2,3,4,5,6,7,8",
+        ),
+        ("no lease key", "hostint.key:", "1,2,3,4,5,6,7"),
     ] {
-        let said = tshark(
-            &capture,
-            &[
-                "-o",
-                preference,
-                "-Y",
-                "int || int_report",
-                "-T",
-                "fields",
-                "-e",
-                "frame.number",
-            ],
+        let filter = "int || int_report || hostint.expert.tag";
+        assert_eq!(
+            found(&capture, filter, &["-o", preference]),
+            numbers,
+            "{what}"
         );
-        let numbers: Vec<&str> = said
-            .lines()
-            .filter(|line| line.parse::<u32>().is_ok())
-            .collect();
-        assert_eq!(numbers.join(","), found, "{what}");
     }
 }
 
@@ -265,20 +280,12 @@ fn filters_compare_latencies() {
     let packets =
         ["hostint_report_l4_udp", "hostint_l4_udp_1wire"].map(|name| Captured::whole(frame(name)));
     let capture = capture("latency", &packets);
-    for (filter, count) in [
-        ("int.latency_ns > 50000", 1),
-        ("int.latency_ns > 254321", 0),
-        ("hostint.sequence == 1", 2),
+    for (filter, numbers) in [
+        ("int.latency_ns > 50000", "1"),
+        ("int.latency_ns > 254321", ""),
+        ("hostint.sequence == 1", "1,2"),
     ] {
-        let said = tshark(
-            &capture,
-            &["-Y", filter, "-T", "fields", "-e", "frame.number"],
-        );
-        let found = said
-            .lines()
-            .filter(|line| line.parse::<u32>().is_ok())
-            .count();
-        assert_eq!(found, count, "{filter}");
+        assert_eq!(found(&capture, filter, &[]), numbers, "{filter}");
     }
 }
 

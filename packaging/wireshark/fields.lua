@@ -267,6 +267,7 @@ return function()
         hop_limit = expert_info("int.expert.hop_limit", "A hop had to leave its metadata out: hop limit (E)", PROTOCOL, expert.severity.NOTE),
         mtu = expert_info("int.expert.mtu", "A hop had to leave its metadata out: MTU (M)", PROTOCOL, expert.severity.NOTE),
         checksum = expert_info("int.expert.checksum", "Wrong L4 checksum", expert.group.CHECKSUM, expert.severity.ERROR),
+        tag = expert_info("hostint.expert.tag", "Wrong tag of a lease message", expert.group.CHECKSUM, expert.severity.WARN),
         lost = expert_info("int.expert.lost", "Packets were lost", expert.group.SEQUENCE, expert.severity.WARN),
         dropped = expert_info("int.expert.dropped", "A packet was dropped", expert.group.SEQUENCE, expert.severity.WARN),
         forged = expert_info("int.expert.forged", "The sink found a wrong tag: keys differ, or NAT is on the way", expert.group.SECURITY, expert.severity.WARN),

@@ -22,14 +22,15 @@ local headers = part("headers", fields, tools, metadata)
 
 -- What the carriers look for, from the preferences.
 local options = { int_ports = {}, extension_ports = {}, geneve_classes = {} }
-local transport = part("transport", fields, tools, headers, options)
+local ip = part("ip")
+local transport = part("transport", fields, tools, headers, ip, options)
 local tunnels = part("tunnels", fields, tools, headers, options)
 local quotes = part("quotes", fields, tools, options)
 local own_reports = part("hostint_reports", fields, tools, headers, quotes)
 local reports = part("reports", fields, tools, metadata, quotes, own_reports)
-local leases = part("leases", fields, tools)
+local leases = part("leases", fields, tools, ip, part("tags"), options)
 
-local prefs, report_prefs = fields.int.prefs, fields.report.prefs
+local prefs, report_prefs, lease_prefs = fields.int.prefs, fields.report.prefs, fields.lease.prefs
 prefs.dscp = Pref.bool("INT in TCP and UDP by DSCP", true, "Look for INT in TCP and UDP packets whose DSCP has the mark")
 prefs.dscp_value = Pref.string("DSCP mark", "0x01", "The DSCP that marks packets with INT, of the mask's bits")
 prefs.dscp_mask = Pref.string("DSCP mask", "0x01", "The bits of the DSCP that are looked at")
@@ -40,6 +41,7 @@ prefs.gre_types = Pref.range("GRE protocol types", "34997", "GRE protocol types 
 prefs.geneve_classes = Pref.range("Geneve option classes", "171,259", "Geneve option classes of INT: 0x0103, before v2.1 none was assigned", 65535)
 report_prefs.quotes = Pref.bool("Dissect quoted packets", true, "Without this the packets that reports quote stay out of the analysis of TCP streams")
 report_prefs.ports = Pref.range("Report ports", "32766", "UDP ports of telemetry reports; none is assigned", 65535)
+lease_prefs.key = Pref.string("Lease key", string.rep("0", 32), "The key of lease messages, 32 hexadecimal digits, to check their tags; without a key hostint uses zeros; empty: tags are not checked")
 
 -- The numbers of a range such as "1-3,5".
 local function numbers(text)
@@ -79,6 +81,7 @@ local function read_preferences()
     options.mask = tonumber(prefs.dscp_mask) or 0
     options.dscp = options.dscp and options.mask > 0
     options.marker = #prefs.marker == 16 and prefs.marker:lower() or nil
+    options.lease_key = lease_prefs.key:match("^%x+$") and #lease_prefs.key == 32 and ByteArray.new(lease_prefs.key) or nil
     options.quotes = report_prefs.quotes
     options.int_ports, options.extension_ports = numbers(prefs.ports), numbers(prefs.extension_ports)
     options.geneve_classes = numbers(prefs.geneve_classes)
@@ -107,6 +110,7 @@ entry(fields.geneve, tunnels.geneve, tunnels.pass_geneve)
 entry(fields.report, reports.dissect)
 fields.int.prefs_changed = read_preferences
 fields.report.prefs_changed = read_preferences
+fields.lease.prefs_changed = read_preferences
 
 local ip_protocols = DissectorTable.get("ip.proto")
 ip_protocols:add(6, fields.lookup)

@@ -1,6 +1,6 @@
 -- hostint's lease messages: the payload of an ICMP echo request and its reply.
 
-return function(fields, tools)
+return function(fields, tools, ip, tags, options)
     local M = {}
     local h, put, band = fields.h, tools.put, tools.band
 
@@ -14,7 +14,33 @@ return function(fields, tools)
         tools.computed(tree, fields.h[human], NSTime.new((ns / second):tonumber(), (ns % second):tonumber()))
     end
 
-    local function show_question(tree, tvb)
+    local function mapped(address)
+        if address:len() == 16 then
+            return address
+        end
+        local bytes = ByteArray.new("00000000000000000000ffff")
+        bytes:append(address)
+        return bytes
+    end
+
+    -- Whether a tag is that of the key in the preferences; the addresses are those of the request, either way round.
+    local function check(item, tag, bytes, src, dst)
+        local good = false
+        for _, ends in ipairs(src and { { src, dst }, { dst, src } } or { {} }) do
+            local all = ByteArray.new()
+            all:append(bytes)
+            for _, address in ipairs(ends) do
+                all:append(mapped(address))
+            end
+            good = good or tags.tag(options.lease_key, all) == tag
+        end
+        item:append_text(good and " (good)" or " (wrong, or of another key)")
+        if not good then
+            tools.warn(item, "tag", "the tag is wrong, or of another key than that in the preferences")
+        end
+    end
+
+    local function show_question(tree, tvb, pinfo)
         local question = tree:add(tvb(0, 56), "Question")
         put(question, h.lease_magic, tvb(0, 4))
         local version = put(question, h.lease_version, tvb(4, 4))
@@ -22,13 +48,18 @@ return function(fields, tools)
             tools.warn(version, "header", "this dissector knows version 1 only")
         end
         put(question, h.lease_nonce, tvb(8, 8))
-        local mapped = tvb(16, 12):bytes():tohex():upper() == "00000000000000000000FFFF"
-        put(question, mapped and h.lease_src4 or h.lease_src6, mapped and tvb(28, 4) or tvb(16, 16))
+        local is_v4 = tvb(16, 12):bytes():tohex():upper() == "00000000000000000000FFFF"
+        put(question, is_v4 and h.lease_src4 or h.lease_src6, is_v4 and tvb(28, 4) or tvb(16, 16))
         time(question, tvb, 32, "lease_asked", "lease_asked_time")
         put(question, h.lease_source_node, tvb(40, 4))
         tools.reserved(question, h.lease_reserved, tvb(44, 4), tvb(44, 4):uint())
-        put(question, h.lease_question_tag, tvb(48, 8))
-        return tvb(40, 4):uint(), tostring(mapped and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
+        local tag = put(question, h.lease_question_tag, tvb(48, 8))
+        local _, version = ip.header(pinfo)
+        local src, dst = ip.addresses(version)
+        if options.lease_key and src then
+            check(tag, tvb(48, 8):uint64(), tvb(0, 48):bytes(), src, dst)
+        end
+        return tvb(40, 4):uint(), tostring(is_v4 and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
     end
 
     local function show_answer(tree, tvb)
@@ -65,7 +96,7 @@ return function(fields, tools)
             return false
         end
         local top = tree:add(fields.lease, tvb(), "hostint lease")
-        local source, address = show_question(top, tvb)
+        local source, address = show_question(top, tvb, pinfo)
         local zeros = tvb(56, 40):bytes():tohex():match("^0+$")
         local sentence
         if zeros then
@@ -79,6 +110,9 @@ return function(fields, tools)
                 sentence = string.format("Lease refused by node %d to node %d: wrong tag", sink, source)
             else
                 put(top, h.lease_kind, tvb(56, 40), "answer"):set_generated()
+                if options.lease_key then
+                    check(tag, tvb(88, 8):uint64(), (tvb(0, 88):bytes()))
+                end
                 sentence = string.format("Lease answer of node %d to node %d: tag packets of %s (%s)", sink, source, address, names)
             end
         end

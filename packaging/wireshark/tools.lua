@@ -46,7 +46,8 @@ return function(fields)
         end
         pcall(function()
             local text = tostring(result):gsub("^.-:%d+: ", "")
-            tree:add_proto_expert_info(fields.e.failed, "the packet ends or errs where INT was expected: " .. text)
+            local item = tree:add(fields.int):set_text("In-band Network Telemetry, not understood")
+            item:add_proto_expert_info(fields.e.failed, "the packet ends or errs where INT was expected: " .. text)
         end)
         return nil
     end

@@ -1,6 +1,6 @@
 -- INT in TCP and UDP, found by DSCP mark, probe marker or destination port; what is behind goes on without it.
 
-return function(fields, tools, headers, options)
+return function(fields, tools, headers, ip, options)
     local M = {}
     local f, put = fields.f, tools.put
 
@@ -11,28 +11,6 @@ return function(fields, tools, headers, options)
     local udp_ports = DissectorTable.get("udp.port")
     local plain = { [TCP] = ip_protocols:get_dissector(TCP), [UDP] = ip_protocols:get_dissector(UDP) }
     local data = Dissector.get("data")
-
-    local port_fields = { [TCP] = Field.new("tcp.srcport"), [UDP] = Field.new("udp.srcport") }
-    local dscp_fields = { Field.new("ip.dsfield.dscp"), Field.new("ipv6.tclass.dscp") }
-    local length_fields = { Field.new("ip.len"), Field.new("ipv6.plen") }
-    local address_fields = {
-        { Field.new("ip.src"), Field.new("ip.dst") }, { Field.new("ipv6.src"), Field.new("ipv6.dst") },
-    }
-    -- Without a listener that has a filter, tshark's summary builds no tree, and there is no DSCP to look at.
-    local _ = Listener.new("frame", "int")
-
-    -- The innermost IP header so far: the one that was dissected last.
-    local function last(extractor)
-        local all = { extractor() }
-        return all[#all], #all
-    end
-
-    local function ip_header(pinfo)
-        local v4, v6 = last(dscp_fields[1]), last(dscp_fields[2])
-        local is_v6 = tostring(pinfo.net_src):find(":", 1, true) ~= nil
-        local dscp = is_v6 and v6 or v4 or v6
-        return dscp and dscp.value, is_v6 and 2 or 1
-    end
 
     local function marked(dscp)
         return options.dscp and (not dscp or tools.band(dscp, options.mask) == tools.band(options.value, options.mask))
@@ -74,16 +52,11 @@ return function(fields, tools, headers, options)
     end
 
     local function pseudo_sum(version, protocol, length)
-        local sum = protocol + length
-        for _, extractor in ipairs(address_fields[version]) do
-            local address = last(extractor)
-            if not address then
-                return nil
-            end
-            local bytes = address.range:bytes()
-            sum = tools.sum(bytes, 0, bytes:len(), sum)
+        local src, dst = ip.addresses(version)
+        if not src then
+            return nil
         end
-        return sum
+        return tools.sum(src, 0, src:len(), tools.sum(dst, 0, dst:len(), protocol + length))
     end
 
     -- The checksum as it travels: good, bad, left to the network card, or not to be judged.
@@ -159,9 +132,9 @@ return function(fields, tools, headers, options)
     end
 
     local function original_ip_length(top, added, version)
-        local wire = last(length_fields[version])
-        if wire and wire.value > added then
-            tools.computed(top, f.original_ip_length, wire.value - added, " (on the wire " .. wire.value .. ")")
+        local wire = ip.length(version)
+        if wire and wire > added then
+            tools.computed(top, f.original_ip_length, wire - added, " (on the wire " .. wire .. ")")
         end
     end
 
@@ -189,7 +162,7 @@ return function(fields, tools, headers, options)
         if tvb:len() < BASE[protocol] then
             return tools.pass(plain[protocol], tvb, pinfo, tree)
         end
-        local dscp, version = ip_header(pinfo)
+        local dscp, version = ip.header(pinfo)
         local block, found, by_port = find(tvb, protocol, dscp)
         if not block then
             if found then
@@ -237,11 +210,11 @@ return function(fields, tools, headers, options)
 
     -- After withdrawal: shows INT behind a packet that was dissected as if there were none.
     function M.afterwards(tvb, pinfo, tree)
-        for protocol, extractor in pairs(port_fields) do
-            local sport, number = last(extractor)
-            if sport and number == 1 and sport.offset + BASE[protocol] <= tvb:len() then
-                local segment = tvb(sport.offset):tvb()
-                local block, found = find(segment, protocol, (ip_header(pinfo)))
+        for protocol in pairs(plain) do
+            local at = ip.only_segment(protocol)
+            if at and at + BASE[protocol] <= tvb:len() then
+                local segment = tvb(at):tvb()
+                local block, found = find(segment, protocol, (ip.header(pinfo)))
                 if block then
                     local where = "in " .. (protocol == TCP and "TCP" or "UDP") .. " " .. found
                     local top = headers.show(tree, segment, block, where)
@@ -276,7 +249,7 @@ return function(fields, tools, headers, options)
         local top = headers.show(tree, tvb, block, extension and "extension-udp" or "in UDP by port")
         local added = block.stop + ((block.hostint or block.npt == 2) and 8 or 0)
         tools.computed(top, f.block_length, added)
-        original_ip_length(top, added, select(2, ip_header(pinfo)))
+        original_ip_length(top, added, select(2, ip.header(pinfo)))
         local used = tvb:len()
         if block.stop < tvb:len() and tools.depth <= 8 then
             local rest = tools.rest(tvb, block.stop, "Packet behind INT")
