@@ -349,7 +349,7 @@ fn int_is_found_in_a_capture_of_packets_that_were_cut() {
             Captured::cut(frame(plain), 44)
         })
         .collect();
-    packets.insert(0, Captured::cut(frame("hostint_l4_udp_1wire"), 80));
+    packets.insert(0, Captured::cut(frame("hostint_l4_udp_1wire"), 60));
     packets.push(Captured::cut(frame("hostint_l4_udp_1wire"), 80));
     packets.push(Captured::whole(frame("hostint_l4_tcp_1wire")));
     let said = tshark(&capture("cut", &packets), &["-V"]);

@@ -23,7 +23,7 @@ return function()
 
     -- DSCP, and 1 for IPv4, 2 for IPv6.
     function M.header(pinfo)
-        local version = tostring(pinfo.net_src):find(":", 1, true) and 2 or 1
+        local version = value(src[2]) == pinfo.net_src and 2 or 1
         return value(dscp[version]), version
     end
 

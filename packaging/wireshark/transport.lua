@@ -2,7 +2,7 @@
 
 return function(fields, tools, headers, ip, options)
     local M = {}
-    local f, put = fields.f, tools.put
+    local f = fields.f
 
     local TCP, UDP = 6, 17
     local BASE = { [TCP] = 20, [UDP] = 8 }
@@ -89,22 +89,22 @@ return function(fields, tools, headers, ip, options)
     -- The segment as it was before INT: lengths and checksum right again, in bytes of its own.
     local function without(tvb, protocol, block, port)
         local bytes = tvb:range(0, tvb:len()):bytes()
-        local cut = block.stop - block.from
-        local removed = bytes:subset(block.from, cut)
+        local cut = block.reported_stop - block.from
+        local removed = bytes:subset(block.from, block.stop - block.from)
         local rest = ByteArray.new()
         rest:append(bytes:subset(0, block.from))
         if block.stop < bytes:len() then
             rest:append(bytes:subset(block.stop, bytes:len() - block.stop))
         end
-        local missing = tvb:reported_len() - tvb:len()
+        local missing = tvb:reported_len() - math.max(tvb:len(), block.reported_stop)
         local check = tools.get16(bytes, CHECKSUM_AT[protocol])
         local used = protocol == TCP or check ~= 0
-        if block.hostint and tvb(block.at + 1, 1):uint() < 128 then
+        if block.hostint and removed:len() == cut and tvb(block.at + 1, 1):uint() < 128 then
             tools.set16(removed, cut - 4, 0)
             tools.set16(removed, cut - 2, 0)
         end
         local difference = protocol == UDP and 2 * cut or cut
-        local restored = tools.sum(removed, 0, cut, check + difference)
+        local restored = tools.sum(removed, 0, removed:len(), check + difference)
         if port then
             restored = restored + tools.get16(bytes, 2) + 0xffff - port
             tools.set16(rest, 2, port)
@@ -114,7 +114,7 @@ return function(fields, tools, headers, ip, options)
             tools.set16(rest, 4, math.max(tools.get16(bytes, 4) - cut, 8))
             restored = restored == 0 and 0xffff or restored
         end
-        if used then
+        if used and removed:len() == cut then
             tools.set16(rest, CHECKSUM_AT[protocol], restored)
         end
         return rest, missing, used and restored or 0
@@ -139,7 +139,7 @@ return function(fields, tools, headers, ip, options)
     end
 
     local function explain(top, tvb, protocol, block, version, rest, missing, checksum)
-        local cut = block.stop - block.from
+        local cut = block.reported_stop - block.from
         tools.computed(top, f.block_length, cut)
         original_ip_length(top, cut, version)
         if protocol == UDP then
@@ -149,6 +149,9 @@ return function(fields, tools, headers, ip, options)
             if payload >= 0 then
                 tools.computed(top, f.original_tcp_payload, payload)
             end
+        end
+        if block.stop < block.reported_stop then
+            return
         end
         tools.computed(top, f.original_checksum, checksum, string.format(" (on the wire 0x%04x)", tvb(CHECKSUM_AT[protocol], 2):uint()))
         local status = checksum_status(tvb, protocol, block, version)
