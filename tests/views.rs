@@ -5,8 +5,8 @@ mod golden;
 use golden::udp_payload;
 use hostint::collector::decode;
 use hostint::model::*;
-use hostint::views::dests;
 use hostint::views::text::{Nanoseconds, TextLine};
+use hostint::views::{dests, rules};
 use serde_json::{Value, json};
 
 fn report(name: &str) -> Report {
@@ -453,4 +453,64 @@ fn destinations_stand_in_columns() {
         dests::render(&both[1..2], true),
         "{\"dests\":[{\"name\":\"v6\",\"prefix\":\"2001:db8:1:2::/64\",\"static\":false}],\"schema\":\"hostint.dests/1\"}\n"
     );
+}
+
+#[test]
+fn rules_are_sentences_in_the_order_in_which_they_are_asked() {
+    let place = |text: &str, prefix: Option<&str>| Place {
+        text: text.to_owned(),
+        prefixes: prefix
+            .iter()
+            .map(|prefix| prefix.parse().unwrap())
+            .collect(),
+    };
+    let rule = WatchRule {
+        priority: 100,
+        ..WatchRule::default()
+    };
+    let rules = [
+        WatchRule {
+            class: Some("storage".to_owned()),
+            protocols: vec![Transport::Tcp],
+            to: vec![
+                place("10.2.0.0/16", Some("10.2.0.0/16")),
+                place("nas", Some("10.3.0.9")),
+                place("gone", None),
+            ],
+            to_ports: vec!["2049".parse().unwrap(), "3260-3269".parse().unwrap()],
+            fixed: true,
+            ..rule.clone()
+        },
+        WatchRule {
+            priority: 5,
+            one_flow_in: 10,
+            one_packet_in: 3,
+            ..rule.clone()
+        },
+        WatchRule {
+            action: WatchAction::Exclude,
+            from_ports: vec!["53".parse().unwrap()],
+            dscp: vec![0, 46],
+            devs: vec!["eth1".to_owned()],
+            ..rule.clone()
+        },
+        WatchRule {
+            priority: 200,
+            from: (1..11)
+                .map(|n| place(&format!("10.0.0.{n}"), Some(&format!("10.0.0.{n}"))))
+                .collect(),
+            ..rule
+        },
+    ];
+    let expected = "  \
+  200 watch   from 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 10.0.0.6, 10.0.0.7, 10.0.0.8 and 2 more
+  100 exclude from port 53 dscp 0, 46 on eth1
+  100 watch   tcp to 10.2.0.0/16, nas (10.3.0.9), gone (not found) port 2049, 3260-3269, static, class storage
+    5 watch   everything, one flow in 10, one packet in 3
+";
+    assert_eq!(rules::render(&rules, false), expected);
+    let json: Value = serde_json::from_str(&rules::render(&rules, true)).unwrap();
+    assert_eq!(json["schema"], "hostint.rules/1");
+    assert_eq!(json["rules"][2]["to_ports"][1], "3260-3269");
+    assert_eq!(json["rules"][2]["to"][1]["prefixes"][0], "10.3.0.9");
 }

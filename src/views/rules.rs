@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::model::{Place, WatchAction, WatchRule};
+use crate::model::{Place, PortRange, Transport, WatchAction, WatchRule};
 
 /// The rules in the order in which they are asked, one line each, or one JSON object (schema `hostint.rules/1`).
 pub fn render(rules: &[WatchRule], json: bool) -> String {
@@ -20,13 +20,27 @@ pub fn render(rules: &[WatchRule], json: bool) -> String {
     out
 }
 
-fn list<T: Display>(out: &mut String, what: &str, values: impl IntoIterator<Item = T>) {
-    for (number, value) in values.into_iter().enumerate() {
+/// How many values of a list are shown.
+const SHOWN: usize = 8;
+
+fn list<T: Display>(out: &mut String, what: &str, values: impl ExactSizeIterator<Item = T>) {
+    let more = values.len().saturating_sub(SHOWN);
+    for (number, value) in values.take(SHOWN).enumerate() {
         let _ = match number {
             0 => write!(out, "{what} {value}"),
             _ => write!(out, ", {value}"),
         };
     }
+    if more > 0 {
+        let _ = write!(out, " and {more} more");
+    }
+}
+
+/// One end of a flow.
+fn end(out: &mut String, what: &str, places: &[Place], ports: &[PortRange]) {
+    list(out, what, places.iter().map(place));
+    let behind = if places.is_empty() { what } else { "" };
+    list(out, &format!("{behind} port"), ports.iter());
 }
 
 /// As the user wrote it, and what a name means now.
@@ -47,26 +61,20 @@ pub fn sentence(rule: &WatchRule) -> String {
         WatchAction::Watch => "watch",
         WatchAction::Exclude => "exclude",
     };
-    let mut out = format!("{:>5} {action:<7}", rule.priority);
-    if let Some(class) = &rule.class {
-        let _ = write!(out, " {class}:");
+    let mut asked = String::new();
+    let protocols = rule.protocols.iter().map(|transport| match transport {
+        Transport::Tcp => "tcp",
+        Transport::Udp => "udp",
+    });
+    list(&mut asked, "", protocols);
+    end(&mut asked, " from", &rule.from, &rule.from_ports);
+    end(&mut asked, " to", &rule.to, &rule.to_ports);
+    list(&mut asked, " dscp", rule.dscp.iter());
+    list(&mut asked, " on", rule.devs.iter());
+    if asked.is_empty() {
+        asked.push_str(" everything");
     }
-    list(
-        &mut out,
-        "",
-        rule.protocols
-            .iter()
-            .map(|transport| format!("{transport:?}").to_lowercase()),
-    );
-    list(&mut out, " from", rule.from.iter().map(place));
-    list(&mut out, " port", &rule.from_ports);
-    list(&mut out, " to", rule.to.iter().map(place));
-    list(&mut out, " port", &rule.to_ports);
-    list(&mut out, " dscp", &rule.dscp);
-    list(&mut out, " by", &rule.devs);
-    if out.trim_end().ends_with(action) {
-        out.push_str(" everything");
-    }
+    let mut out = format!("{:>5} {action:<7}{asked}", rule.priority);
     if rule.one_flow_in > 1 {
         let _ = write!(out, ", one flow in {}", rule.one_flow_in);
     }
@@ -75,6 +83,9 @@ pub fn sentence(rule: &WatchRule) -> String {
     }
     if rule.fixed {
         out.push_str(", static");
+    }
+    if let Some(class) = &rule.class {
+        let _ = write!(out, ", class {class}");
     }
     out
 }
