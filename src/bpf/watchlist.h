@@ -115,7 +115,8 @@ static __always_inline bool is_sampled(const struct watch_node *verdict, const s
 {
 	if (verdict->one_flow_in > 1 && hash_flow(key) % verdict->one_flow_in)
 		return false;
-	return verdict->one_packet_in <= 1 || !(bpf_get_prandom_u32() % verdict->one_packet_in);
+	/* Behind the staging interface that is decided already. */
+	return verdict->one_packet_in <= 1 || redirect_ifindex || !(bpf_get_prandom_u32() % verdict->one_packet_in);
 }
 
 static __always_inline __u32 find_class(__u32 generation, __u32 index)
