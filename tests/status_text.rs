@@ -69,6 +69,7 @@ fn status(flows: Vec<FlowStatus>) -> HostStatus {
             flows,
         }),
         source: None,
+        why: Vec::new(),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::datapath::{peer, sink, source};
 use crate::model::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, Dest, DestStatus,
     Encapsulation, FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
-    SourceStatus, WatchRule,
+    SourceStatus, WatchRule, diagnose,
 };
 use crate::os::{clock, netdev};
 use crate::views;
@@ -45,6 +45,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
             clock: None,
             sink: None,
             source: None,
+            why: Vec::new(),
         },
     };
     let runs = status
@@ -80,13 +81,19 @@ fn advise_any(err: anyhow::Error) -> anyhow::Error {
 
 fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {
     let host = Host::read_pinned(pins)?;
-    Ok(HostStatus {
+    let mut status = HostStatus {
         schema: STATUS_SCHEMA,
         node_id: host.map(|host| NodeId(host.node_id)),
         clock: host.as_ref().and_then(clock_status),
         sink: read_sink(pins, host.unwrap_or_default(), args)?,
-        source: read_source(pins, args)?,
-    })
+        source: read_source(pins)?,
+        why: Vec::new(),
+    };
+    status.why = diagnose(&status);
+    if let Some(source) = &mut status.source {
+        source.peers.truncate(args.peers);
+    }
+    Ok(status)
 }
 
 fn clock_status(host: &abi::host_settings) -> Option<ClockStatus> {
@@ -293,7 +300,7 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
     }
 }
 
-fn read_source(pins: &Pins, args: &StatusArgs) -> Result<Option<SourceStatus>> {
+fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
     if !attachments::is_loaded(pins) {
         return Ok(None);
     }
@@ -351,6 +358,6 @@ fn read_source(pins: &Pins, args: &StatusArgs) -> Result<Option<SourceStatus>> {
         flows_total,
         flows_max: flows.map_or(0, |flows| flows.capacity()),
         peers_total: peers.len(),
-        peers: peers.into_iter().take(args.peers).collect(),
+        peers,
     }))
 }

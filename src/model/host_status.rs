@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use std::net::IpAddr;
 
-use super::{FlowKey, Lease, NodeId};
+use super::{FlowKey, Lease, NodeId, Reason};
 
 /// The schema of a `HostStatus` as JSON.
 pub const STATUS_SCHEMA: &str = "hostint.status/1";
@@ -17,6 +17,8 @@ pub struct HostStatus {
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
+    /// Why packets are not tagged, not stripped or not measured, as far as counters tell.
+    pub why: Vec<Reason>,
 }
 
 /// The clock that stamps packets.

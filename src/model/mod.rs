@@ -2,6 +2,7 @@
 
 mod clock;
 mod dest;
+mod diagnosis;
 mod encapsulation;
 mod flow;
 mod frame;
@@ -12,6 +13,7 @@ mod lease;
 mod log_line;
 mod node;
 mod prefix;
+pub mod reasons;
 mod record;
 mod report;
 mod sink_event;
@@ -19,6 +21,7 @@ mod watch;
 
 pub use clock::{ClockSource, ClockState};
 pub use dest::Dest;
+pub use diagnosis::{Reason, diagnose};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use frame::TruncatedFrame;

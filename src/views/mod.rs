@@ -5,3 +5,4 @@ pub mod peers;
 pub mod rules;
 pub mod status;
 pub mod text;
+pub mod why;

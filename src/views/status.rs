@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::peers;
-use super::text::Nanoseconds;
+use super::text::{Grouped, Nanoseconds};
+use super::{peers, why};
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
 /// Displays the state; counters that are 0 only with `all`.
@@ -30,23 +30,6 @@ const SHOWN: [&str; 10] = [
 
 /// Characters that nearly every TCP or UDP flow over IPv4 fits.
 const FLOW_WIDTH: usize = 46;
-
-/// Displays 1234567 as `1,234,567`.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        let mut text = String::with_capacity(digits.len() * 4 / 3);
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i).is_multiple_of(3) {
-                text.push(',');
-            }
-            text.push(digit);
-        }
-        f.pad_integral(true, "", &text)
-    }
-}
 
 fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
     if list.is_empty() {
@@ -280,6 +263,6 @@ impl fmt::Display for Text<'_> {
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;
         }
-        Ok(())
+        why::write(f, &self.status.why)
     }
 }

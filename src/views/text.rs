@@ -12,6 +12,24 @@ pub struct TextLine<'a> {
     pub arrival: Arrival,
 }
 
+/// Displays 1234567 as `1,234,567`.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouped(pub u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        let mut text = String::with_capacity(digits.len() * 4 / 3);
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        f.pad_integral(true, "", &text)
+    }
+}
+
 /// Displays signed nanoseconds in the unit that reads best.
 #[derive(Clone, Copy, Debug)]
 pub struct Nanoseconds(pub i64);
