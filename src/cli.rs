@@ -143,9 +143,22 @@ pub enum FlowOrder {
 /// `hostint status`
 #[derive(Args, Debug)]
 pub struct StatusArgs {
-    /// One JSON object (schema hostint.status/1)
+    /// One JSON object (schema hostint.status/1, with --preflight hostint.preflight/1)
     #[arg(long)]
     pub json: bool,
+
+    /// Show what this host has for hostint instead, and what to do about the rest; changes nothing. Exit code 1 if
+    /// something fails
+    #[arg(long)]
+    pub preflight: bool,
+
+    /// With --preflight: look at this interface, too; repeat for several
+    #[arg(long, value_name = "DEV", requires = "preflight")]
+    pub dev: Vec<String>,
+
+    /// With --preflight: look for a way to this collector, too; repeat for several
+    #[arg(long, value_name = "HOST[:PORT]", requires = "preflight")]
+    pub collector: Vec<String>,
 
     /// How many flows to show
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -5,6 +5,7 @@ mod follow;
 mod leases;
 mod names;
 mod peers;
+mod preflight;
 mod sink;
 mod source;
 mod status;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::peers::read_peers;
-use super::{advise, find_pins, print};
+use super::{advise, find_pins, preflight, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
@@ -35,6 +35,9 @@ use crate::views;
 const ALIVE_NS: u64 = 5_000_000_000;
 
 pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    if args.preflight {
+        return preflight::run(bpffs, args);
+    }
     let status = match find_pins(bpffs)? {
         Some(pins) => read(&pins, args)
             .map_err(advise_any)

@@ -40,7 +40,7 @@ pub fn make_qdisc(ifindex: u32) -> io::Result<bool> {
 
 /// Removes the clsact qdisc, unless others have filters on it.
 pub fn remove_unused_qdisc(ifindex: u32) -> io::Result<()> {
-    if rtnetlink::has_clsact_filters(ifindex)? {
+    if !rtnetlink::clsact_filters(ifindex)?.is_empty() {
         return Ok(());
     }
     let mut hook = qdisc_of(ifindex)?;

@@ -185,6 +185,11 @@ fn xdp_program(ifindex: u32) -> Option<(u32, String)> {
     let id = [options.drv_prog_id, options.skb_prog_id, options.prog_id]
         .into_iter()
         .find(|id| *id != 0)?;
+    Some((id, program_name(id)?))
+}
+
+/// A program's name, if we may know.
+pub(super) fn program_name(id: u32) -> Option<String> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) }).ok()?;
     // SAFETY: a new descriptor that nobody else owns.
@@ -201,10 +206,10 @@ fn xdp_program(ifindex: u32) -> Option<(u32, String)> {
         .map(|byte| byte.cast_unsigned())
         .take_while(|byte| *byte != 0)
         .collect();
-    Some((id, String::from_utf8_lossy(&name).into_owned()))
+    Some(String::from_utf8_lossy(&name).into_owned())
 }
 
-fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> {
+pub(super) fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> {
     // SAFETY: plain data; all zeros is a valid value.
     let mut options: libbpf_sys::bpf_xdp_query_opts = unsafe { std::mem::zeroed() };
     options.sz = size_of_val(&options) as _;
@@ -224,4 +229,9 @@ pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
     } else {
         None
     }
+}
+
+/// What the driver says of XDP, as `enum netdev_xdp_act`; 0 too where the kernel does not know (before 6.3).
+pub fn xdp_features(ifindex: u32) -> u64 {
+    xdp_query(ifindex).map_or(0, |options| options.feature_flags)
 }

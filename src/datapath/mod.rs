@@ -8,6 +8,7 @@ pub mod counters;
 pub mod events;
 pub mod grants;
 mod gso_limit;
+pub mod hooks;
 pub mod host;
 pub mod leases;
 pub mod links;

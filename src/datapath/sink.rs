@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
+use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys};
 
-use super::abi::sink_object::SinkSkelBuilder;
+use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
 use super::abi::{
     MAX_EDGES, address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow,
     sink_grant, sink_settings, token_rate,
@@ -73,17 +73,7 @@ impl Sink {
     pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
-        let mut open = SinkSkelBuilder::default()
-            .open(&mut object)
-            .map_err(io::Error::other)?;
-        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-            constants.have_tai_clock = features.tai_clock;
-            constants.have_check_mtu = features.check_mtu;
-            constants.have_kernel_ctx = features.kernel_ctx;
-            constants.have_xdp_frags = features.xdp_frags;
-            constants.have_coarse_clock = features.coarse_clock;
-            constants.software_version = software_version();
-        }
+        let mut open = open(&mut object, features)?;
         open.maps
             .sink_flows
             .set_max_entries(max_flows)
@@ -100,13 +90,6 @@ impl Sink {
         pin_map(&mut open.maps.sink_grants, pins, grants::GRANTS_MAP)?;
         pin_map(&mut open.maps.sink_buckets, pins, "sink_buckets")?;
         pin_map(&mut open.maps.sink_bucket_total, pins, "sink_bucket_total")?;
-        open.progs.sink.set_autoload(features.atomics);
-        open.progs.sink_tc.set_autoload(features.atomics);
-        open.progs.sink_locked.set_autoload(!features.atomics);
-        open.progs.sink_tc_locked.set_autoload(!features.atomics);
-        if features.xdp_frags {
-            open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
-        }
         let skel = with_warnings(|| open.load())?;
         if fresh {
             before::copy(pins, DAEMON_MAP)?;
@@ -257,6 +240,41 @@ impl Sink {
     pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
         self.daemon.set(&which.0, &value)
     }
+}
+
+/// The programs as this kernel takes them.
+fn open(object: &mut MaybeUninit<OpenObject>, features: Features) -> io::Result<OpenSinkSkel<'_>> {
+    let mut open = SinkSkelBuilder::default()
+        .open(object)
+        .map_err(io::Error::other)?;
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.have_tai_clock = features.tai_clock;
+        constants.have_check_mtu = features.check_mtu;
+        constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_xdp_frags = features.xdp_frags;
+        constants.have_coarse_clock = features.coarse_clock;
+        constants.software_version = software_version();
+    }
+    open.progs.sink.set_autoload(features.atomics);
+    open.progs.sink_tc.set_autoload(features.atomics);
+    open.progs.sink_locked.set_autoload(!features.atomics);
+    open.progs.sink_tc_locked.set_autoload(!features.atomics);
+    if features.xdp_frags {
+        open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
+    }
+    Ok(open)
+}
+
+/// Loads the programs, onto maps of their own, and lets them go: whether this kernel takes them.
+pub fn try_to_load() -> io::Result<()> {
+    let mut object = MaybeUninit::uninit();
+    let mut open = open(&mut object, Features::probe())?;
+    open.maps
+        .sink_flows
+        .set_max_entries(1)
+        .map_err(io::Error::other)?;
+    with_warnings(|| open.load())?;
+    Ok(())
 }
 
 /// So many a second, and a second's worth at once; 0: without limit.

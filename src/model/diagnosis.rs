@@ -213,7 +213,7 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
     if sink.daemon_pid.is_none() {
         found.push(stopped(
             Topic::Measuring,
-            "no daemon runs: nothing is reported, and no leases of this host are renewed",
+            "no daemon runs, so nothing is reported, and no leases of this host are renewed",
             "start hostint sink",
         ));
     }
@@ -232,7 +232,7 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
             counter: None,
             count: None,
             text: format!(
-                "attached to {}: neither INT nor a question for a lease came in",
+                "attached to {}, where neither INT nor a question for a lease came in",
                 devs(&sink.attachments)
             ),
             advice: "see whether sources watch this host (hostint source add-dest there), and \

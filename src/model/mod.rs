@@ -13,6 +13,7 @@ mod lease;
 mod log_line;
 mod node;
 mod prefix;
+pub mod preflight;
 pub mod reasons;
 mod record;
 mod report;

@@ -56,7 +56,7 @@ macro_rules! rows {
 
 /// Of the source, and of its program for answers.
 pub const SOURCE: &[Row] = rows! {
-    "too_long" Tagging Missed "packet" "too long: INT has no room below the MTU" "clamp the MSS (as is done by default), lower the route's MTU, or raise that of the interface",
+    "too_long" Tagging Missed "packet" "too long" "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
     "superpacket" Tagging Missed "segment" "in superpackets that were left alone" "attach with --superpackets encap (TCP), encap-all or stage (UDP too)",
     "no_lease" Tagging Missed "packet" "to a host without a lease" "the peers above say why; start hostint sink there, or use add-dest --static for a sink of Host-INT",
     "lease_full" Tagging Missed "packet" "without room to ask for a lease" "watch fewer hosts",
@@ -68,22 +68,22 @@ pub const SOURCE: &[Row] = rows! {
     "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; else nothing",
     "vlan" Tagging Missed "packet" "with more than two VLAN tags" "attach to a VLAN interface above, which sees fewer",
     "fragment" Tagging Note "fragment" "never tagged" "let the sender keep to the MTU",
-    "may_fragment" Tagging Note "packet" "without DF and long: a router might fragment it" "nothing, or have the sender set DF (IP_PMTUDISC_DO)",
+    "may_fragment" Tagging Note "packet" "without DF and long, a router might fragment it" "nothing, or have the sender set DF (IP_PMTUDISC_DO)",
     "has_int" Tagging Note "packet" "with INT already, or to the port that announces it" "see whether another source tags before this one",
     "group_address" Tagging Note "packet" "to a group, which are never tagged" "leave groups out of the destinations",
     "malformed" Tagging Note "packet" "with headers shorter than they claim" "see who sends them (tcpdump)",
     "icmp_too_short" Tagging Note "ICMP error" "with too short a quote to be translated" "if connections stall, lower the route's MTU by the room for INT",
     "icmp_mtu_too_small" Tagging Note "ICMP error" "with an MTU that has no room for INT" "see which router states it (tcpdump icmp); leave hosts behind it out of the destinations",
-    "peer_cannot_write" Tagging Missed "answer" "that the kernel refused to let be changed: MSS not clamped, or ICMP not translated" "see whether memory is short (dmesg)",
+    "peer_cannot_write" Tagging Missed "answer" "that the kernel refused to let be changed, MSS not clamped, or ICMP not translated" "see whether memory is short (dmesg)",
 };
 
 /// Of the sink.
 pub const SINK: &[Row] = rows! {
-    "not_allowed" Stripping Missed "packet" "tagged by a host without a lease: passed on with INT" "for sources with --static, and of Host-INT, start the sink with --allow PREFIX; else compare --lease-key",
+    "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static, and of Host-INT, start the sink with --allow PREFIX; else compare --lease-key",
     "dropped_tagged" Stripping Dropped "packet" "with INT dropped, as --drop-tagged asks" "start the sink without --drop-tagged to have them stripped",
     "broken" Stripping Dropped "packet" "dropped, because stripping failed half-way" "see whether memory is short (dmesg); detach the sink if it goes on",
     "cannot_resize" Stripping Missed "packet" "that the kernel refused to shorten" "see whether memory is short (dmesg)",
-    "fragment" Stripping Missed "fragment" "with INT: something on the way fragments" "lower --mtu at the source, or raise the MTU on the way",
+    "fragment" Stripping Missed "fragment" "with INT, something on the way fragments" "lower --mtu at the source, or raise the MTU on the way",
     "truncated" Stripping Missed "packet" "too short for the INT announced" "see who sends to the extension port (tcpdump)",
     "bad_shim" Stripping Missed "packet" "with INT of another kind" "see what tags them: hostint-wire(7) says what is recognised",
     "bad_version" Stripping Missed "packet" "with INT of another version or hop count" "see what tags them: hostint-wire(7) says what is recognised",
@@ -95,11 +95,11 @@ pub const SINK: &[Row] = rows! {
     "foreign_mark" Stripping Note "packet" "with the mark, but without INT" "nothing; if there are many, choose another --dscp-value on both sides",
     "lease_forged" Stripping Missed "lease question" "with a wrong tag" "give all hosts the same --lease-key; else somebody forges",
     "lease_full" Stripping Missed "lease question" "not answered for lack of room" "see who asks from so many addresses; a --lease-key keeps strangers out",
-    "untracked" Measuring Missed "packet" "stripped but not measured: the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
-    "bad_segment" Measuring Missed "segment" "stripped but not measured: not told apart from others of its superpacket" "use --hook xdp at the sink, or --superpackets stage at the source",
-    "new_flow_limited" Measuring Missed "packet" "stripped but not measured: too many new flows" "start the sink with a larger --max-new-flows if those flows are yours",
-    "report_limited" Measuring Missed "report" "not made: too many" "start the sink with a larger --max-reports, or --report-period",
-    "event_lost" Measuring Missed "event" "lost: the daemon was slow or gone" "keep hostint sink running; if it is, start it with a longer --report-period",
+    "untracked" Measuring Missed "packet" "stripped but not measured, the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
+    "bad_segment" Measuring Missed "segment" "stripped but not measured, not told apart from others of its superpacket" "use --hook xdp at the sink, or --superpackets stage at the source",
+    "new_flow_limited" Measuring Missed "packet" "stripped but not measured, too many new flows" "start the sink with a larger --max-new-flows if those flows are yours",
+    "report_limited" Measuring Missed "report" "not made, too many" "start the sink with a larger --max-reports, or --report-period",
+    "event_lost" Measuring Missed "event" "lost, the daemon was slow or gone" "keep hostint sink running; if it is, start it with a longer --report-period",
 };
 
 /// Of the sink's daemon.

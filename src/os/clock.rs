@@ -32,6 +32,9 @@ pub struct Discipline {
     /// TAI minus UTC as the kernel was told; 0 if nobody did.
     pub tai_offset_s: i32,
     pub synchronised: bool,
+    /// How far off it may be, as who keeps it told the kernel: as estimated, and at most.
+    pub estimated_error_us: u64,
+    pub greatest_error_us: u64,
 }
 
 /// Asks adjtimex(2).
@@ -46,6 +49,8 @@ pub fn discipline() -> io::Result<Discipline> {
     Ok(Discipline {
         tai_offset_s: timex.tai,
         synchronised: state != libc::TIME_ERROR && timex.status & libc::STA_UNSYNC == 0,
+        estimated_error_us: timex.esterror.unsigned_abs(),
+        greatest_error_us: timex.maxerror.unsigned_abs(),
     })
 }
 

@@ -20,32 +20,43 @@ const DRIVER_INFO_LEN: usize = 196;
 /// Merging of received packets, before the network stack.
 pub const GRO: &str = "rx-gro";
 
-/// True if the interface is one end of a veth pair.
-pub fn is_veth(dev: &str) -> io::Result<bool> {
+/// The driver's name; `None` for an interface without one, as loopback.
+pub fn driver(dev: &str) -> io::Result<Option<String>> {
     let mut words = [0; DRIVER_INFO_LEN / 4];
     words[0] = GET_DRIVER;
     match ask(dev, &mut words) {
-        // The loopback interface has no driver.
-        Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(false),
+        Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(None),
         result => result?,
     }
-    Ok(text(&words[1..1 + NAME_LEN / 4]) == "veth")
+    Ok(Some(text(&words[1..1 + NAME_LEN / 4])))
+}
+
+/// True if the interface is one end of a veth pair.
+pub fn is_veth(dev: &str) -> io::Result<bool> {
+    Ok(driver(dev)?.as_deref() == Some("veth"))
 }
 
 /// True if a feature is on; one that the kernel does not know is off.
 pub fn feature(dev: &str, name: &str) -> io::Result<bool> {
+    let known = features(dev)?;
+    Ok(known.iter().any(|(known, on)| known == name && *on))
+}
+
+/// All features, and whether they are on.
+pub fn features(dev: &str) -> io::Result<Vec<(String, bool)>> {
     let names = feature_names(dev)?;
-    let Some(bit) = names.iter().position(|known| known == name) else {
-        return Ok(false);
-    };
     let blocks = names.len().div_ceil(32);
     // For each 32 features: available, requested, active, never changed.
     let mut words = vec![0; 2 + 4 * blocks];
     words[0] = GET_FEATURES;
     words[1] = blocks as u32;
     ask(dev, &mut words)?;
-    let active = words.get(2 + 4 * (bit / 32) + 2);
-    Ok(active.is_some_and(|active| active & 1 << (bit % 32) != 0))
+    let active = |bit: usize| {
+        let word = words.get(2 + 4 * (bit / 32) + 2);
+        word.is_some_and(|active| active & 1 << (bit % 32) != 0)
+    };
+    let named = names.into_iter().enumerate();
+    Ok(named.map(|(bit, name)| (name, active(bit))).collect())
 }
 
 /// Turns off all features with such a name that the driver lets be turned off.

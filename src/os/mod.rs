@@ -3,9 +3,13 @@
 pub mod clock;
 pub mod ethtool;
 pub mod icmp;
+pub mod kernel;
 pub mod netdev;
 pub mod netlink_events;
 pub mod netns;
+pub mod nftables;
+pub mod privileges;
 pub mod resolve;
 pub mod rtnetlink;
 pub mod signals;
+pub mod udp_ports;

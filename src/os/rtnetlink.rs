@@ -10,7 +10,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
-use netlink_packet_route::tc::{TcHandle, TcMessage};
+use netlink_packet_route::tc::{TcAttribute, TcFilterBpfOption, TcHandle, TcMessage, TcOption};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
@@ -80,26 +80,90 @@ pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether anybody has filters at an interface's clsact hooks.
-pub fn has_clsact_filters(index: u32) -> io::Result<bool> {
-    for parent in [
-        TcHandle::from(CLSACT_INGRESS),
-        TcHandle::from(CLSACT_EGRESS),
-    ] {
+/// What an interface does just now.
+#[derive(Clone, Debug, Default)]
+pub struct LinkState {
+    /// It is to send and receive,
+    pub up: bool,
+    /// and is connected.
+    pub running: bool,
+    pub qdisc: Option<String>,
+}
+
+pub fn link_state(index: u32) -> io::Result<LinkState> {
+    let answer = request(RouteNetlinkMessage::GetLink(link_at(index)), 0)?;
+    let link =
+        answer.ok_or_else(|| io::Error::other("the kernel does not describe the interface"))?;
+    Ok(LinkState {
+        up: link.header.flags.contains(LinkFlags::Up),
+        running: link.header.flags.contains(LinkFlags::LowerUp),
+        qdisc: link
+            .attributes
+            .into_iter()
+            .find_map(|attribute| match attribute {
+                LinkAttribute::Qdisc(name) => Some(name),
+                _ => None,
+            }),
+    })
+}
+
+/// A filter at a clsact hook; of a BPF program its number and name.
+#[derive(Clone, Debug)]
+pub struct ClsactFilter {
+    pub ingress: bool,
+    pub priority: u16,
+    pub kind: String,
+    pub program: Option<u32>,
+    pub name: Option<String>,
+}
+
+/// The filters at an interface's clsact hooks.
+pub fn clsact_filters(index: u32) -> io::Result<Vec<ClsactFilter>> {
+    let mut found = Vec::new();
+    for (parent, ingress) in [(CLSACT_INGRESS, true), (CLSACT_EGRESS, false)] {
         let mut question = TcMessage::default();
         question.header.index = i32::try_from(index).map_err(io::Error::other)?;
-        question.header.parent = parent;
-        let mut any = false;
+        question.header.parent = TcHandle::from(parent);
         exchange(
             RouteNetlinkMessage::GetTrafficFilter(question),
             NLM_F_DUMP,
-            |answer| any |= matches!(answer, RouteNetlinkMessage::NewTrafficFilter(_)),
+            |answer| {
+                if let RouteNetlinkMessage::NewTrafficFilter(filter) = answer {
+                    found.push(describe(&filter, ingress));
+                }
+            },
         )?;
-        if any {
-            return Ok(true);
+    }
+    Ok(found)
+}
+
+fn describe(filter: &TcMessage, ingress: bool) -> ClsactFilter {
+    let mut found = ClsactFilter {
+        ingress,
+        // The upper half; the lower is the protocol.
+        priority: (filter.header.info >> 16) as u16,
+        kind: String::new(),
+        program: None,
+        name: None,
+    };
+    for attribute in &filter.attributes {
+        match attribute {
+            TcAttribute::Kind(kind) => found.kind.clone_from(kind),
+            TcAttribute::Options(options) => {
+                for option in options {
+                    match option {
+                        TcOption::Bpf(TcFilterBpfOption::ProgId(id)) => found.program = Some(*id),
+                        TcOption::Bpf(TcFilterBpfOption::ProgName(name)) => {
+                            found.name = Some(name.clone());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
         }
     }
-    Ok(false)
+    found
 }
 
 fn link_at(index: u32) -> LinkMessage {

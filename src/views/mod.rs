@@ -2,6 +2,7 @@
 
 pub mod dests;
 pub mod peers;
+pub mod preflight;
 pub mod rules;
 pub mod status;
 pub mod text;

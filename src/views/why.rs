@@ -25,7 +25,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason]) -> fmt::Result {
         if let Some(count) = reason.count {
             write!(f, "{} ", Grouped(count))?;
         }
-        writeln!(f, "{} ({})", reason.text, reason.advice)?;
+        writeln!(f, "{}: {}", reason.text, reason.advice)?;
     }
     Ok(())
 }

@@ -1,0 +1,181 @@
+//! `hostint status --preflight`: what this host has for hostint, looked at without changing anything.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nix::unistd::{AccessFlags, access};
+
+use super::print;
+use crate::cli::{StatusArgs, exit};
+use crate::config::{ConfigError, EXTENSION_PORT};
+use crate::datapath::pins::Pins;
+use crate::datapath::probe::Features;
+use crate::datapath::{hooks, host, links, sink};
+use crate::model::REPORT_PORT;
+use crate::model::preflight::{
+    BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
+    judge_device, judge_host, judge_network, version,
+};
+use crate::os::{
+    clock, ethtool, icmp, kernel, netdev, netns, nftables, privileges, resolve, rtnetlink,
+    udp_ports,
+};
+use crate::views;
+
+/// The port of VXLAN-GPE.
+const GPE_PORT: u16 = 4790;
+
+pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    let collectors = resolve_collectors(&args.collector)?;
+    // Of a host without any, or of one whose pins are not ours to read, programs cannot be recognised.
+    let pins = Pins::of_this_host(bpffs, false).ok().flatten();
+    let facts = host_facts(bpffs).context("cannot look at this host")?;
+    let mut findings = judge_host(&facts);
+    findings.extend(judge_network(&network_facts(pins.as_ref(), &collectors)));
+    for dev in &args.dev {
+        match device_facts(dev, pins.as_ref(), &facts.release) {
+            Ok(device) => findings.extend(judge_device(&device)),
+            Err(err) => findings.push(Finding {
+                dev: Some(dev.clone()),
+                ..Finding::fail("interface", format!("{err:#}")).advise("see ip link")
+            }),
+        }
+    }
+    if args.dev.is_empty() {
+        findings.push(Finding::note("interface", "none was looked at").advise("give --dev DEV"));
+    }
+    let preflight = Preflight::new(findings);
+    print(&if args.json {
+        format!("{}\n", serde_json::to_string(&preflight)?)
+    } else {
+        views::preflight::Text(&preflight).to_string()
+    })?;
+    Ok(if preflight.ready {
+        exit::OK
+    } else {
+        exit::FAILURE
+    })
+}
+
+fn resolve_collectors(names: &[String]) -> Result<Vec<SocketAddr>> {
+    let one = |name: &String| {
+        resolve::socket_address(name, REPORT_PORT)
+            .map_err(|err| ConfigError(vec![format!("cannot find collector {name}: {err}")]).into())
+    };
+    names.iter().map(one).collect()
+}
+
+fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
+    let missing = privileges::missing()?;
+    let may_load = !missing.iter().any(|name| name != "CAP_NET_RAW");
+    let features = may_load.then(Features::probe);
+    let discipline = clock::discipline()?;
+    Ok(HostFacts {
+        release: kernel::release()?,
+        btf: kernel::has_btf(),
+        features: features.map(|features| {
+            vec![
+                ("atomics", features.atomics),
+                ("TAI clock", features.tai_clock),
+                ("coarse clock", features.coarse_clock),
+                ("MTU check", features.check_mtu),
+                ("XDP in several buffers", features.xdp_frags),
+                ("checksum state", features.kernel_ctx),
+            ]
+        }),
+        programs: may_load.then(|| sink::try_to_load().map_err(|err| err.to_string())),
+        jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
+        lockdown: kernel::lockdown(),
+        missing_capabilities: missing,
+        bpffs: bpffs_facts(bpffs)?,
+        clock: ClockFacts {
+            synchronised: discipline.synchronised,
+            tai_offset_s: discipline.tai_offset_s,
+            estimated_error_us: discipline.estimated_error_us,
+            greatest_error_us: discipline.greatest_error_us,
+        },
+    })
+}
+
+fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
+    let path = match given {
+        Some(path) => netns::is_bpffs(path).then(|| path.to_owned()),
+        None => netns::bpffs(false)?,
+    };
+    // What is there already may be ours in a file system that is not.
+    let writable = path.as_ref().is_some_and(|path| {
+        let below = path.join("hostint");
+        let place = if below.exists() { &below } else { path };
+        access(place, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+    });
+    Ok(BpffsFacts {
+        path: path.map(|path| path.display().to_string()),
+        writable,
+        mountable: privileges::may_mount()?,
+    })
+}
+
+fn network_facts(pins: Option<&Pins>, collectors: &[SocketAddr]) -> NetworkFacts {
+    let settings = pins.and_then(|pins| host::Host::read_pinned(pins).ok().flatten());
+    let mut ports: Vec<u16> = collectors.iter().map(SocketAddr::port).collect();
+    ports.extend(settings.iter().flat_map(|host| {
+        let count = host.report_port_count as usize;
+        host.report_port
+            .iter()
+            .take(count)
+            .map(|port| u16::from_be(*port))
+    }));
+    ports.push(REPORT_PORT);
+    ports.sort_unstable();
+    ports.dedup();
+    let filters = nftables::chains();
+    let bound = udp_ports::bound();
+    NetworkFacts {
+        filters_unknown: match &filters {
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => "there is no nft to ask",
+            _ => "nft tells only root",
+        },
+        filters: filters.ok().map(|chains| {
+            let filters = chains.into_iter().map(|chain| PacketFilter {
+                chain: format!("{} {} {}", chain.family, chain.table, chain.name),
+                hook: chain.hook,
+                drops_by_policy: chain.drops_by_policy,
+                drops: chain.drops,
+            });
+            filters.collect()
+        }),
+        legacy_tables: nftables::legacy_tables(),
+        bound_ports: [GPE_PORT, EXTENSION_PORT]
+            .into_iter()
+            .filter(|port| bound.contains(port))
+            .collect(),
+        collectors: collectors
+            .iter()
+            .map(|collector| (*collector, icmp::source_address(collector.ip())))
+            .collect(),
+        report_ports: ports,
+        ignores_pings: kernel::setting("net.ipv4.icmp_echo_ignore_all") == Some(1),
+    }
+}
+
+fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceFacts> {
+    let ifindex = netdev::index_of(dev).ok().context("no such interface")?;
+    let state = rtnetlink::link_state(ifindex)?;
+    let flags = links::xdp_features(ifindex);
+    let tells = flags != 0 || version(release).is_some_and(|version| version >= (6, 3));
+    let (occupants, tcx) = hooks::occupants(ifindex, pins)?;
+    Ok(DeviceFacts {
+        name: dev.to_owned(),
+        ethernet: netdev::is_ethernet(dev)?,
+        up: state.up,
+        running: state.running,
+        mtu: netdev::mtu(dev)?,
+        driver: ethtool::driver(dev)?,
+        xdp: tells.then_some(flags),
+        qdisc: state.qdisc,
+        offloads: ethtool::features(dev)?.into_iter().collect(),
+        occupants,
+        tcx,
+    })
+}

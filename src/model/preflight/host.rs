@@ -1,0 +1,198 @@
+//! The kernel, this process's privileges, and the clock.
+
+use super::Finding;
+
+/// What was found of them.
+#[derive(Clone, Debug, Default)]
+pub struct HostFacts {
+    /// As uname says: 6.18.44-generic.
+    pub release: String,
+    pub btf: bool,
+    /// What the kernel offers of what newer ones have; `None`: could not be tried.
+    pub features: Option<Vec<(&'static str, bool)>>,
+    /// Why the sink's programs do not load; `None`: could not be tried.
+    pub programs: Option<Result<(), String>>,
+    pub jit: bool,
+    /// `none`, `integrity` or `confidentiality`; `None` where the kernel has no lockdown.
+    pub lockdown: Option<String>,
+    /// Capabilities that are needed and not there.
+    pub missing_capabilities: Vec<String>,
+    pub bpffs: BpffsFacts,
+    pub clock: ClockFacts,
+}
+
+/// The file system for pins.
+#[derive(Clone, Debug, Default)]
+pub struct BpffsFacts {
+    /// `None`: not mounted.
+    pub path: Option<String>,
+    pub writable: bool,
+    /// This process may mount one.
+    pub mountable: bool,
+}
+
+/// The clock that stamps packets.
+#[derive(Clone, Debug, Default)]
+pub struct ClockFacts {
+    pub synchronised: bool,
+    /// TAI minus UTC; 0 if nobody told the kernel.
+    pub tai_offset_s: i32,
+    /// What the kernel was told of its error: as estimated, and at most.
+    pub estimated_error_us: u64,
+    pub greatest_error_us: u64,
+}
+
+/// One line for each of them.
+pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
+    let mut found = vec![kernel(facts), capabilities(facts), bpffs(&facts.bpffs)];
+    found.extend(programs(facts));
+    found.extend(features(facts));
+    if !facts.jit {
+        found.push(
+            Finding::note("jit", "BPF programs are interpreted: several times as slow")
+                .advise("sysctl net.core.bpf_jit_enable=1"),
+        );
+    }
+    if let Some(mode) = facts.lockdown.as_ref().filter(|mode| *mode != "none") {
+        found.push(match mode.as_str() {
+            "confidentiality" => Finding::note(
+                "lockdown",
+                "confidentiality: programs may not read kernel memory",
+            )
+            .advise("see whether the programs load (above); else boot with lockdown=integrity"),
+            mode => Finding::ok("lockdown", format!("{mode}, which does not matter")),
+        });
+    }
+    found.extend(clock(facts));
+    found
+}
+
+/// Major and minor number of a release.
+pub fn version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn kernel(facts: &HostFacts) -> Finding {
+    let release = &facts.release;
+    if version(release).is_some_and(|version| version < (5, 10)) {
+        return Finding::fail("kernel", format!("Linux {release}"))
+            .advise("hostint needs 5.10 or newer");
+    }
+    if !facts.btf {
+        return Finding::fail(
+            "kernel",
+            format!("Linux {release} without BTF (/sys/kernel/btf/vmlinux)"),
+        )
+        .advise("use a kernel with CONFIG_DEBUG_INFO_BTF=y");
+    }
+    if version(release).is_some_and(|version| version < (5, 12)) {
+        return Finding::note(
+            "kernel",
+            format!("Linux {release} with BTF, without atomics: flows are locked"),
+        )
+        .advise("5.12 or newer is faster");
+    }
+    Finding::ok("kernel", format!("Linux {release} with BTF"))
+}
+
+fn capabilities(facts: &HostFacts) -> Finding {
+    let missing = facts.missing_capabilities.join(", ");
+    if missing.is_empty() {
+        return Finding::ok(
+            "capabilities",
+            "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_NET_RAW",
+        );
+    }
+    if missing == "CAP_NET_RAW" {
+        return Finding::note(
+            "capabilities",
+            "no CAP_NET_RAW: no leases can be asked for, only --static destinations",
+        )
+        .advise("run as root, or add it");
+    }
+    Finding::fail("capabilities", format!("missing {missing}"))
+        .advise("run as root, or see PRIVILEGES in hostint-sink(8)")
+}
+
+fn bpffs(facts: &BpffsFacts) -> Finding {
+    const MOUNT: &str = "mount -t bpf bpf /sys/fs/bpf";
+    match &facts.path {
+        None if facts.mountable => {
+            Finding::note("bpffs", "no BPF file system is mounted; hostint mounts one")
+                .advise(MOUNT)
+        }
+        None => Finding::fail(
+            "bpffs",
+            "this user sees no BPF file system, and cannot mount one",
+        )
+        .advise(format!("{MOUNT}, as root")),
+        Some(path) if !facts.writable => {
+            Finding::fail("bpffs", format!("{path} is not writable for this user"))
+                .advise("run as root, or have a folder hostint there that this user owns")
+        }
+        Some(path) => Finding::ok("bpffs", format!("{path}, writable")),
+    }
+}
+
+fn programs(facts: &HostFacts) -> Option<Finding> {
+    Some(match facts.programs.as_ref()? {
+        Ok(()) => Finding::ok("programs", "the kernel accepts the sink's programs"),
+        Err(why) => Finding::fail(
+            "programs",
+            format!("the kernel refuses the sink's programs: {why}"),
+        )
+        .advise("report this with the kernel's version"),
+    })
+}
+
+fn features(facts: &HostFacts) -> Option<Finding> {
+    let Some(features) = &facts.features else {
+        return Some(
+            Finding::note("features", "not tried: that takes CAP_BPF").advise("run as root"),
+        );
+    };
+    let names = |there: bool| {
+        let chosen = features.iter().filter(|(_, has)| *has == there);
+        chosen.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    };
+    let missing = names(false);
+    Some(if missing.is_empty() {
+        Finding::ok("features", names(true))
+    } else {
+        Finding::note(
+            "features",
+            format!("without {missing}; hostint has ways around"),
+        )
+        .advise("nothing; newer kernels cost less")
+    })
+}
+
+fn clock(facts: &HostFacts) -> Vec<Finding> {
+    let clock = &facts.clock;
+    let mut found = Vec::new();
+    found.push(if clock.synchronised {
+        Finding::ok(
+            "clock",
+            format!(
+                "synchronised, estimated error {} us, at most {} us",
+                clock.estimated_error_us, clock.greatest_error_us
+            ),
+        )
+    } else {
+        Finding::note(
+            "clock",
+            "not synchronised: latencies are off by what the hosts' clocks differ",
+        )
+        .advise("run chrony, or ptp4l with phc2sys")
+    });
+    found.push(match clock.tai_offset_s {
+        0 => Finding::note(
+            "tai",
+            "the kernel was told no TAI offset: a leap second will show as latency",
+        )
+        .advise("chrony: leapsectz right/UTC"),
+        seconds => Finding::ok("tai", format!("{seconds} s ahead of UTC")),
+    });
+    found
+}
