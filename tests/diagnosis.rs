@@ -243,7 +243,7 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
                 "1 packet dropped",
                 "3,000 segments in superpackets",
                 "2 packets too long",
-                "1,000,000 packets without DF",
+                "1,000,000 packets that a router might fragment",
             ],
         ),
         (
@@ -375,7 +375,7 @@ fn a_sink_that_strips_needs_no_words_and_others_get_them() {
                     value: 70,
                 });
             },
-            &["70 reports not sent: ", "7 events lost, "],
+            &["70 reports not sent: ", "7 events lost because "],
         ),
     ];
     for (sentence, head, change, expected) in cases {

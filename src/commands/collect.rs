@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::{Exporters, Listener, decode};
 use crate::config::ConfigError;
@@ -19,6 +20,8 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     } else {
         Listener::bind(&listen_addresses(&args.listen)?)?
     };
+    // Datagrams of strangers are read from here on, and nothing else is done.
+    give_up(&[])?;
     signals::install().context("cannot handle signals")?;
     for address in listener.local_addresses() {
         eprintln!("hostint: collecting on {address}");

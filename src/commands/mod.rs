@@ -19,6 +19,7 @@ use anyhow::{Context, Result, anyhow};
 use crate::cli::{Cli, Command};
 use crate::config::ConfigError;
 use crate::datapath::pins::Pins;
+use crate::os::privileges::{self, Capability};
 
 /// Runs a command line and returns the exit code.
 pub fn run(cli: &Cli) -> Result<u8> {
@@ -46,7 +47,7 @@ struct Usage(String);
 fn advise(err: io::Error) -> anyhow::Error {
     let advice = match err.kind() {
         io::ErrorKind::PermissionDenied => {
-            "needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON (try sudo)"
+            return denied(err);
         }
         io::ErrorKind::ResourceBusy if err.raw_os_error().is_none() => {
             "remove it, or use another --hook (see ip link show, bpftool net)"
@@ -69,8 +70,46 @@ fn advise(err: io::Error) -> anyhow::Error {
     anyhow!("{err}; {advice}")
 }
 
+/// The same of what is pinned, which takes no capability, but its owner.
+fn advise_pins(err: io::Error) -> anyhow::Error {
+    if err.kind() == io::ErrorKind::PermissionDenied {
+        return anyhow!(
+            "{err}; what is pinned is root's, or of the user who runs the daemon (try sudo)"
+        );
+    }
+    advise(err)
+}
+
+/// Says which privileges lack.
+fn denied(err: io::Error) -> anyhow::Error {
+    match privileges::missing(&privileges::STEADY)
+        .unwrap_or_default()
+        .as_slice()
+    {
+        [] => advise_pins(err),
+        missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+    }
+}
+
+/// Before something is begun that takes privileges.
+fn require_privileges() -> Result<()> {
+    let missing = privileges::missing(&privileges::STEADY).context("cannot read capabilities")?;
+    anyhow::ensure!(
+        missing.is_empty(),
+        "needs {} (try sudo)",
+        missing.join(", ")
+    );
+    Ok(())
+}
+
+/// Keeps only these capabilities, for good.
+fn give_up(kept: &[Capability]) -> Result<()> {
+    privileges::keep_only(kept).context("cannot give up privileges")
+}
+
 /// The pins of this host, made if need be.
 fn make_pins(bpffs: Option<&Path>) -> Result<Pins> {
+    require_privileges()?;
     Pins::of_this_host(bpffs, true)
         .map_err(advise)
         .context("cannot prepare the BPF file system")?
@@ -80,7 +119,7 @@ fn make_pins(bpffs: Option<&Path>) -> Result<Pins> {
 /// The pins of this host, if there are any.
 fn find_pins(bpffs: Option<&Path>) -> Result<Option<Pins>> {
     Pins::of_this_host(bpffs, false)
-        .map_err(advise)
+        .map_err(advise_pins)
         .context("cannot look for pins in the BPF file system")
 }
 

@@ -67,8 +67,7 @@ fn resolve_collectors(names: &[String]) -> Result<Vec<SocketAddr>> {
 }
 
 fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
-    let missing = privileges::missing()?;
-    let may_load = !missing.iter().any(|name| name != "CAP_NET_RAW");
+    let may_load = privileges::missing(&privileges::STEADY)?.is_empty();
     let features = may_load.then(Features::probe);
     let discipline = clock::discipline()?;
     Ok(HostFacts {
@@ -87,7 +86,7 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
         programs: may_load.then(|| sink::try_to_load().map_err(|err| err.to_string())),
         jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
         lockdown: kernel::lockdown(),
-        missing_capabilities: missing,
+        missing_capabilities: privileges::missing(&privileges::WANTED)?,
         bpffs: bpffs_facts(bpffs)?,
         clock: ClockFacts {
             synchronised: discipline.synchronised,
@@ -101,7 +100,7 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
 fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
     let path = match given {
         Some(path) => netns::is_bpffs(path).then(|| path.to_owned()),
-        None => netns::bpffs(false)?,
+        None => netns::bpffs(false).ok().flatten(),
     };
     // What is there already may be ours in a file system that is not.
     let writable = path.as_ref().is_some_and(|path| {
@@ -110,7 +109,8 @@ fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
         access(place, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
     });
     Ok(BpffsFacts {
-        path: path.map(|path| path.display().to_string()),
+        // One that is held open has a name, too.
+        path: path.map(|path| path.read_link().unwrap_or(path).display().to_string()),
         writable,
         mountable: privileges::may_mount()?,
     })

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::peers::read_peers;
-use super::{advise, find_pins, preflight, print};
+use super::{advise_pins, find_pins, preflight, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
@@ -77,7 +77,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
 
 fn advise_any(err: anyhow::Error) -> anyhow::Error {
     match err.downcast::<std::io::Error>() {
-        Ok(err) => advise(err),
+        Ok(err) => advise_pins(err),
         Err(err) => err,
     }
 }

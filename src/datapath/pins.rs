@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -47,7 +48,11 @@ impl Pins {
                 None => return Ok(None),
             },
         };
-        let folder = root.join("hostint").join(netns::id()?.to_string());
+        let ours = root.join("hostint");
+        let folder = ours.join(netns::id()?.to_string());
+        for below in [&ours, &folder] {
+            check_owner(&root, below)?;
+        }
         if create {
             fs::create_dir_all(folder.join(maps_of(ABI_VERSION)))?;
             fs::create_dir_all(folder.join(LINKS))?;
@@ -179,6 +184,25 @@ impl Pins {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+/// In a BPF file system that anybody may write to, a folder of another user is a trap.
+fn check_owner(root: &Path, folder: &Path) -> io::Result<()> {
+    const OTHERS_WRITE: u32 = 0o022;
+    let found = match fs::metadata(folder) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let known = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
+    if known || fs::metadata(root)?.mode() & OTHERS_WRITE == 0 {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "{} belongs to user {}, and anybody may make folders there (remove it, and chmod 700 {})",
+        folder.display(),
+        found.uid(),
+        root.display()
+    )))
 }
 
 /// Removes a pin; none there is fine.

@@ -3,14 +3,18 @@
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::thread;
 
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::stat::Mode;
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 use super::netdev::control_socket;
@@ -53,31 +57,56 @@ pub fn is_bpffs(path: &Path) -> bool {
 }
 
 /// A mounted BPF file system: `/sys/fs/bpf` here, else that of process 1 or of the processes that started
-/// this one, because `ip netns exec` covers /sys. With `create` it is mounted there if nobody did.
+/// this one, because `ip netns exec` covers /sys. With `create` it is mounted there if nobody did. The path is
+/// good for this process, whatever capabilities it gives up.
 pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     let here = PathBuf::from(BPFFS);
     if is_bpffs(&here) {
         return Ok(Some(here));
     }
     let processes = outer_processes();
+    let mut refused = None;
     let seen_from = |pid: u32| PathBuf::from(format!("/proc/{pid}/root{BPFFS}"));
     for pid in &processes {
         let path = seen_from(*pid);
-        if is_bpffs(&path) {
-            return Ok(Some(path));
+        match statfs(&path) {
+            Ok(found) if found.filesystem_type() == BPF_FS_MAGIC => return hold(&path).map(Some),
+            Err(Errno::EACCES) => refused = Some(Errno::EACCES.into()),
+            _ => {}
         }
     }
     if !create {
-        return Ok(None);
+        return refused.map_or(Ok(None), Err);
     }
     let mut failure = io::Error::from(io::ErrorKind::NotFound);
     for pid in processes {
         match mount_for(pid) {
-            Ok(()) => return Ok(Some(seen_from(pid))),
+            Ok(()) => return hold(&seen_from(pid)).map(Some),
             Err(err) => failure = err,
         }
     }
     Err(failure)
+}
+
+/// Another process's folder, by a way that needs no right to look at that process.
+fn hold(folder: &Path) -> io::Result<PathBuf> {
+    static HELD: Mutex<Vec<(PathBuf, OwnedFd)>> = Mutex::new(Vec::new());
+    let mut held = HELD
+        .lock()
+        .map_err(|err| io::Error::other(err.to_string()))?;
+    let known = held.iter().position(|(path, _)| path == folder);
+    let at = match known {
+        Some(at) => at,
+        None => {
+            let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+            held.push((folder.to_owned(), open(folder, flags, Mode::empty())?));
+            held.len() - 1
+        }
+    };
+    Ok(PathBuf::from(format!(
+        "/proc/self/fd/{}",
+        held[at].1.as_raw_fd()
+    )))
 }
 
 /// Process 1, then this one's ancestors from the outermost on.

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use caps::{CapSet, Capability, CapsHashSet};
+pub use caps::Capability;
+use caps::{CapSet, CapsHashSet};
 
 /// For what hostint does to the kernel all the time: maps and programs (BPF), what these read (PERFMON), interfaces
 /// and hooks (NET_ADMIN).
@@ -12,15 +13,27 @@ pub const STEADY: [Capability; 3] = [
     Capability::CAP_PERFMON,
 ];
 
-/// To begin: sockets that ask for leases (NET_RAW), and where bpffs is not mounted, or not seen from here, to mount
-/// and to find it (SYS_ADMIN, SYS_PTRACE).
-pub const BEGIN: [Capability; 6] = [
+/// With those, all that hostint does can be done.
+pub const WANTED: [Capability; 4] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
     Capability::CAP_PERFMON,
     Capability::CAP_NET_RAW,
+];
+
+/// To begin: sockets that ask for leases (NET_RAW), memory for maps before Linux 5.11 (SYS_RESOURCE), the control
+/// socket's group (CHOWN); where bpffs is not mounted, or not seen from here, to mount and to find it (SYS_ADMIN,
+/// SYS_PTRACE); and to leave the bounding set (SETPCAP).
+pub const BEGIN: [Capability; 9] = [
+    Capability::CAP_BPF,
+    Capability::CAP_NET_ADMIN,
+    Capability::CAP_PERFMON,
+    Capability::CAP_NET_RAW,
+    Capability::CAP_SYS_RESOURCE,
+    Capability::CAP_CHOWN,
     Capability::CAP_SYS_ADMIN,
     Capability::CAP_SYS_PTRACE,
+    Capability::CAP_SETPCAP,
 ];
 
 /// Gives up all capabilities but these, for good: neither this thread, nor threads and programs that it starts, get
@@ -46,18 +59,19 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     caps::clear(None, CapSet::Inheritable).map_err(io::Error::other)
 }
 
-/// Which capabilities that hostint needs this process lacks.
-pub fn missing() -> io::Result<Vec<String>> {
+/// Which of these capabilities this process lacks, by name.
+pub fn missing(needed: &[Capability]) -> io::Result<Vec<String>> {
     let has = caps::read(None, CapSet::Effective).map_err(io::Error::other)?;
     // What CAP_BPF and CAP_PERFMON allow, this one did before.
     let all = has.contains(&Capability::CAP_SYS_ADMIN);
-    let needed = STEADY.into_iter().chain([Capability::CAP_NET_RAW]);
+    let lacks = |one: &&Capability| {
+        let covered = all && matches!(one, Capability::CAP_BPF | Capability::CAP_PERFMON);
+        !covered && !has.contains(one)
+    };
     Ok(needed
-        .filter(|one| {
-            let covered = all && matches!(one, Capability::CAP_BPF | Capability::CAP_PERFMON);
-            !covered && !has.contains(one)
-        })
-        .map(|one| one.to_string())
+        .iter()
+        .filter(lacks)
+        .map(Capability::to_string)
         .collect())
 }
 

@@ -282,11 +282,11 @@ fn destinations_change_while_the_source_runs() {
 const UNPRIVILEGED: &str = "
 a sink
 $ sink --dev v0 --node-id 1
-CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON (try sudo)
+needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 
 a source
 $ source attach --dev v0 --force --node-id 1
-CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON (try sudo)
+needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 ";
 
 #[test]

@@ -24,6 +24,8 @@ mod root {
     mod offloads;
     mod options;
     mod peer;
+    mod preflight;
+    mod privileges;
     mod repairs;
     mod reports;
     mod stage;

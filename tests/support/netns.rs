@@ -237,6 +237,10 @@ impl Daemon {
         std::fs::read_to_string(&self.stdout).unwrap()
     }
 
+    pub fn pid(&self) -> u64 {
+        self.child.id().into()
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::leases::{LeaseKeeping, say_plain};
-use super::{advise, make_pins, source};
+use super::{advise, give_up, make_pins, source};
 use crate::cli::{SinkArgs, exit};
 use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
 use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter};
@@ -17,7 +17,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::sink::{self, Attached, Sink};
 use crate::datapath::sink_links;
 use crate::model::REPORT_PORT;
-use crate::os::{clock, netdev, resolve, signals};
+use crate::os::{clock, netdev, privileges, resolve, signals};
 use crate::report::{Destinations, Emitter, LogFormat, LogSettings};
 use detach::detach;
 use serve::{End, serve};
@@ -26,6 +26,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     if args.detach {
         return detach(bpffs, &args.options, args.now);
     }
+    give_up(&privileges::BEGIN)?;
     let file = match &args.config {
         Some(path) => load_file(path)?,
         None => SinkOptions::default(),
@@ -61,6 +62,8 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
         .context("cannot set up the sink")
         .inspect_err(|_| leave_nothing(&pins))?;
     let leases = keep_leases(&config);
+    // Threads keep what they begin with: from here on there are some.
+    give_up(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
     let changing = pins.change().context("cannot attach the sink")?;
     for dev in &config.devs {

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use super::follow::Follower;
 use super::leases::{LeaseKeeping, say_plain};
 use super::troubles::Troubles;
-use super::{Usage, advise, find_pins, make_pins};
+use super::{Usage, advise, find_pins, give_up, make_pins};
 use crate::cli::{SourceCommand, exit};
 use crate::config::{SourceConfig, SourceOptions};
 use crate::datapath::attachments;
@@ -22,7 +22,7 @@ use crate::datapath::source::Source;
 use crate::datapath::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::{peer, sink_links};
 use crate::model::NodeId;
-use crate::os::{clock, netdev, signals};
+use crate::os::{clock, netdev, privileges, signals};
 use attach::attach_dev;
 pub use attach::{adopt, reattach};
 pub use dests::follow_addresses;
@@ -69,6 +69,9 @@ pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
 }
 
 fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
+    if options.foreground {
+        give_up(&privileges::BEGIN)?;
+    }
     let config = options.check()?;
     let names = match &options.dest_file {
         Some(path) => read_dest_file(path)?,
@@ -130,6 +133,8 @@ fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<NodeId
 
 /// What the sink's daemon does on a host that has one.
 fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()> {
+    let mut leases = LeaseKeeping::start(config.lease_key)?;
+    give_up(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
     let Some(_lock) = pins.lock().context("cannot lock this host's pins")? else {
         bail!(
@@ -138,7 +143,6 @@ fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()>
     };
     source.host.set_lease_key(config.lease_key)?;
     say_plain(config.lease_key.is_some());
-    let mut leases = LeaseKeeping::start(config.lease_key)?;
     let mut follower = Follower::start();
     let mut sweeper = SourceSweeper::new()?;
     let mut troubles = Troubles::default();

@@ -1,0 +1,213 @@
+//! `hostint status --preflight`: what it finds on hosts that were prepared for it.
+
+use hostint::datapath::links::Hook;
+use serde_json::Value;
+
+use crate::foreign::{Foreign, TC_NEXT};
+use crate::netns::{HOSTINT, Host, Lab, pins_below};
+
+/// A finding: verdict, what was found, what to do.
+type Found = (String, String, String);
+
+/// The findings of a check, of an interface or of the host.
+fn findings(preflight: &Value, check: &str, dev: Option<&str>) -> Vec<Found> {
+    let all = preflight["findings"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    all.iter()
+        .filter(|one| one["check"] == check && one["dev"].as_str() == dev)
+        .map(|one| {
+            (
+                text(&one["verdict"]),
+                text(&one["found"]),
+                text(&one["advice"]),
+            )
+        })
+        .collect()
+}
+
+fn preflight(host: &Host, flags: &str) -> (Option<i32>, Value) {
+    let output = host.try_hostint(&format!("status --preflight --json {flags}"));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "hostint.preflight/1");
+    assert_eq!(json["ready"], output.status.code() == Some(0));
+    (output.status.code(), json)
+}
+
+fn assert_found(preflight: &Value, check: &str, dev: Option<&str>, expected: &[(&str, &str)]) {
+    let found = findings(preflight, check, dev);
+    assert_eq!(found.len(), expected.len(), "{check}: {found:#?}");
+    for ((verdict, text, advice), (wanted, words)) in found.iter().zip(expected) {
+        assert_eq!(verdict, wanted, "{check}: {text}");
+        assert!(text.contains(words), "{check}: {text}");
+        assert_eq!(verdict == "ok", advice.is_empty(), "{check}: {text}");
+    }
+}
+
+#[test]
+fn a_host_that_has_all_is_ready_and_nothing_is_changed() {
+    let lab = Lab::new();
+    let (code, found) = preflight(&lab.b, "--dev b0 --collector 10.9.1.1");
+    assert_eq!(code, Some(0), "{found:#}");
+    for check in ["kernel", "capabilities", "bpffs", "programs", "collector"] {
+        assert_eq!(findings(&found, check, None)[0].0, "ok", "{check}");
+    }
+    assert_found(&found, "firewall", None, &[("ok", "nothing is dropped")]);
+    let dev = Some("b0");
+    assert_found(&found, "interface", dev, &[("ok", "driver veth, up")]);
+    assert_found(&found, "xdp", dev, &[("ok", "native")]);
+    assert_found(&found, "checksum", dev, &[("ok", "any protocol")]);
+    assert_found(&found, "mtu", dev, &[("ok", "1500, of which INT takes 36")]);
+    assert_found(&found, "hooks", dev, &[("ok", "free (XDP, tcx, clsact)")]);
+    assert!(pins_below(&lab.b.pins()).is_empty());
+    assert!(!lab.b.sh("ip link show b0").contains("xdp"));
+}
+
+#[test]
+fn what_is_missing_fails_and_says_what_to_do() {
+    let lab = Lab::new();
+    let host = &lab.b;
+    host.sh("ip route del default; ip link add dull0 type veth peer name dull1; ip tuntap add tun0 mode tun");
+    let (code, found) = preflight(
+        host,
+        "--dev nix0 --dev dull0 --dev tun0 --dev b0 --collector 192.0.2.1",
+    );
+    assert_eq!(code, Some(1));
+    assert_eq!(found["failures"], 3, "{found:#}");
+    assert_found(
+        &found,
+        "collector",
+        None,
+        &[("fail", "192.0.2.1:32766: there is no way")],
+    );
+    for (dev, verdict, words) in [
+        ("nix0", "fail", "no such interface"),
+        ("dull0", "note", "driver veth, down"),
+        ("tun0", "fail", "no Ethernet header"),
+        ("b0", "ok", "up"),
+    ] {
+        assert_found(&found, "interface", Some(dev), &[(verdict, words)]);
+    }
+    host.sh("ip link set dull0 up");
+    let (_, found) = preflight(host, "--dev dull0 --dev lo");
+    assert_found(
+        &found,
+        "interface",
+        Some("dull0"),
+        &[("note", "not connected")],
+    );
+    assert_found(&found, "xdp", Some("lo"), &[("note", "no native XDP")]);
+    let output = host.try_hostint("status --preflight --dev nix0");
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("nix0:\nFAIL  interface     no such interface (see ip link)\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("NOT ready: 1 failure\n"), "{text}");
+}
+
+#[test]
+fn programs_on_the_hooks_are_named_and_ours_are_known() {
+    let lab = Lab::new();
+    let xdp = Foreign::xdp("their_xdp");
+    let tc = Foreign::tc("their_tc", TC_NEXT);
+    xdp.xdp_without_link(&lab.b, "b0");
+    let _link = tc.link(&lab.b, "b0", Hook::TcxEgress);
+    tc.filter(&lab.b, "b0", true, 1);
+    let (code, found) = preflight(&lab.b, "--dev b0");
+    assert_eq!(code, Some(1));
+    assert_found(
+        &found,
+        "hooks",
+        Some("b0"),
+        &[
+            ("fail", "xdp: their_xdp (id "),
+            ("note", "tcx egress: their_tc (id "),
+            ("note", "clsact ingress: their_tc (id "),
+        ],
+    );
+    for no_tcx in [true, false] {
+        let lab = Lab::new();
+        let _sink = lab.b.leasing_sink("--dev b0 --node-id 2");
+        let (flag, hook) = match no_tcx {
+            true => ("--no-tcx", "clsact"),
+            false => ("", "tcx"),
+        };
+        lab.b.hostint(&format!("source attach --dev b0 {flag}"));
+        let (code, found) = preflight(&lab.b, "--dev b0");
+        assert_eq!(code, Some(0), "{found:#}");
+        assert_found(
+            &found,
+            "hooks",
+            Some("b0"),
+            &[
+                ("ok", "xdp: sink (id "),
+                ("ok", &format!("{hook} ingress: source_peer (id ")),
+                ("ok", &format!("{hook} egress: source_tc (id ")),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_firewall_is_told_of_by_hook() {
+    let lab = Lab::new();
+    lab.b.sh(
+        "nft 'add table inet filter; add chain inet filter bad; add rule inet filter bad drop
+              add chain inet filter in { type filter hook input priority 0; policy drop; }
+              add rule inet filter in ip saddr 192.0.2.1 drop; add rule inet filter in jump bad
+              add chain inet filter out { type filter hook output priority 0; }
+              add rule inet filter out udp dport 32766 reject
+              add chain inet filter fw { type filter hook forward priority 0; }'",
+    );
+    let (code, found) = preflight(&lab.b, "--collector 10.9.1.1:5555");
+    assert_eq!(code, Some(0), "what rules do cannot be known");
+    assert_found(
+        &found,
+        "firewall",
+        None,
+        &[
+            ("note", "2 rules drop, and the policy on hook input"),
+            ("note", "1 rule drops on hook output"),
+        ],
+    );
+    let (_, _, advice) = &findings(&found, "firewall", None)[1];
+    assert!(advice.contains("udp dport 5555, 32766"), "{advice}");
+}
+
+#[test]
+fn sockets_and_pings_that_are_in_the_way_are_told() {
+    let lab = Lab::new();
+    let _socket = lab.b.udp("10.9.2.1:4790");
+    lab.b.sh("sysctl -qw net.ipv4.icmp_echo_ignore_all=1");
+    let (code, found) = preflight(&lab.b, "");
+    assert_eq!(code, Some(1));
+    assert_found(&found, "ports", None, &[("note", "UDP port 4790")]);
+    assert_found(&found, "pings", None, &[("fail", "ignores pings")]);
+}
+
+#[test]
+fn without_privileges_it_says_what_it_cannot_try() {
+    let lab = Lab::new();
+    let copy = std::env::temp_dir().join(format!("hostint-preflight-{}", std::process::id()));
+    std::fs::copy(HOSTINT, &copy).unwrap();
+    let line = format!("{} status --preflight --json --dev b0", copy.display());
+    let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let args: Vec<&str> = ids.into_iter().chain(line.split(' ')).collect();
+    let output = lab.b.command("setpriv", &args).output().unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_found(
+        &found,
+        "capabilities",
+        None,
+        &[(
+            "fail",
+            "missing CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_NET_RAW",
+        )],
+    );
+    assert_found(&found, "features", None, &[("note", "not tried")]);
+    assert_found(&found, "programs", None, &[]);
+    assert_found(&found, "xdp", Some("b0"), &[("ok", "native")]);
+}

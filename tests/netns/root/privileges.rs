@@ -1,0 +1,243 @@
+//! What the daemons may do once they run, and who else may run them.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or, sh};
+
+const NOBODY: u32 = 65534;
+
+/// CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF.
+const STEADY: u64 = 1 << 12 | 1 << 38 | 1 << 39;
+
+/// Of each thread of a process: capability sets by name, and whether it may gain others.
+fn privileges(pid: u64) -> Vec<BTreeMap<String, u64>> {
+    let mut found = Vec::new();
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
+        let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+        let facts = status.lines().filter_map(|line| {
+            let (name, value) = line.split_once(":\t")?;
+            let wanted = name.starts_with("Cap") || name == "NoNewPrivs";
+            wanted.then(|| (name.to_owned(), u64::from_str_radix(value, 16).unwrap()))
+        });
+        found.push(facts.collect());
+    }
+    found
+}
+
+fn assert_gave_up(what: &str, pid: u64, left: u64) {
+    let threads = privileges(pid);
+    assert!(!threads.is_empty(), "{what}");
+    for thread in threads {
+        for (name, bits) in thread {
+            let expected = match name.as_str() {
+                "NoNewPrivs" => 1,
+                "CapInh" | "CapAmb" => 0,
+                _ => left,
+            };
+            assert_eq!(bits, expected, "{what}: {name} {bits:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_sink_keeps_only_what_it_needs_and_still_repairs() {
+    let lab = Lab::new();
+    let sink = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let pid = lab.b.status()["sink"]["daemon_pid"].as_u64().unwrap();
+    assert_gave_up("sink", pid, STEADY);
+    lab.b.hostint("source attach --dev b0");
+    lab.b.hostint("source add-dest 10.9.1.1");
+    // The programs go with the interface, and are put on the one that comes after it.
+    sh(&format!(
+        "ip -n {b} link del b0
+         ip link add b0 netns {b} type veth peer name m1 netns {m}
+         ip -n {b} addr add 10.9.2.1/24 dev b0
+         ip -n {m} link set m1 up; ip -n {b} link set b0 up",
+        b = lab.b.ns,
+        m = lab.m.ns
+    ));
+    await_that_or(
+        || {
+            let status = lab.b.status();
+            let attached = |role: &str| status[role]["attachments"][0]["dev"] == "b0";
+            attached("sink") && attached("source")
+        },
+        || sink.stderr(),
+    );
+    assert!(!sink.stderr().contains("cannot"), "{}", sink.stderr());
+    assert_gave_up("sink, after a repair", pid, STEADY);
+}
+
+#[test]
+fn a_source_in_the_foreground_keeps_only_what_it_needs() {
+    let lab = Lab::new();
+    let source = lab.a.start(
+        "source attach --dev a0 --node-id 1 --force --foreground",
+        "no --lease-key",
+    );
+    await_that("it gave up what it needs no more", || {
+        privileges(source.pid())[0]["CapEff"] == STEADY
+    });
+    assert_gave_up("source", source.pid(), STEADY);
+}
+
+#[test]
+fn a_collector_keeps_nothing() {
+    let lab = Lab::new();
+    let collector = lab.b.start("collect --listen 10.9.2.1", "collecting on");
+    assert_gave_up("collector", collector.pid(), 0);
+    let _sink = lab
+        .a
+        .sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 100ms");
+    lab.b.hostint("source attach --dev b0 --force --node-id 2");
+    lab.b.hostint("source add-dest --static 10.9.1.1");
+    let (from, to) = (lab.b.udp("10.9.2.1:5000"), lab.a.udp("10.9.1.1:6000"));
+    for _ in 0..20 {
+        from.send_to(&[7; 400], "10.9.1.1:6000").unwrap();
+        to.recv(&mut [0; 500]).unwrap();
+    }
+    await_that("a report came", || collector.stdout().contains("latency"));
+}
+
+/// A file system for pins that a user owns, and a copy of the program that everybody may run.
+struct Delegated {
+    folder: PathBuf,
+}
+
+impl Delegated {
+    fn new(owner: u32) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("hostint-pins-{}-{owner}", std::process::id()));
+        let place = folder.display();
+        sh(&format!(
+            "mkdir {place}; chmod 755 {place}; mkdir {place}/bpf; cp {HOSTINT} {place}/hostint
+             mount -t bpf -o mode=700 bpf {place}/bpf; chown {owner} {place}/bpf"
+        ));
+        Self { folder }
+    }
+
+    fn bpffs(&self) -> PathBuf {
+        self.folder.join("bpf")
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        let place = self.folder.display();
+        let _ = Command::new("sh")
+            .args(["-c", &format!("umount {place}/bpf; rm -rf {place}")])
+            .output();
+    }
+}
+
+/// hostint as a user with these capabilities, separated by commas.
+fn as_user(host: &Host, at: &Delegated, user: u32, capabilities: &str, line: &str) -> Command {
+    let listed: String = capabilities
+        .split(',')
+        .filter(|one| !one.is_empty())
+        .map(|one| format!(",+{one}"))
+        .collect();
+    let ids = [format!("--reuid={user}"), format!("--regid={user}")];
+    let sets = [
+        format!("--inh-caps=-all{listed}"),
+        format!("--ambient-caps=-all{listed}"),
+    ];
+    let program = at.folder.join("hostint");
+    let mut args: Vec<&str> = ids.iter().chain(&sets).map(String::as_str).collect();
+    args.extend(["--clear-groups", program.to_str().unwrap()]);
+    args.extend(line.split_whitespace());
+    let mut command = host.command("setpriv", &args);
+    command.env("HOSTINT_BPFFS", at.bpffs());
+    command
+}
+
+fn said(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
+}
+
+/// Ended when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_user_with_capabilities_runs_a_sink() {
+    let lab = Lab::new();
+    let at = Delegated::new(NOBODY);
+    const ALL: &str = "bpf,net_admin,perfmon,net_raw";
+    let mut command = as_user(&lab.b, &at, NOBODY, ALL, "sink --dev b0 --node-id 2");
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let sink = Running(command.process_group(0).spawn().unwrap());
+    let status = |capabilities: &str| {
+        let output = as_user(&lab.b, &at, NOBODY, capabilities, "status --json").output();
+        serde_json::from_slice::<serde_json::Value>(&output.unwrap().stdout).unwrap_or_default()
+    };
+    await_that("the sink runs", || {
+        status("")["sink"]["attachments"][0]["dev"] == "b0"
+    });
+    let pid = status("")["sink"]["daemon_pid"].as_u64().unwrap();
+    await_that("it gave up what it needs no more", || {
+        privileges(pid)[0]["CapEff"] == STEADY
+    });
+    assert_eq!(privileges(pid)[0]["CapAmb"], 0);
+    drop(sink);
+    for (missing, left) in [
+        ("CAP_BPF", "net_admin,perfmon"),
+        ("CAP_NET_ADMIN", "bpf,perfmon"),
+        ("CAP_PERFMON", "bpf,net_admin"),
+    ] {
+        let (code, stderr) = said(&mut as_user(
+            &lab.b,
+            &at,
+            NOBODY,
+            left,
+            "sink --dev b0 --node-id 2",
+        ));
+        assert_eq!(code, Some(1), "{missing}");
+        assert!(
+            stderr.contains(&format!("needs {missing} (try sudo)")),
+            "{stderr}"
+        );
+    }
+    let other = 12345;
+    let (code, stderr) = said(&mut as_user(&lab.b, &at, other, "", "status"));
+    assert_eq!(code, Some(1));
+    assert!(
+        stderr.contains("what is pinned is root's, or of the user who runs the daemon (try sudo)"),
+        "{stderr}"
+    );
+    let (code, stderr) = said(&mut as_user(&lab.b, &at, NOBODY, ALL, "sink --detach"));
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn a_folder_of_a_stranger_is_not_used() {
+    let lab = Lab::new();
+    let at = Delegated::new(0);
+    let folder = at.bpffs();
+    let folder = folder.display();
+    sh(&format!(
+        "mkdir {folder}/hostint; chown {NOBODY} {folder}/hostint"
+    ));
+    let run = |line: &str| said(&mut as_user(&lab.b, &at, 0, "", line));
+    // Only root could have made it.
+    assert_eq!(run("status").0, Some(3));
+    sh(&format!("chmod 1777 {folder}"));
+    for line in ["status", "sink --dev b0 --node-id 2"] {
+        let mut command = lab.b.command(HOSTINT, &line.split(' ').collect::<Vec<_>>());
+        let (code, stderr) = said(command.env("HOSTINT_BPFFS", at.bpffs()));
+        assert_eq!(code, Some(1), "{line}");
+        assert!(stderr.contains("belongs to user 65534"), "{line}: {stderr}");
+    }
+    assert!(!Path::new(&format!("{folder}/hostint/maps")).exists());
+}
