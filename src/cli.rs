@@ -64,6 +64,10 @@ pub struct SinkArgs {
     #[arg(long)]
     pub now: bool,
 
+    /// Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
+
     #[command(flatten)]
     pub options: SinkOptions,
 }
@@ -151,6 +155,11 @@ pub struct StatusArgs {
     /// something fails
     #[arg(long)]
     pub preflight: bool,
+
+    /// Socket to ask the daemon by, where what is pinned is not readable
+    /// [default: /run/hostint/control.NAMESPACE.sock]
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
 
     /// With --preflight: look at this interface, too; repeat for several
     #[arg(long, value_name = "DEV", requires = "preflight")]

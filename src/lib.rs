@@ -4,6 +4,7 @@ pub mod cli;
 pub mod collector;
 pub mod commands;
 pub mod config;
+pub mod control;
 pub mod datapath;
 pub mod lease;
 pub mod model;

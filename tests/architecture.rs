@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("os", &[]),
     ("wire", &["model"]),
@@ -14,6 +14,7 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("report", &["model", "wire"]),
     ("lease", &["model", "wire"]),
     ("collector", &["model", "wire"]),
+    ("control", &["model"]),
     ("views", &["model"]),
     (
         "commands",
@@ -21,6 +22,7 @@ const ROOMS: [(&str, &[&str]); 11] = [
             "cli",
             "collector",
             "config",
+            "control",
             "datapath",
             "lease",
             "model",

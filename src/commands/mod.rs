@@ -1,6 +1,8 @@
 //! The subcommands: each joins the stages that it needs.
 
+mod ask;
 mod collect;
+mod control;
 mod follow;
 mod leases;
 mod names;

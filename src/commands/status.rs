@@ -1,12 +1,13 @@
 //! `hostint status`: pinned maps become something to look at, daemon alive or not.
 
 use std::cmp::Reverse;
+use std::io;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use super::peers::read_peers;
-use super::{advise_pins, find_pins, preflight, print};
+use super::{advise_pins, ask, preflight, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
@@ -38,27 +39,17 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     if args.preflight {
         return preflight::run(bpffs, args);
     }
-    let status = match find_pins(bpffs)? {
-        Some(pins) => read(&pins, args)
-            .map_err(advise_any)
-            .context("cannot read the state of this host")?,
-        None => HostStatus {
-            schema: STATUS_SCHEMA,
-            node_id: None,
-            clock: None,
-            sink: None,
-            source: None,
-            why: Vec::new(),
-        },
+    let status = match read_here(bpffs, args) {
+        Ok(status) => status,
+        Err(err) if is_denied(&err) => {
+            let runs = ask::status(args)
+                .map_err(|asked| anyhow!("{:#}; {asked:#}", advise_any(err)))
+                .context("cannot read the state of this host")?;
+            return Ok(if runs { exit::OK } else { exit::NOTHING });
+        }
+        Err(err) => return Err(advise_any(err)).context("cannot read the state of this host"),
     };
-    let runs = status
-        .sink
-        .as_ref()
-        .is_some_and(|sink| sink.daemon_pid.is_some() || !sink.attachments.is_empty())
-        || status
-            .source
-            .as_ref()
-            .is_some_and(|source| !source.attachments.is_empty());
+    let runs = runs(&status);
     if args.json {
         print(&format!("{}\n", serde_json::to_string(&status)?))?;
     } else if runs {
@@ -75,26 +66,70 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     Ok(if runs { exit::OK } else { exit::NOTHING })
 }
 
+/// What of flows and peers is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub flows: usize,
+    pub peers: usize,
+    pub sort: FlowOrder,
+}
+
+fn read_here(bpffs: Option<&Path>, args: &StatusArgs) -> Result<HostStatus> {
+    let wanted = Wanted {
+        flows: args.flows,
+        peers: args.peers,
+        sort: args.sort,
+    };
+    match Pins::of_this_host(bpffs, false)? {
+        Some(pins) => read(&pins, wanted),
+        None => Ok(HostStatus {
+            schema: STATUS_SCHEMA,
+            node_id: None,
+            clock: None,
+            sink: None,
+            source: None,
+            why: Vec::new(),
+        }),
+    }
+}
+
+/// True if something is attached, or a daemon runs.
+pub fn runs(status: &HostStatus) -> bool {
+    status
+        .sink
+        .as_ref()
+        .is_some_and(|sink| sink.daemon_pid.is_some() || !sink.attachments.is_empty())
+        || status
+            .source
+            .as_ref()
+            .is_some_and(|source| !source.attachments.is_empty())
+}
+
+fn is_denied(err: &anyhow::Error) -> bool {
+    err.downcast_ref::<io::Error>()
+        .is_some_and(|err| err.kind() == io::ErrorKind::PermissionDenied)
+}
+
 fn advise_any(err: anyhow::Error) -> anyhow::Error {
-    match err.downcast::<std::io::Error>() {
+    match err.downcast::<io::Error>() {
         Ok(err) => advise_pins(err),
         Err(err) => err,
     }
 }
 
-fn read(pins: &Pins, args: &StatusArgs) -> Result<HostStatus> {
+pub fn read(pins: &Pins, wanted: Wanted) -> Result<HostStatus> {
     let host = Host::read_pinned(pins)?;
     let mut status = HostStatus {
         schema: STATUS_SCHEMA,
         node_id: host.map(|host| NodeId(host.node_id)),
         clock: host.as_ref().and_then(clock_status),
-        sink: read_sink(pins, host.unwrap_or_default(), args)?,
+        sink: read_sink(pins, host.unwrap_or_default(), wanted)?,
         source: read_source(pins)?,
         why: Vec::new(),
     };
     status.why = diagnose(&status);
     if let Some(source) = &mut status.source {
-        source.peers.truncate(args.peers);
+        source.peers.truncate(wanted.peers);
     }
     Ok(status)
 }
@@ -125,11 +160,7 @@ fn read_counters(
         .collect())
 }
 
-fn read_sink(
-    pins: &Pins,
-    host: abi::host_settings,
-    args: &StatusArgs,
-) -> Result<Option<SinkStatus>> {
+fn read_sink(pins: &Pins, host: abi::host_settings, wanted: Wanted) -> Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
         Map::<u32, sink_settings>::open(&pins.map(sink::SETTINGS_MAP))?,
         Map::<flow_key, sink_flow>::open(&pins.map(sink::FLOWS_MAP))?,
@@ -149,12 +180,12 @@ fn read_sink(
         }
     })?;
     let flows_total = found.len();
-    match args.sort {
+    match wanted.sort {
         FlowOrder::Loss => found.sort_by_key(|flow| Reverse((flow.lost, flow.packets))),
         FlowOrder::Latency => found.sort_by_key(|flow| Reverse(flow.latency_mean_ns)),
         FlowOrder::Packets => found.sort_by_key(|flow| Reverse(flow.packets)),
     }
-    found.truncate(args.flows);
+    found.truncate(wanted.flows);
     Ok(Some(SinkStatus {
         attachments: sink_attachments(pins)?,
         daemon_pid: (alive && pid != 0).then_some(pid),

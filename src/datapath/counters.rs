@@ -122,6 +122,8 @@ pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
     DAEMON_LEASES_REFUSED "leases_refused" "answers that make no lease",
     DAEMON_LEASE_CPU_NS "lease_cpu_ns" "CPU time of keeping leases",
     DAEMON_REPAIRED "repaired" "programs put back that somebody else took off",
+    DAEMON_CONTROL_ANSWERED "control_answered" "requests at the control socket that were answered",
+    DAEMON_CONTROL_REFUSED "control_refused" "requests at the control socket that were refused",
 };
 
 /// Sums a per-CPU counter.

@@ -145,4 +145,6 @@ pub const NO_REASON: &[&str] = &[
     "leases_asked",
     "leases_answered",
     "lease_cpu_ns",
+    "control_answered",
+    "control_refused",
 ];

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod ethtool;
 pub mod icmp;
 pub mod kernel;
+pub mod local_socket;
 pub mod netdev;
 pub mod netlink_events;
 pub mod netns;

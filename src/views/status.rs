@@ -15,7 +15,7 @@ pub struct Text<'a> {
 }
 
 /// Counters of the daemon that say whether all is well.
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 11] = [
     "events_read",
     "events_malformed",
     "reports_sent",
@@ -26,6 +26,7 @@ const SHOWN: [&str; 10] = [
     "source_flows_expired",
     "leases_refused",
     "repaired",
+    "control_refused",
 ];
 
 /// Characters that nearly every TCP or UDP flow over IPv4 fits.

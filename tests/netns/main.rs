@@ -14,6 +14,7 @@ mod stamped;
 
 mod root {
     mod coexistence;
+    mod control;
     mod field;
     mod gro;
     mod lease_refusals;

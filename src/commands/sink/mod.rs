@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::control::Control;
 use super::leases::{LeaseKeeping, say_plain};
 use super::{advise, give_up, make_pins, source};
 use crate::cli::{SinkArgs, exit};
@@ -62,6 +63,13 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
         .context("cannot set up the sink")
         .inspect_err(|_| leave_nothing(&pins))?;
     let leases = keep_leases(&config);
+    let control = Control::bind(args.control.as_deref())
+        .inspect_err(|err| {
+            eprintln!(
+                "hostint: no control socket, so only who may read pins sees the status: {err:#}"
+            )
+        })
+        .ok();
     // Threads keep what they begin with: from here on there are some.
     give_up(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
@@ -86,6 +94,9 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     sink_links::take_over(&pins).context("cannot take over from another version")?;
     source::adopt(&pins).context("cannot take over the source of another version")?;
     drop(changing);
+    if let Some(control) = &control {
+        control.serve(&pins, None);
+    }
     match serve(&pins, &sink, &config, emitter, leases).context("cannot go on as a sink")? {
         End::Asked => {
             eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");

@@ -1,0 +1,162 @@
+//! A request is a line of JSON, and so is its answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The schema of answers.
+pub const CONTROL_SCHEMA: &str = "hostint.control/1";
+
+/// Bytes of a request, the line's end included.
+pub const LONGEST_REQUEST: u64 = 4096;
+
+/// How a status is wanted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    #[default]
+    Json,
+    /// As people read it.
+    Text,
+}
+
+/// `{"ask": "status"}` and, like the flags of `hostint status`, what it is to hold.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Query {
+    pub form: Form,
+    pub flows: usize,
+    pub peers: usize,
+    pub sort: String,
+    pub all: bool,
+}
+
+/// What a client wants.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Request {
+    Status(Query),
+    /// `{"change": "reload"}`: the config file is read again.
+    Reload,
+}
+
+/// A line that makes no request.
+#[derive(Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadRequest(String);
+
+/// A request as it is written.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ask: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    change: Option<String>,
+    #[serde(default)]
+    form: Form,
+    #[serde(default = "ten")]
+    flows: usize,
+    #[serde(default = "ten")]
+    peers: usize,
+    #[serde(default = "loss")]
+    sort: String,
+    #[serde(default)]
+    all: bool,
+}
+
+fn ten() -> usize {
+    10
+}
+
+fn loss() -> String {
+    "loss".to_owned()
+}
+
+impl Request {
+    pub fn parse(line: &[u8]) -> Result<Self, BadRequest> {
+        let line: Line = serde_json::from_slice(line).map_err(|err| {
+            BadRequest(format!("a request is an object of JSON in one line: {err}"))
+        })?;
+        match (line.ask.as_deref(), line.change.as_deref()) {
+            (Some("status"), None) => Ok(Self::Status(Query {
+                form: line.form,
+                flows: line.flows,
+                peers: line.peers,
+                sort: line.sort,
+                all: line.all,
+            })),
+            (None, Some("reload")) => Ok(Self::Reload),
+            (Some(ask), None) => Err(BadRequest(format!(
+                "cannot be asked for: {ask} (try status)"
+            ))),
+            (None, Some(change)) => {
+                Err(BadRequest(format!("cannot be done: {change} (try reload)")))
+            }
+            _ => Err(BadRequest("either ask or change is to be given".to_owned())),
+        }
+    }
+
+    /// As it is sent.
+    pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        let nothing = Query {
+            form: Form::Json,
+            flows: ten(),
+            peers: ten(),
+            sort: loss(),
+            all: false,
+        };
+        let (ask, change, query) = match self {
+            Self::Status(query) => (Some("status".to_owned()), None, query.clone()),
+            Self::Reload => (None, Some("reload".to_owned()), nothing),
+        };
+        let mut line = serde_json::to_vec(&Line {
+            ask,
+            change,
+            form: query.form,
+            flows: query.flows,
+            peers: query.peers,
+            sort: query.sort,
+            all: query.all,
+        })?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// What a client gets.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Answer {
+    pub schema: String,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Something of hostint is attached on this host, or its daemon runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<bool>,
+    /// An object of the schema hostint.status/1,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Value>,
+    /// or the same as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Answer {
+    pub fn done() -> Self {
+        Self {
+            schema: CONTROL_SCHEMA.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self {
+            error: Some(why.into()),
+            ..Self::done()
+        }
+    }
+
+    pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}

@@ -1,0 +1,44 @@
+//! Who may ask, and who may change.
+
+use super::Request;
+
+/// Who is at the other end, as the kernel says.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Peer {
+    pub pid: i32,
+    pub uid: u32,
+    /// All groups of the process.
+    pub groups: Vec<u32>,
+}
+
+/// What the daemon grants.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rights {
+    /// The user that the daemon runs as may ask,
+    pub daemon: u32,
+    /// and members of this group, if there is one.
+    pub group: Option<u32>,
+}
+
+/// Why somebody may not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    #[error("only root and members of the group hostint may ask")]
+    MayNotAsk,
+    #[error("only root may change anything")]
+    MayNotChange,
+}
+
+impl Rights {
+    pub fn check(&self, peer: &Peer, request: &Request) -> Result<(), Refusal> {
+        if peer.uid == 0 {
+            return Ok(());
+        }
+        let member = self.group.is_some_and(|group| peer.groups.contains(&group));
+        match request {
+            Request::Reload => Err(Refusal::MayNotChange),
+            Request::Status(_) if member || peer.uid == self.daemon => Ok(()),
+            Request::Status(_) => Err(Refusal::MayNotAsk),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Sockets of this host in the file system, and who is at their other end.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+use nix::sys::socket::{getsockopt, sockopt};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::Group;
+
+/// More groups than a process has.
+const MOST_GROUPS: usize = 65_536;
+
+/// A socket to be asked by.
+pub struct Listener {
+    socket: UnixListener,
+    path: PathBuf,
+}
+
+/// The number of a group, if there is one of this name.
+pub fn group(name: &str) -> Option<u32> {
+    Some(Group::from_name(name).ok()??.gid.as_raw())
+}
+
+impl Listener {
+    /// Takes the place of a socket that is there: whoever had it is gone, which the caller knows. Only this user may
+    /// connect, and members of `group` if that can be.
+    pub fn bind(path: &Path, group: Option<u32>) -> io::Result<Self> {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::AlreadyExists,
+                    "there is a file that is no socket",
+                ));
+            }
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {}
+            Err(err) => return Err(err),
+        }
+        // Nobody may connect before it is known who may.
+        let before = umask(Mode::from_bits_truncate(0o177));
+        let bound = UnixListener::bind(path);
+        umask(before);
+        let listener = Self {
+            socket: bound?,
+            path: path.to_owned(),
+        };
+        if let Some(group) = group {
+            chown(path, None, Some(group))?;
+            fs::set_permissions(path, Permissions::from_mode(0o660))?;
+        }
+        Ok(listener)
+    }
+
+    pub fn accept(&self) -> io::Result<UnixStream> {
+        Ok(self.socket.accept()?.0)
+    }
+
+    /// Removes the file: nobody finds the socket any more.
+    pub fn hide(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Process, user and groups at the other end when it connected.
+pub fn peer(socket: &UnixStream) -> io::Result<(i32, u32, Vec<u32>)> {
+    let credentials = getsockopt(socket, sockopt::PeerCredentials)?;
+    let mut groups: Vec<libc::gid_t> = vec![0; 64];
+    loop {
+        let mut len = (groups.len() * size_of::<libc::gid_t>()) as libc::socklen_t;
+        // SAFETY: there is room for as many bytes as it says.
+        let result = unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PEERGROUPS,
+                groups.as_mut_ptr().cast(),
+                &mut len,
+            )
+        };
+        let count = len as usize / size_of::<libc::gid_t>();
+        if result == 0 {
+            groups.truncate(count);
+            break;
+        }
+        let err = io::Error::last_os_error();
+        if err.raw_os_error() != Some(libc::ERANGE) || count > MOST_GROUPS {
+            return Err(err);
+        }
+        groups.resize(count, 0);
+    }
+    groups.push(credentials.gid());
+    Ok((credentials.pid(), credentials.uid(), groups))
+}
