@@ -213,7 +213,9 @@ fn a_config_file_can_set_what_flags_can() {
     let mut root = Cli::command();
     root.build();
     let sink = root.find_subcommand("sink").unwrap();
-    let not_settings = ["bpffs", "config", "detach", "help", "now", "version"];
+    let not_settings = [
+        "bpffs", "config", "control", "detach", "help", "now", "version",
+    ];
     for arg in sink.get_arguments() {
         let key = arg.get_long().unwrap();
         if not_settings.contains(&key) {

@@ -176,7 +176,9 @@ fn the_config_page_explains_every_key_of_the_sink() {
     let page = read("man/hostint.toml.5");
     let mut root = Cli::command();
     root.build();
-    let not_settings = ["bpffs", "config", "detach", "help", "now", "version"];
+    let not_settings = [
+        "bpffs", "config", "control", "detach", "help", "now", "version",
+    ];
     for arg in root.find_subcommand("sink").unwrap().get_arguments() {
         let key = arg.get_long().unwrap();
         let heading = format!(".TP\n.B {}\n", key.replace('-', "\\-"));

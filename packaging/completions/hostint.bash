@@ -325,13 +325,17 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --bpffs --help --version"
+            opts="-h -V --config --detach --now --control --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -753,12 +757,24 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-h -V --json --flows --peers --sort --all --bpffs --help --version"
+            opts="-h -V --json --preflight --control --dev --collector --flows --peers --sort --all --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --control)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dev)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --flows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

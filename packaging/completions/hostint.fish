@@ -33,6 +33,7 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receiv
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show what runs on this host, its counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from the [sink] table of this TOML file; flags win' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l hook -d 'Where to look at packets [default: xdp]' -r -f -a "xdp\t'XDP: before anything else, for network cards'
@@ -142,13 +143,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BP
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket to ask the daemon by, where what is pinned is not readable [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, too; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, too; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'How many flows to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'What flows are sorted by' -r -f -a "loss\t'most lost packets first'
 latency\t'highest mean latency first'
 packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'One JSON object (schema hostint.status/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'One JSON object (schema hostint.status/1, with --preflight hostint.preflight/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 'Show what this host has for hostint instead, and what to do about the rest; changes nothing. Exit code 1 if something fails'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l all -d 'Show counters that are 0 too'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
