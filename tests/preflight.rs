@@ -14,6 +14,7 @@ fn host() -> HostFacts {
         programs: Some(Ok(())),
         jit: true,
         lockdown: Some("none".to_owned()),
+        unprivileged_bpf: false,
         missing_capabilities: Vec::new(),
         bpffs: BpffsFacts {
             path: Some("/sys/fs/bpf".to_owned()),
@@ -78,7 +79,7 @@ fn hosts_are_judged_by_what_they_have() {
         Verdict,
         &'static str,
     );
-    let cases: [Case; 18] = [
+    let cases: [Case; 19] = [
         (
             "new enough",
             |_| {},
@@ -166,6 +167,13 @@ fn hosts_are_judged_by_what_they_have() {
             "features",
             Note,
             "not tried",
+        ),
+        (
+            "BPF for all",
+            |it| it.unprivileged_bpf = true,
+            "unprivileged",
+            Note,
+            "any user",
         ),
         ("no JIT", |it| it.jit = false, "jit", Note, "interpreted"),
         (

@@ -86,7 +86,7 @@ impl Control {
             counting: Mutex::new(()),
             said_ns: AtomicU64::new(0),
         });
-        thread::spawn(move || {
+        let listening = thread::Builder::new().spawn(move || {
             loop {
                 match listener.accept() {
                     Ok(client) => server.take(client),
@@ -95,6 +95,9 @@ impl Control {
                 }
             }
         });
+        if let Err(err) = listening {
+            eprintln!("hostint: nobody listens at the control socket: {err}");
+        }
     }
 }
 
@@ -107,22 +110,43 @@ struct Server {
     said_ns: AtomicU64,
 }
 
+/// A client that counts as long as this lives.
+struct Served(Arc<Server>);
+
+impl Served {
+    fn of(server: &Arc<Server>) -> Self {
+        server.clients.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(server))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Server {
     fn take(self: &Arc<Self>, client: UnixStream) {
-        if self.clients.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
-            self.clients.fetch_sub(1, Ordering::Relaxed);
-            self.refuse(
-                "a client",
-                &format!("{MOST_CLIENTS} others are served already"),
-            );
+        let served = Served::of(self);
+        if self.clients.load(Ordering::Relaxed) > MOST_CLIENTS {
+            self.turn_away(client);
             return;
         }
-        let server = Arc::clone(self);
-        thread::spawn(move || {
+        // Without a thread the client is left alone, too.
+        let _ = thread::Builder::new().spawn(move || {
             // A client that goes away, or takes too long, is its own loss.
-            let _ = server.answer_all(client);
-            server.clients.fetch_sub(1, Ordering::Relaxed);
+            let _ = served.0.answer_all(client);
         });
+    }
+
+    fn turn_away(&self, mut client: UnixStream) {
+        let why = format!("{MOST_CLIENTS} others are served already");
+        let answer = self.refuse("a client", &why);
+        // Nothing was sent to it before: there is room.
+        if let (Ok(()), Ok(line)) = (client.set_nonblocking(true), answer.to_line()) {
+            let _ = client.write_all(&line);
+        }
     }
 
     fn answer_all(&self, client: UnixStream) -> Result<()> {
@@ -188,6 +212,8 @@ impl Server {
 
     /// Counts it, and says it unless one was said just now.
     fn refuse(&self, whom: &str, why: &str) -> Answer {
+        // What was sent may be quoted.
+        let why = why.replace(char::is_control, " ");
         self.count(daemon_counter::DAEMON_CONTROL_REFUSED);
         let now_ns = clock::monotonic_ns();
         let said_ns = self.said_ns.load(Ordering::Relaxed);

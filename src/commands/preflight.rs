@@ -86,6 +86,7 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
         programs: may_load.then(|| sink::try_to_load().map_err(|err| err.to_string())),
         jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
         lockdown: kernel::lockdown(),
+        unprivileged_bpf: kernel::setting("kernel.unprivileged_bpf_disabled") == Some(0),
         missing_capabilities: privileges::missing(&privileges::WANTED)?,
         bpffs: bpffs_facts(bpffs)?,
         clock: ClockFacts {

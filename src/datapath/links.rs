@@ -163,13 +163,24 @@ fn name_occupant(failure: io::Error, ifindex: u32, hooks: &[Hook]) -> io::Error 
         Some(nix::libc::EBUSY | nix::libc::EEXIST)
     );
     let xdp = |hook: &Hook| matches!(hook, Hook::XdpNative | Hook::XdpGeneric);
-    match xdp_program(ifindex).filter(|_| taken && hooks.iter().any(xdp)) {
-        Some((id, name)) => io::Error::new(
-            io::ErrorKind::ResourceBusy,
-            format!("another program holds this hook: XDP program {name} (id {id})"),
-        ),
+    match xdp_occupant(ifindex).filter(|_| taken && hooks.iter().any(xdp)) {
+        Some(occupied) => occupied,
         None => failure,
     }
+}
+
+/// The XDP program that an interface runs, as the reason why no other can be attached.
+pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
+    let options = xdp_query(ifindex)?;
+    let id = [options.drv_prog_id, options.skb_prog_id, options.prog_id]
+        .into_iter()
+        .find(|id| *id != 0)?;
+    // Its name takes CAP_SYS_ADMIN.
+    let name = program_name(id).map_or_else(String::new, |name| format!("{name} "));
+    Some(io::Error::new(
+        io::ErrorKind::ResourceBusy,
+        format!("another program holds this hook: XDP program {name}(id {id})"),
+    ))
 }
 
 /// How XDP is attached to an interface.
@@ -177,15 +188,6 @@ fn name_occupant(failure: io::Error, ifindex: u32, hooks: &[Hook]) -> io::Error 
 pub enum XdpMode {
     Native,
     Generic,
-}
-
-/// Number and name of the XDP program that an interface runs, if there is one.
-fn xdp_program(ifindex: u32) -> Option<(u32, String)> {
-    let options = xdp_query(ifindex)?;
-    let id = [options.drv_prog_id, options.skb_prog_id, options.prog_id]
-        .into_iter()
-        .find(|id| *id != 0)?;
-    Some((id, program_name(id)?))
 }
 
 /// A program's name, if we may know.

@@ -15,7 +15,7 @@ use super::abi::{
 use super::before;
 use super::grants;
 use super::host::{self, Host};
-use super::links::{Hook, Link, XdpMode, remove_link, xdp_mode};
+use super::links::{Hook, Link, XdpMode, remove_link, xdp_mode, xdp_occupant};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::Pins;
@@ -162,6 +162,19 @@ impl Sink {
         }
         grants::allow(&self.allow, &config.allow)?;
         self.settings.set(&0, &settings)
+    }
+
+    /// Whether the XDP hook of an interface is somebody else's.
+    ///
+    /// # Errors
+    /// Who it is, which only a process that may still ask for names can tell.
+    pub fn check_free(pins: &Pins, dev: &str) -> io::Result<()> {
+        let ifindex = netdev::index_of(dev)?;
+        let ours = Link::open(&pins.link(role(SinkHook::Xdp), dev))?;
+        if ours.is_some_and(|link| link.state().is_ok_and(|at| at.ifindex == ifindex)) {
+            return Ok(());
+        }
+        xdp_occupant(ifindex).map_or(Ok(()), Err)
     }
 
     /// Attaches to an interface, or takes over what is attached there in place, and tells how.

@@ -12,7 +12,7 @@ use super::control::Control;
 use super::leases::{LeaseKeeping, say_plain};
 use super::{advise, give_up, make_pins, source};
 use crate::cli::{SinkArgs, exit};
-use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkOptions, load_file};
+use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkHook, SinkOptions, load_file};
 use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter};
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::{self, Attached, Sink};
@@ -62,6 +62,12 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     prepare(&sink, &config, &collectors)
         .context("cannot set up the sink")
         .inspect_err(|_| leave_nothing(&pins))?;
+    for dev in config.devs.iter().filter(|_| config.hook == SinkHook::Xdp) {
+        Sink::check_free(&pins, dev)
+            .map_err(advise)
+            .with_context(|| format!("cannot attach the sink to {dev}"))
+            .inspect_err(|_| leave_nothing(&pins))?;
+    }
     let leases = keep_leases(&config);
     let control = Control::bind(args.control.as_deref())
         .inspect_err(|err| {

@@ -15,6 +15,8 @@ pub struct HostFacts {
     pub jit: bool,
     /// `none`, `integrity` or `confidentiality`; `None` where the kernel has no lockdown.
     pub lockdown: Option<String>,
+    /// Whoever has no capability may load programs: kernel.unprivileged_bpf_disabled is 0.
+    pub unprivileged_bpf: bool,
     /// Capabilities that are needed and not there.
     pub missing_capabilities: Vec<String>,
     pub bpffs: BpffsFacts,
@@ -51,6 +53,15 @@ pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
         found.push(
             Finding::note("jit", "BPF programs are interpreted: several times as slow")
                 .advise("sysctl net.core.bpf_jit_enable=1"),
+        );
+    }
+    if facts.unprivileged_bpf {
+        found.push(
+            Finding::note(
+                "unprivileged",
+                "any user may load BPF programs, which hostint has no need of",
+            )
+            .advise("sysctl kernel.unprivileged_bpf_disabled=2"),
         );
     }
     if let Some(mode) = facts.lockdown.as_ref().filter(|mode| *mode != "none") {

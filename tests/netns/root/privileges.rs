@@ -1,6 +1,7 @@
 //! What the daemons may do once they run, and who else may run them.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -168,6 +169,28 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+#[test]
+fn nobody_collects() {
+    let lab = Lab::new();
+    let at = Delegated::new(NOBODY);
+    let mut command = as_user(
+        &lab.b,
+        &at,
+        NOBODY,
+        "",
+        "collect --listen 10.9.2.1 --count 1",
+    );
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut collector = Running(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(collector.0.stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().contains("collecting on"));
+    let sender = lab.b.udp("10.9.2.1:0");
+    sender.send_to(b"no report", "10.9.2.1:32766").unwrap();
+    assert_eq!(collector.0.wait().unwrap().code(), Some(0));
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert!(rest.last().unwrap().contains("1 undecodable"), "{rest:?}");
 }
 
 #[test]
