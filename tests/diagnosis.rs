@@ -147,6 +147,7 @@ fn peer(state: LeaseState) -> PeerStatus {
 fn source() -> SourceStatus {
     SourceStatus {
         attachments: vec![attachment()],
+        rules_total: 1,
         dests: vec![DestStatus {
             prefix: "192.0.2.2/32".to_owned(),
             name: "192.0.2.2".to_owned(),
@@ -253,7 +254,10 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
         ),
         (
             "no destination",
-            |it| it.dests.clear(),
+            |it| {
+                it.dests.clear();
+                it.rules_total = 0;
+            },
             &["no destination is watched: hostint source add-dest"],
         ),
         (
@@ -264,7 +268,7 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
         (
             "only other destinations",
             |it| it.counters = vec![counter("tagged", 0), counter("unwatched", 5)],
-            &["no packet went to a destination on the list by eth1: "],
+            &["no packet that left by eth1 is one that the watchlist is about: "],
         ),
         (
             "some peers have no sink",

@@ -105,7 +105,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
         ));
         return;
     }
-    if source.dests.is_empty() {
+    if source.rules_total == 0 {
         found.push(stopped(
             Topic::Tagging,
             "no destination is watched",
@@ -127,10 +127,10 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
         found.push(stopped(
             Topic::Tagging,
             format!(
-                "no packet went to a destination on the list by {}",
+                "no packet that left by {} is one that the watchlist is about",
                 devs(&source.attachments)
             ),
-            "see which route they take (ip route get HOST), and what is on the list (hostint source dests)",
+            "see which way they take (ip route get HOST), and the list (hostint source rules)",
         ));
     }
     of_peers(found, source);

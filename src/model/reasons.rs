@@ -126,6 +126,8 @@ pub const NO_REASON: &[&str] = &[
     "lease_closing",
     "tagged",
     "unwatched",
+    "excluded",
+    "not_sampled",
     "other_protocol",
     "encapsulated",
     "staged",
