@@ -38,7 +38,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Strip INT from received packets, measure flows, report news (a daemon in the foreground)
-    Sink(SinkArgs),
+    Sink(Box<SinkArgs>),
     /// Tag packets to watched destinations
     #[command(subcommand)]
     Source(SourceCommand),

@@ -19,6 +19,7 @@ fn host() -> HostFacts {
         bpffs: BpffsFacts {
             path: Some("/sys/fs/bpf".to_owned()),
             writable: true,
+            open: false,
             mountable: true,
         },
         clock: ClockFacts {
@@ -79,7 +80,7 @@ fn hosts_are_judged_by_what_they_have() {
         Verdict,
         &'static str,
     );
-    let cases: [Case; 19] = [
+    let cases: [Case; 20] = [
         (
             "new enough",
             |_| {},
@@ -139,6 +140,13 @@ fn hosts_are_judged_by_what_they_have() {
             "bpffs",
             Fail,
             "cannot mount one",
+        ),
+        (
+            "a bpffs for all",
+            |it| it.bpffs.open = true,
+            "bpffs",
+            Note,
+            "where anybody may make folders",
         ),
         (
             "a bpffs of others",

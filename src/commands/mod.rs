@@ -115,7 +115,7 @@ fn make_pins(bpffs: Option<&Path>) -> Result<Pins> {
     Pins::of_this_host(bpffs, true)
         .map_err(advise)
         .context("cannot prepare the BPF file system")?
-        .context("cannot find a BPF file system (try: mount -t bpf bpf /sys/fs/bpf)")
+        .context("cannot find a BPF file system (try: mount -t bpf -o mode=700 bpf /sys/fs/bpf)")
 }
 
 /// The pins of this host, if there are any.

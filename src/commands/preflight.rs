@@ -1,6 +1,7 @@
 //! `hostint status --preflight`: what this host has for hostint, looked at without changing anything.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -109,10 +110,16 @@ fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
         let place = if below.exists() { &below } else { path };
         access(place, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
     });
+    const OTHERS_WRITE: u32 = 0o002;
+    let open = path
+        .as_ref()
+        .and_then(|path| path.metadata().ok())
+        .is_some_and(|found| found.mode() & OTHERS_WRITE != 0);
     Ok(BpffsFacts {
         // One that is held open has a name, too.
         path: path.map(|path| path.read_link().unwrap_or(path).display().to_string()),
         writable,
+        open,
         mountable: privileges::may_mount()?,
     })
 }

@@ -38,7 +38,7 @@ impl Pins {
                 return Err(io::Error::new(
                     io::ErrorKind::NotADirectory,
                     format!(
-                        "{0} is no BPF file system (try: mount -t bpf bpf {0})",
+                        "{0} is no BPF file system (try: mount -t bpf -o mode=700 bpf {0})",
                         path.display()
                     ),
                 ));

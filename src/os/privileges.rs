@@ -36,12 +36,21 @@ pub const BEGIN: [Capability; 9] = [
     Capability::CAP_SETPCAP,
 ];
 
+/// What CAP_SYS_ADMIN allowed before Linux 5.8, and still does for who has that only.
+const BY_ADMIN: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
+
 /// Gives up all capabilities but these, for good: neither this thread, nor threads and programs that it starts, get
-/// others again. Those of threads that run already stay.
+/// others again. Those of threads that run already stay, and CAP_SYS_ADMIN where it stands for one that is not there.
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     nix::sys::prctl::set_no_new_privs()?;
-    let wanted: CapsHashSet = kept.iter().copied().collect();
+    let mut wanted: CapsHashSet = kept.iter().copied().collect();
     let has = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
+    if kept
+        .iter()
+        .any(|one| BY_ADMIN.contains(one) && !has.contains(one))
+    {
+        wanted.insert(Capability::CAP_SYS_ADMIN);
+    }
     let left: CapsHashSet = has.intersection(&wanted).copied().collect();
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP).map_err(io::Error::other)? {
         for capability in caps::all() {
@@ -62,17 +71,10 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
 /// Which of these capabilities this process lacks, by name.
 pub fn missing(needed: &[Capability]) -> io::Result<Vec<String>> {
     let has = caps::read(None, CapSet::Effective).map_err(io::Error::other)?;
-    // What CAP_BPF and CAP_PERFMON allow, this one did before.
     let all = has.contains(&Capability::CAP_SYS_ADMIN);
-    let lacks = |one: &&Capability| {
-        let covered = all && matches!(one, Capability::CAP_BPF | Capability::CAP_PERFMON);
-        !covered && !has.contains(one)
-    };
-    Ok(needed
-        .iter()
-        .filter(lacks)
-        .map(Capability::to_string)
-        .collect())
+    let may = |one: &Capability| has.contains(one) || all && BY_ADMIN.contains(one);
+    let lacking = needed.iter().filter(|one| !may(one));
+    Ok(lacking.map(Capability::to_string).collect())
 }
 
 /// Whether this process may mount file systems.

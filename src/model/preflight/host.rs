@@ -29,6 +29,8 @@ pub struct BpffsFacts {
     /// `None`: not mounted.
     pub path: Option<String>,
     pub writable: bool,
+    /// Anybody may write to it.
+    pub open: bool,
     /// This process may mount one.
     pub mountable: bool,
 }
@@ -127,7 +129,7 @@ fn capabilities(facts: &HostFacts) -> Finding {
 }
 
 fn bpffs(facts: &BpffsFacts) -> Finding {
-    const MOUNT: &str = "mount -t bpf bpf /sys/fs/bpf";
+    const MOUNT: &str = "mount -t bpf -o mode=700 bpf /sys/fs/bpf";
     match &facts.path {
         None if facts.mountable => {
             Finding::note("bpffs", "no BPF file system is mounted; hostint mounts one")
@@ -141,6 +143,10 @@ fn bpffs(facts: &BpffsFacts) -> Finding {
         Some(path) if !facts.writable => {
             Finding::fail("bpffs", format!("{path} is not writable for this user"))
                 .advise("run as root, or have a folder hostint there that this user owns")
+        }
+        Some(path) if facts.open => {
+            Finding::note("bpffs", format!("{path}, where anybody may make folders"))
+                .advise(format!("chmod 700 {path}"))
         }
         Some(path) => Finding::ok("bpffs", format!("{path}, writable")),
     }

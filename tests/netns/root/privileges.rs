@@ -73,6 +73,24 @@ fn a_sink_keeps_only_what_it_needs_and_still_repairs() {
 }
 
 #[test]
+fn where_root_has_no_cap_bpf_cap_sys_admin_stays() {
+    let lab = Lab::new();
+    let less = "--bounding-set=-bpf,-perfmon";
+    let mut command = lab.b.command(
+        "setpriv",
+        &[less, HOSTINT, "sink", "--dev", "b0", "--node-id", "2"],
+    );
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let _sink = Running(command.spawn().unwrap());
+    const ADMIN: u64 = 1 << 12 | 1 << 21;
+    await_that("the sink runs, with what stands for what it needs", || {
+        let status = lab.b.status();
+        let pid = status["sink"]["daemon_pid"].as_u64();
+        pid.is_some_and(|pid| privileges(pid)[0]["CapEff"] == ADMIN)
+    });
+}
+
+#[test]
 fn a_source_in_the_foreground_keeps_only_what_it_needs() {
     let lab = Lab::new();
     let source = lab.a.start(
