@@ -16,6 +16,9 @@ fn main() -> ExitCode {
             for line in format!("{err:#}").lines() {
                 eprintln!("hostint: {line}");
             }
+            if let Some(hint) = commands::hint(&err) {
+                eprintln!("hostint: {hint}");
+            }
             ExitCode::from(if commands::is_usage(&err) {
                 exit::USAGE
             } else {

@@ -40,6 +40,14 @@ pub fn is_usage(err: &anyhow::Error) -> bool {
         .any(|cause| cause.is::<ConfigError>() || cause.is::<Usage>())
 }
 
+/// Root is not used to being refused: why it was.
+pub fn hint(err: &anyhow::Error) -> Option<&'static str> {
+    let refused = format!("{err:#}").contains("Permission denied");
+    (refused && privileges::is_root_by_modes()).then_some(
+        "daemons give up root's right to open any file: files and their folders must be open to root by their modes",
+    )
+}
+
 /// A wrong command line that clap can't see.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

@@ -81,3 +81,10 @@ pub fn missing(needed: &[Capability]) -> io::Result<Vec<String>> {
 pub fn may_mount() -> io::Result<bool> {
     caps::has_cap(None, CapSet::Effective, Capability::CAP_SYS_ADMIN).map_err(io::Error::other)
 }
+
+/// Whether this is root, but without root's right to open any file.
+pub fn is_root_by_modes() -> bool {
+    nix::unistd::geteuid().is_root()
+        && caps::has_cap(None, CapSet::Effective, Capability::CAP_DAC_OVERRIDE)
+            .is_ok_and(|may| !may)
+}

@@ -73,6 +73,31 @@ fn a_sink_keeps_only_what_it_needs_and_still_repairs() {
 }
 
 #[test]
+fn root_is_told_why_it_may_not_open_a_file() {
+    let lab = Lab::new();
+    let folder = std::env::temp_dir().join(format!("hostint-theirs-{}", std::process::id()));
+    sh(&format!(
+        "mkdir {0}; echo '[sink]' >{0}/hostint.toml; chown -R {NOBODY} {0}; chmod 700 {0}; chmod 600 {0}/hostint.toml",
+        folder.display()
+    ));
+    for (code, flags) in [
+        (2, format!("--config {}/hostint.toml", folder.display())),
+        (1, format!("--report-log {}/log", folder.display())),
+    ] {
+        let refused = lab
+            .b
+            .try_hostint(&format!("sink --dev b0 --node-id 2 {flags}"));
+        assert_eq!(refused.status.code(), Some(code), "{flags}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            stderr.contains("must be open to root by their modes"),
+            "{stderr}"
+        );
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn where_root_has_no_cap_bpf_cap_sys_admin_stays() {
     let lab = Lab::new();
     let less = "--bounding-set=-bpf,-perfmon";
