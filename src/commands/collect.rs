@@ -9,16 +9,17 @@ use anyhow::{Context, Result};
 use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::{Exporters, Listener, decode};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, settle};
 use crate::model::{Arrival, REPORT_PORT, Record};
 use crate::os::{clock, resolve, signals};
 use crate::views::text::TextLine;
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
-    let mut listener = if args.listen.is_empty() {
+    let config = settle(&args.settings, args.config.as_deref())?.config;
+    let mut listener = if config.listen.is_empty() {
         Listener::bind_default()?
     } else {
-        Listener::bind(&listen_addresses(&args.listen)?)?
+        Listener::bind(&listen_addresses(&config.listen)?)?
     };
     // Datagrams of strangers are read from here on, and nothing else is done.
     give_up(&[])?;
@@ -34,7 +35,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         listener.poll(Duration::from_millis(100), |bytes, from| {
             seen += 1;
             if written.is_ok() {
-                written = take(bytes, from, args.json, &mut exporters, &mut out);
+                written = take(bytes, from, config.json, &mut exporters, &mut out);
             }
         })?;
         if written.is_ok() {
@@ -59,9 +60,9 @@ fn listen_addresses(texts: &[String]) -> Result<Vec<SocketAddr>> {
         .iter()
         .map(|text| {
             resolve::socket_address(text, REPORT_PORT).map_err(|err| {
-                ConfigError(vec![format!(
+                ConfigError::one(format!(
                     "cannot listen on {text}: {err} (try 0.0.0.0:32766 or [::]:32766)"
-                )])
+                ))
                 .into()
             })
         })

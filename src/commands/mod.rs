@@ -1,6 +1,7 @@
 //! The subcommands: each joins the stages that it needs.
 
 mod ask;
+mod check_config;
 mod collect;
 mod control;
 mod follow;
@@ -8,6 +9,7 @@ mod leases;
 mod names;
 mod peers;
 mod preflight;
+mod reloading;
 mod sink;
 mod source;
 mod status;
