@@ -26,7 +26,8 @@ fn a_report_log_is_rotated_under_traffic() {
     lab.b.sh(&format!("chmod 644 {at}/recipe"));
     // Among processes of its own, so that the recipe finds this sink and no other. A line rotates once.
     let script = format!(
-        "hostint sink --dev b0 --node-id 2 --allow 10.9.1.0/24 --report-period 10ms --log-format json \
+        "mkdir {at}/bpf; mount -t bpf bpf {at}/bpf; export HOSTINT_BPFFS={at}/bpf
+         hostint sink --dev b0 --node-id 2 --allow 10.9.1.0/24 --report-period 10ms --log-format json \
              --report-log {at}/reports.log 2>{at}/sink &
          PATH=$PATH:/usr/sbin
          while read line; do
