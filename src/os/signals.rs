@@ -30,6 +30,11 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
+/// As if by SIGHUP.
+pub fn ask_to_reload() {
+    RELOAD.store(true, Ordering::Relaxed);
+}
+
 /// SIGHUP asks to read the config file again from now on, unless it says that the terminal is gone.
 pub fn reload_on_hangup() -> io::Result<()> {
     let action = SigAction::new(

@@ -89,7 +89,11 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     source::adopt(&pins).context("cannot take over the source of another version")?;
     drop(changing);
     if let Some(control) = &control {
-        control.serve(&pins, None);
+        let reload = args
+            .config
+            .is_some()
+            .then_some(signals::ask_to_reload as fn());
+        control.serve(&pins, reload);
     }
     match serve(&pins, &sink, plan, emitter, leases, Reload::new(args))
         .context("cannot go on as a sink")?
