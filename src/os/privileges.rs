@@ -23,8 +23,8 @@ pub const WANTED: [Capability; 4] = [
 
 /// To begin: sockets that ask for leases (NET_RAW), memory for maps before Linux 5.11 (SYS_RESOURCE), the control
 /// socket's group (CHOWN); where bpffs is not mounted, or not seen from here, to mount and to find it (SYS_ADMIN,
-/// SYS_PTRACE); and to leave the bounding set (SETPCAP).
-pub const BEGIN: [Capability; 9] = [
+/// SYS_CHROOT, SYS_PTRACE); and to leave the bounding set (SETPCAP).
+pub const BEGIN: [Capability; 10] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
     Capability::CAP_PERFMON,
@@ -33,6 +33,7 @@ pub const BEGIN: [Capability; 9] = [
     Capability::CAP_CHOWN,
     Capability::CAP_SYS_ADMIN,
     Capability::CAP_SYS_PTRACE,
+    Capability::CAP_SYS_CHROOT,
     Capability::CAP_SETPCAP,
 ];
 

@@ -307,3 +307,22 @@ fn a_folder_of_a_stranger_is_not_used() {
     }
     assert!(!Path::new(&format!("{folder}/hostint/maps")).exists());
 }
+
+#[test]
+fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
+    let lab = Lab::new();
+    let script = format!(
+        "while umount /sys/fs/bpf 2>/dev/null; do :; done
+         {HOSTINT} sink --dev b0 --node-id 2 --control /proc/self/none &
+         until {HOSTINT} status >/dev/null 2>&1; do kill -0 $!; sleep 0.05; done
+         kill $!; wait $!
+         {HOSTINT} sink --detach --now"
+    );
+    let namespaces = ["--mount", "--pid", "--fork", "--mount-proc"];
+    let run = ["20", "unshare"].iter().chain(&namespaces);
+    let args: Vec<&str> = run.chain(&["sh", "-ec", &script]).copied().collect();
+    let output = lab.b.command("timeout", &args).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("sink detached from b0"), "{stderr}");
+}
