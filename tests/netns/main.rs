@@ -35,4 +35,5 @@ mod root {
     mod superpackets;
     mod traffic;
     mod trust;
+    mod watchlist;
 }

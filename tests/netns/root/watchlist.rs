@@ -1,0 +1,98 @@
+//! Rules of the config file decide over real traffic.
+
+use nix::libc;
+
+use crate::exchange::{exchange_tcp, exchange_udp, set_option};
+use crate::netns::Lab;
+
+const RULES: &str = r#"
+[source]
+dev = "a0"
+
+[[watch]]
+class = "web"
+to = "10.9.2.1"
+protocol = "tcp"
+to-port = [80, "8000-8099"]
+static = true
+
+[[watch]]
+class = "voice"
+dscp = 46
+to = "10.9.2.0/24"
+static = true
+
+[[watch]]
+action = "exclude"
+priority = 200
+from-port = 5004
+"#;
+
+#[test]
+fn rules_of_the_file_choose_by_port_protocol_dscp_and_sender() {
+    let lab = Lab::new();
+    let config = std::env::temp_dir().join(format!("{}-watch.toml", lab.a.ns));
+    std::fs::write(&config, RULES).unwrap();
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    let _b = lab.b.sink("--dev b0 --node-id 2");
+    lab.a
+        .hostint(&format!("source attach --config {}", config.display()));
+    std::fs::remove_file(&config).unwrap();
+    let tagged = || lab.a.count("source", "tagged");
+
+    let to = lab.b.udp("10.9.2.1:6000");
+    let plain = lab.a.udp("10.9.1.1:5000");
+    exchange_udp(&plain, &to, 10, 500);
+    assert_eq!(tagged(), 0, "no rule is about it");
+
+    let marked = |port: u16| {
+        let socket = lab.a.udp(&format!("10.9.1.1:{port}"));
+        set_option(&socket, libc::IPPROTO_IP, libc::IP_TOS, 46_i32 << 2);
+        socket
+    };
+    exchange_udp(&marked(5001), &to, 10, 500);
+    assert_eq!(tagged(), 10, "DSCP 46 is voice");
+    exchange_udp(&marked(5004), &to, 10, 500);
+    assert_eq!(tagged(), 10, "port 5004 is excluded by a higher priority");
+    assert_eq!(lab.a.count("source", "excluded"), 10);
+
+    exchange_tcp(&lab.a, &lab.b, 8100, 100_000);
+    assert_eq!(tagged(), 10, "8100 is beyond the ports of web");
+    exchange_tcp(&lab.a, &lab.b, 8099, 100_000);
+    assert!(tagged() > 20, "8099 is web: {}", tagged());
+    assert_eq!(
+        lab.a.count("source", "tagged"),
+        lab.b.count("sink", "stripped")
+    );
+}
+
+/// Two hosts that sample flows choose the same ones.
+#[test]
+fn both_hosts_sample_the_same_flows() {
+    const SAMPLE: &str = "[[watch]]\nto = \"10.9.0.0/16\"\nstatic = true\none-flow-in = 3\n";
+    let lab = Lab::new();
+    let config = std::env::temp_dir().join(format!("{}-sample.toml", lab.a.ns));
+    std::fs::write(&config, SAMPLE).unwrap();
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    let _b = lab.b.sink("--dev b0 --node-id 2");
+    for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
+        host.hostint(&format!(
+            "source attach --dev {dev} --config {}",
+            config.display()
+        ));
+    }
+    std::fs::remove_file(&config).unwrap();
+    let there = lab.b.udp("10.9.2.1:6000");
+    let mut watched = 0;
+    for port in 5000..5060 {
+        let here = lab.a.udp(&format!("10.9.1.1:{port}"));
+        exchange_udp(&here, &there, 1, 100);
+        exchange_udp(&there, &here, 1, 100);
+        let count = lab.a.count("source", "tagged");
+        assert_eq!(count, lab.b.count("source", "tagged"), "port {port}");
+        watched = count;
+    }
+    // 20 are to be expected.
+    assert!((5..=40).contains(&watched), "{watched} of 60");
+    assert_eq!(lab.a.count("source", "not_sampled"), 60 - watched);
+}
