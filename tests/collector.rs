@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, decode};
-use hostint::model::{Body, Flags, HwId, Observation, Report, TruncatedFrame};
+use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
+use hostint::model::{Body, Flags, HwId, Observation, PacketReport, Report};
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -216,17 +216,16 @@ fn any_order_within_the_window_adds_up() {
     }
 }
 
-fn report(sequence: u32, hw_id: u8) -> Report {
-    Report {
+fn report(sequence: u32, hw_id: u8) -> ReportGroup {
+    ReportGroup::from(Report {
         sequence,
         observation: Observation {
             hw_id: HwId::new(hw_id).unwrap(),
             flags: Flags::default(),
             clock: None,
-            timestamp: 0,
-            body: Body::Ethernet(TruncatedFrame::default()),
+            body: Body::Packet(PacketReport::default()),
         },
-    }
+    })
 }
 
 fn host(last: u8) -> IpAddr {
@@ -287,8 +286,8 @@ fn undecodable_datagrams_are_counted_by_cause() {
     for datagram in [
         &[][..],
         &[0; 11],
-        &[0x10; 40],
-        &[0x20; 40],
+        &[0x30; 40],
+        &[0xf0; 40],
         &[0x09; 40],
         &[0x04; 40],
         &latency_of_another_type,

@@ -2,15 +2,19 @@
 
 mod golden;
 
-use golden::udp_payload;
-use hostint::collector::decode;
+use golden::{decode, udp_payload};
 use hostint::model::*;
 use hostint::views::text::{Nanoseconds, TextLine};
 use hostint::views::{dests, rules};
+use hostint::wire::packet;
 use serde_json::{Value, json};
 
 fn report(name: &str) -> Report {
     decode(&udp_payload(name)).unwrap()
+}
+
+fn flow_of(frame: &[u8]) -> Option<FlowKey> {
+    packet::read(FirstHeader::Ethernet, frame, true).flow
 }
 
 fn arrival() -> Arrival {
@@ -27,7 +31,7 @@ fn frames_tell_their_flow_and_vlans_through_truncation_and_odd_headers() {
     let twice = [&plain[..12], &[0x88, 0xa8, 0, 9], &tagged[12..]].concat();
     let thrice = [&plain[..12], &[0x88, 0xa8, 0, 3], &twice[12..]].concat();
     let with_priority = [&plain[..12], &[0x81, 0, 0xe0, 0], &plain[12..]].concat();
-    let flow = TruncatedFrame(plain.clone()).flow();
+    let flow = flow_of(&plain);
     let in_vlans = |outer, inner| {
         let vlans = Vlans { outer, inner };
         flow.map(|flow| FlowKey { vlans, ..flow })
@@ -56,9 +60,9 @@ fn frames_tell_their_flow_and_vlans_through_truncation_and_odd_headers() {
         ),
     ];
     for (sentence, bytes, expected) in cases {
-        assert_eq!(TruncatedFrame(bytes).flow(), expected, "{sentence}");
+        assert_eq!(flow_of(&bytes), expected, "{sentence}");
     }
-    let flow = TruncatedFrame(swapped).flow();
+    let flow = flow_of(&swapped);
     assert_eq!(flow.map(|flow| flow.protocol), Some(17), "{flow:?}");
 }
 
@@ -96,10 +100,10 @@ fn a_latency_log_line_is_host_ints_to_the_letter() {
         egress_ts: ts,
     };
     let mut report = report("hostint_report_l4_udp");
-    report.observation.timestamp = 458_136;
     let Body::Latency(latency) = &mut report.observation.body else {
         panic!("no latency report");
     };
+    latency.time_s = 458_136;
     latency.hops = HopStack::between(hop(2, 13, 1_037_040_573), hop(3, 12, 1_037_050_488));
     assert_eq!(
         LogLine(&report).to_string(),
@@ -151,6 +155,7 @@ fn log_lines_of_other_kinds_follow_that_style() {
 
 #[test]
 fn text_lines_are_for_people() {
+    let reasons = DropReasons::profile(DropReasons::PROFILES[0]).unwrap();
     for (name, line) in [
         (
             "hostint_report_l4_udp",
@@ -176,7 +181,7 @@ fn text_lines_are_for_people() {
         (
             "tr05_drop",
             "22:13:20.123Z DROP     tcp 192.0.2.1:49152 > 198.51.100.2:80  \
-             reason 80  port 31 -> 32  queue 3  node 103  report 8 of subsystem 5 from 203.0.113.3",
+             reason 80 (acl deny)  port 31 -> 32  queue 3  node 103  report 8 of subsystem 5 from 203.0.113.3",
         ),
         (
             "tr05_local",
@@ -186,13 +191,14 @@ fn text_lines_are_for_people() {
         ),
         (
             "tr05_flow_int05",
-            "22:13:20.123Z packet   tcp 192.0.2.1:49152 > 198.51.100.2:22  97 bytes  \
+            "22:13:20.123Z packet   tcp 192.0.2.1:49152 > 198.51.100.2:22  node 101 -> 102  \
              report 7 of subsystem 5 from 203.0.113.3",
         ),
     ] {
         let line_of = TextLine {
             report: &report(name),
-            arrival: arrival(),
+            arrival: Some(arrival()),
+            reasons: &reasons,
         };
         assert_eq!(line_of.to_string(), line);
     }
@@ -290,6 +296,8 @@ fn json_of_a_latency_report() {
     let mut expected = json!({
         "schema": "hostint.report/1",
         "kind": "latency",
+        "version": "0.5",
+        "tracked_flow": true,
         "exporter": "203.0.113.3",
         "exporter_port": 43981,
         "received_ns": 1_700_000_000_123_456_789_u64,

@@ -8,6 +8,8 @@ mod leases;
 mod names;
 mod peers;
 mod preflight;
+mod read_reports;
+mod report_lines;
 mod sink;
 mod source;
 mod status;

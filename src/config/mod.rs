@@ -1,6 +1,7 @@
 //! Flags and config file as typed, validated values.
 
 mod choice;
+mod drop_reasons;
 mod duration;
 mod key;
 mod mark;
@@ -9,6 +10,7 @@ mod sink_options;
 mod source;
 
 pub use choice::{Compat, SinkHook, Superpackets};
+pub use drop_reasons::drop_reasons;
 pub use duration::Span;
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};

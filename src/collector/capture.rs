@@ -1,0 +1,318 @@
+//! Packets of a capture file: pcap and pcapng, of either byte order.
+
+use std::io::{self, Read};
+
+use pcap_parser::nom::{Err as NomError, IResult};
+use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{
+    InterfaceDescriptionBlock, LegacyPcapBlock, Linktype, PcapError, PcapHeader, parse_pcap_frame,
+    parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
+};
+
+/// The longest block that is read: longer than any packet with its options.
+pub const MAX_BLOCK_BYTES: usize = 16 << 20;
+
+const READ_BYTES: usize = 64 << 10;
+const NS_PER_S: u64 = 1_000_000_000;
+/// The type of a pcapng section header, the same in either byte order.
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// Why a capture cannot be read, or not further.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    #[error("it is neither pcap nor pcapng nor JSON lines")]
+    Unknown,
+    #[error("it ends in the middle of a block at byte {offset}")]
+    Cut { offset: u64 },
+    #[error("the block at byte {offset} is damaged")]
+    Damaged { offset: u64 },
+    #[error("the block at byte {offset} is longer than {MAX_BLOCK_BYTES} bytes")]
+    TooLong { offset: u64 },
+}
+
+/// One captured packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured<'a> {
+    /// Nanoseconds since the Unix epoch; 0 where the capture does not tell.
+    pub time_ns: u64,
+    pub link: LinkType,
+    pub bytes: &'a [u8],
+}
+
+/// What a captured packet begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LinkType {
+    Ethernet,
+    /// IPv4 or IPv6.
+    Raw,
+    /// Linux's cooked capture, of `-i any`.
+    LinuxV1,
+    LinuxV2,
+    /// The address family in the byte order of the capturing host, or as a network has it.
+    Loopback,
+    Other,
+}
+
+/// A capture that is read once, from its beginning to its end.
+pub struct Capture<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that are done with.
+    done: usize,
+    /// Where the buffer begins in the file.
+    offset: u64,
+    exhausted: bool,
+    format: Option<Format>,
+}
+
+enum Format {
+    Pcap(PcapHeader),
+    PcapNg {
+        big_endian: bool,
+        interfaces: Vec<Interface>,
+    },
+}
+
+#[derive(Clone, Copy)]
+struct Interface {
+    link: LinkType,
+    units_per_s: u64,
+    offset_s: i64,
+}
+
+/// What a step along the file brought: bytes to leave behind, and a packet's place in the buffer.
+struct Step {
+    bytes: usize,
+    packet: Option<(u64, LinkType, std::ops::Range<usize>)>,
+}
+
+impl<R: Read> Capture<R> {
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: Vec::new(),
+            done: 0,
+            offset: 0,
+            exhausted: false,
+            format: None,
+        }
+    }
+
+    /// The next packet; `None` at the end.
+    pub fn next_packet(&mut self) -> Result<Option<Captured<'_>>, CaptureError> {
+        loop {
+            let Some(step) = self.step()? else {
+                return Ok(None);
+            };
+            let begin = self.done;
+            self.done += step.bytes;
+            if let Some((time_ns, link, place)) = step.packet {
+                let place = begin + place.start..begin + place.end;
+                return Ok(Some(Captured {
+                    time_ns,
+                    link,
+                    bytes: self.buffer.get(place).unwrap_or_default(),
+                }));
+            }
+        }
+    }
+
+    fn step(&mut self) -> Result<Option<Step>, CaptureError> {
+        loop {
+            let rest = self.buffer.get(self.done..).unwrap_or_default();
+            let offset = self.offset + self.done as u64;
+            if !rest.is_empty() {
+                let parsed = match &mut self.format {
+                    None => begin(rest, &mut self.format),
+                    Some(Format::Pcap(header)) => pcap_step(rest, header),
+                    Some(Format::PcapNg {
+                        big_endian,
+                        interfaces,
+                    }) => pcapng_step(rest, big_endian, interfaces),
+                };
+                match parsed {
+                    Ok(step) => return Ok(Some(step)),
+                    Err(Failure::Damaged) if self.format.is_none() => {
+                        return Err(CaptureError::Unknown);
+                    }
+                    Err(Failure::Damaged) => return Err(CaptureError::Damaged { offset }),
+                    Err(Failure::Incomplete) if rest.len() >= MAX_BLOCK_BYTES => {
+                        return Err(CaptureError::TooLong { offset });
+                    }
+                    Err(Failure::Incomplete) => {}
+                }
+            }
+            if self.exhausted {
+                return match (rest.is_empty(), &self.format) {
+                    (true, _) => Ok(None),
+                    (false, None) => Err(CaptureError::Unknown),
+                    (false, Some(_)) => Err(CaptureError::Cut { offset }),
+                };
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads what is there, but no more than the buffer's share: memory grows with what really
+    /// comes, not with what a block claims.
+    fn fill(&mut self) -> Result<(), CaptureError> {
+        self.buffer.drain(..self.done);
+        self.offset += self.done as u64;
+        self.done = 0;
+        let held = self.buffer.len();
+        self.buffer.resize(held + READ_BYTES, 0);
+        let read = loop {
+            match self.reader.read(&mut self.buffer[held..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        self.buffer.truncate(held + *read.as_ref().unwrap_or(&0));
+        self.exhausted = read? == 0;
+        Ok(())
+    }
+}
+
+enum Failure {
+    Incomplete,
+    Damaged,
+}
+
+type Parsed<'a, T> = IResult<&'a [u8], T, PcapError<&'a [u8]>>;
+
+/// What a parser made of `bytes`, and how many of them it took.
+fn parsed<'a, T>(bytes: &'a [u8], result: Parsed<'a, T>) -> Result<(usize, T), Failure> {
+    match result {
+        Ok((rest, value)) => Ok((bytes.len() - rest.len(), value)),
+        Err(NomError::Incomplete(_)) => Err(Failure::Incomplete),
+        Err(NomError::Error(_) | NomError::Failure(_)) => Err(Failure::Damaged),
+    }
+}
+
+fn begin(bytes: &[u8], format: &mut Option<Format>) -> Result<Step, Failure> {
+    let Some(magic) = bytes.first_chunk::<4>() else {
+        return Err(Failure::Incomplete);
+    };
+    let mut taken = 0;
+    *format = Some(if *magic == SECTION_HEADER {
+        Format::PcapNg {
+            big_endian: false,
+            interfaces: Vec::new(),
+        }
+    } else {
+        let (size, header) = parsed(bytes, parse_pcap_header(bytes))?;
+        taken = size;
+        Format::Pcap(header)
+    });
+    Ok(Step {
+        bytes: taken,
+        packet: None,
+    })
+}
+
+fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<Step, Failure> {
+    let frame = match header {
+        _ if header.is_modified_format() => parse_pcap_frame_modified,
+        _ if header.is_bigendian() => parse_pcap_frame_be,
+        _ => parse_pcap_frame,
+    };
+    let (
+        taken,
+        LegacyPcapBlock {
+            ts_sec,
+            ts_usec,
+            data,
+            ..
+        },
+    ) = parsed(bytes, frame(bytes))?;
+    let fraction = match header.is_nanosecond_precision() {
+        true => u64::from(ts_usec),
+        false => u64::from(ts_usec) * 1000,
+    };
+    let place = taken - data.len()..taken;
+    Ok(Step {
+        bytes: taken,
+        packet: Some((
+            u64::from(ts_sec) * NS_PER_S + fraction,
+            // The upper bits say whether frames have a checksum behind them.
+            link_type(Linktype(header.network.0 & 0xffff)),
+            place,
+        )),
+    })
+}
+
+fn pcapng_step(
+    bytes: &[u8],
+    big_endian: &mut bool,
+    interfaces: &mut Vec<Interface>,
+) -> Result<Step, Failure> {
+    let block = match *big_endian {
+        true => parse_block_be,
+        false => parse_block_le,
+    };
+    let (taken, block) = parsed(bytes, block(bytes))?;
+    let mut step = Step {
+        bytes: taken,
+        packet: None,
+    };
+    match block {
+        Block::SectionHeader(header) => {
+            *big_endian = header.big_endian();
+            interfaces.clear();
+        }
+        Block::InterfaceDescription(description) => interfaces.push(Interface::new(&description)),
+        Block::EnhancedPacket(packet) => {
+            let interface = interfaces.get(packet.if_id as usize);
+            let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+            step.packet = Some((
+                interface.map_or(0, |interface| interface.time_ns(ticks)),
+                interface.map_or(LinkType::Other, |interface| interface.link),
+                // Block type, length, interface, time, two lengths.
+                28..28 + packet.packet_data().len(),
+            ));
+        }
+        Block::SimplePacket(packet) => {
+            let link = interfaces
+                .first()
+                .map_or(LinkType::Other, |first| first.link);
+            step.packet = Some((0, link, 12..12 + packet.packet_data().len()));
+        }
+        _ => {}
+    }
+    Ok(step)
+}
+
+impl Interface {
+    fn new(description: &InterfaceDescriptionBlock<'_>) -> Self {
+        Self {
+            link: link_type(description.linktype),
+            units_per_s: description.ts_resolution().unwrap_or(0),
+            offset_s: description.ts_offset(),
+        }
+    }
+
+    fn time_ns(&self, ticks: u64) -> u64 {
+        let ns = u128::from(ticks) * u128::from(NS_PER_S);
+        let ns = ns.checked_div(self.units_per_s.into()).unwrap_or(0);
+        let offset = i128::from(self.offset_s) * i128::from(NS_PER_S);
+        let ns = i128::try_from(ns)
+            .unwrap_or(i128::MAX)
+            .saturating_add(offset);
+        u64::try_from(ns).unwrap_or(0)
+    }
+}
+
+fn link_type(code: Linktype) -> LinkType {
+    match code.0 {
+        0 | 108 => LinkType::Loopback,
+        1 => LinkType::Ethernet,
+        // RAW has other numbers in files of BSD.
+        12 | 14 | 101 | 228 | 229 => LinkType::Raw,
+        113 => LinkType::LinuxV1,
+        276 => LinkType::LinuxV2,
+        _ => LinkType::Other,
+    }
+}
