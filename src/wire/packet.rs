@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket};
+use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket};
 
 use super::int_header::{self, Found};
 use super::tunnel::{self, Inside};
@@ -97,7 +97,7 @@ impl Walk {
         let Some(payload) = packet.net.as_ref().and_then(LaxNetSlice::ip_payload_ref) else {
             return;
         };
-        if self.depth == MAX_DEPTH {
+        if self.depth == MAX_DEPTH || cut_before(payload.ip_number, src.is_ipv6()) {
             return;
         }
         self.depth += 1;
@@ -224,6 +224,15 @@ impl Walk {
         if flow.protocol == 17 {
             self.tunnel(flow.dport, rest);
         }
+    }
+}
+
+/// Whether an extension header stands where the packet ends, so that nobody knows the protocol.
+fn cut_before(protocol: IpNumber, ipv6: bool) -> bool {
+    match protocol.0 {
+        51 => true,
+        0 | 43 | 44 | 60 => ipv6,
+        _ => false,
     }
 }
 
