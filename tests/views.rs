@@ -186,8 +186,24 @@ fn text_lines_are_for_people() {
         (
             "tr05_local",
             "22:13:20.123Z local    tcp 192.0.2.1:49152 > 198.51.100.2:80  \
-             port 31 -> 32  queue 3 occupancy 1500  node 103  report 9 of subsystem 5 \
+             port 31 -> 32  congested queue 3 occupancy 1500  node 103  report 9 of subsystem 5 \
              from 203.0.113.3",
+        ),
+        (
+            "tr10_drop",
+            "22:13:20.123Z DROP     tcp 192.0.2.1:49152 > 198.51.100.2:80  reason 71 (traffic manager)  \
+             port 31 -> 32  queue 3  node 103  report 22 of subsystem 9 from 203.0.113.3",
+        ),
+        (
+            "tr20_inner_only_vxlan",
+            "22:13:20.123Z packet   udp 192.168.1.1:56789 > 192.168.2.2:4789  \
+             around tcp 10.10.1.1:49152 > 10.10.2.2:80  node 101 -> 102 -> 103  \
+             report 34 of subsystem 1 from 203.0.113.3",
+        ),
+        (
+            "tr20_intermediate",
+            "22:13:20.123Z transit  tcp 192.0.2.1:49152 > 198.51.100.2:80  queue 2 occupancy 1000  \
+             node 101 -> 102  report 38 of subsystem 1 from 203.0.113.3",
         ),
         (
             "tr05_flow_int05",
@@ -201,7 +217,48 @@ fn text_lines_are_for_people() {
             reasons: &reasons,
         };
         assert_eq!(line_of.to_string(), line);
+        let nobody_saw_it = TextLine {
+            arrival: None,
+            ..line_of
+        };
+        let bare = line.strip_prefix("22:13:20.123Z ").unwrap();
+        let bare = bare.strip_suffix(" from 203.0.113.3").unwrap();
+        assert_eq!(nobody_saw_it.to_string(), bare);
     }
+}
+
+#[test]
+fn drop_reasons_have_the_names_of_their_list() {
+    for (list, code, name) in [
+        ("int-host-reporter", 0, Some("unknown")),
+        ("int-host-reporter", 26, Some("outer ip ttl zero")),
+        ("int-host-reporter", 30, Some("ip header length invalid")),
+        ("int-host-reporter", 80, Some("acl deny")),
+        ("int-host-reporter", 184, Some("unauthorised source")),
+        ("int-host-reporter", 60, None),
+        ("p4lang-switch", 26, Some("outer ip ttl zero")),
+        ("p4lang-switch", 30, Some("ip version invalid")),
+        ("p4lang-switch", 60, Some("acl deny")),
+        ("p4lang-switch", 80, None),
+    ] {
+        let reasons = DropReasons::profile(list).unwrap();
+        assert_eq!(reasons.name(code), name, "{list} {code}");
+        let mut report = report("tr05_drop");
+        if let Body::Packet(packet) = &mut report.observation.body {
+            packet.metadata.drop_reason = Some(code);
+        }
+        let mut line = Vec::new();
+        let record = Record::new(&report, None).with_names(&reasons);
+        record.append_line(&mut line).unwrap();
+        let json: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(json["drop_reason"], code, "{list}");
+        assert_eq!(
+            json.get("drop_reason_name").and_then(Value::as_str),
+            name,
+            "{list} {code}"
+        );
+    }
+    assert_eq!(DropReasons::profile("nobody"), None);
 }
 
 #[test]

@@ -263,7 +263,9 @@ fn pcapng_step(
             *big_endian = header.big_endian();
             interfaces.clear();
         }
-        Block::InterfaceDescription(description) => interfaces.push(Interface::new(&description)),
+        Block::InterfaceDescription(description) => {
+            interfaces.push(Interface::new(&description, *big_endian));
+        }
         Block::EnhancedPacket(packet) => {
             let interface = interfaces.get(packet.if_id as usize);
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
@@ -286,11 +288,16 @@ fn pcapng_step(
 }
 
 impl Interface {
-    fn new(description: &InterfaceDescriptionBlock<'_>) -> Self {
+    fn new(description: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Self {
+        // pcap-parser 0.17 takes the offset for little-endian, whatever the section is.
+        let offset_s = match big_endian {
+            true => description.ts_offset().swap_bytes(),
+            false => description.ts_offset(),
+        };
         Self {
             link: link_type(description.linktype),
             units_per_s: description.ts_resolution().unwrap_or(0),
-            offset_s: description.ts_offset(),
+            offset_s,
         }
     }
 

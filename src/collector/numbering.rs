@@ -8,6 +8,9 @@ const WINDOW: u32 = 64;
 /// A jump ahead by more is not a loss, but another numbering.
 const MAX_JUMP: u32 = 1 << 24;
 
+/// Of shorter numbers, a jump by more than this part of them: most restarts are behind it.
+const SHORT_JUMP: u32 = 16;
+
 /// Old numbers that rise from arrival to arrival, without a new one between them: so many are a
 /// restart, fewer are strays.
 const RESTART_RUN: usize = 3;
@@ -118,7 +121,7 @@ impl Numbering {
         };
         let ahead = self.ahead(newest.number, number);
         let behind = self.ahead(number, newest.number);
-        let continuity = if (1..=MAX_JUMP.min(self.last / 2)).contains(&ahead) {
+        let continuity = if (1..=MAX_JUMP.min(self.last / SHORT_JUMP)).contains(&ahead) {
             newest.advance(ahead, self.last);
             self.counts.lost += u64::from(ahead - 1);
             self.newest = Some(newest);

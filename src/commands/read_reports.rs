@@ -146,8 +146,8 @@ impl std::fmt::Display for Packets {
         write!(f, "{} packets, {} datagrams", self.seen, self.datagrams)?;
         for (count, what) in [
             (self.wrong_checksum, "with a wrong checksum"),
-            (self.other, "other packets"),
-            (self.fragments, "fragments"),
+            (self.other, "other"),
+            (self.fragments, "fragments of UDP"),
             (self.cut, "cut by the capture"),
             (self.unknown_link, "of an unknown link type"),
         ] {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{Arrival, Body, DropReasons, PacketReport, Report};
+use crate::model::{Arrival, Body, DropReasons, Flags, PacketReport, Report};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`;
 /// the time is UTC, and left out with the exporter where nobody knows the arrival.
@@ -101,7 +101,7 @@ impl fmt::Display for TextLine<'_> {
                 summary.source_node,
                 summary.sink_node
             )?,
-            Body::Packet(report) => packet(report, self.reasons, f)?,
+            Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }
         write!(f, "  report {sequence}")?;
         if observation.hw_id.get() != 0 {
@@ -115,7 +115,12 @@ impl fmt::Display for TextLine<'_> {
 }
 
 /// What a node said about one packet, without the two spaces that separate the parts.
-fn packet(report: &PacketReport, reasons: &DropReasons, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn packet(
+    report: &PacketReport,
+    flags: Flags,
+    reasons: &DropReasons,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let metadata = &report.metadata;
     if let Some(inner) = report.inner_flow() {
         write!(f, "around {inner}  ")?;
@@ -137,6 +142,9 @@ fn packet(report: &PacketReport, reasons: &DropReasons, f: &mut fmt::Formatter<'
         write!(f, "hop {}  ", Nanoseconds(latency.into()))?;
     }
     if let Some(queue) = metadata.queue_id {
+        if flags.congested_queue {
+            f.write_str("congested ")?;
+        }
         write!(f, "queue {queue}")?;
         if let Some(occupancy) = metadata.queue_occupancy {
             write!(f, " occupancy {occupancy}")?;
