@@ -628,6 +628,17 @@ fn data_that_resembles_int_is_data() {
 }
 
 #[test]
+fn a_latency_report_of_one_hop_says_that_there_is_none() {
+    let mut random = Random(3);
+    let mut report = random.report();
+    report.observation.body = Body::Latency(LatencyReport {
+        hops: HopStack::newest_first(&[random.hop()]).unwrap(),
+        ..random.latency()
+    });
+    assert_eq!(json_of(&report).get("latency_ns"), Some(&Value::Null));
+}
+
+#[test]
 fn random_reports_read_back() {
     let mut random = Random(0x0dd5_eed5);
     for _ in 0..10_000 {

@@ -131,13 +131,25 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-h -V --listen --json --count --bpffs --help --version"
+            opts="-h -V --listen --read --port --drop-reasons --json --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --drop-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

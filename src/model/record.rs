@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
@@ -57,8 +57,13 @@ pub struct Record {
     pub(super) transit: Vec<HopRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sink: Option<EndRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) latency_ns: Option<i64>,
+    /// `null` in a latency report of a single hop.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "told"
+    )]
+    pub(super) latency_ns: Option<Option<i64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,6 +132,11 @@ pub(super) struct GapRecord {
     pub(super) time_s: u32,
 }
 
+/// Tells `null` from nothing.
+fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
 impl From<&Hop> for HopRecord {
     fn from(hop: &Hop) -> Self {
         Self {
@@ -160,7 +170,10 @@ impl Record {
             },
             reporter_node: observation.reporter(),
             flow: observation.flow(),
-            latency_ns: observation.latency_ns(),
+            latency_ns: match observation.body {
+                Body::Latency(_) => Some(observation.latency_ns()),
+                _ => observation.latency_ns().map(Some),
+            },
             ..Self::default()
         };
         record.tell_clock(observation.clock);

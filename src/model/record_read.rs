@@ -91,7 +91,7 @@ impl Record {
         let (sink, _) = self.hop(self.sink, "sink")?;
         let between = self.transit.iter().map(Hop::from);
         // A stack of one hop is told as source and as sink.
-        let hops: Vec<_> = match self.latency_ns {
+        let hops: Vec<_> = match self.latency_ns.flatten() {
             None => vec![sink],
             Some(_) => std::iter::once(sink)
                 .chain(between)
