@@ -109,14 +109,12 @@ fn enhanced(order: Order, interface: u32, time: u64, packet: &[u8]) -> Vec<u8> {
     block(order, 6, &body)
 }
 
-/// All packets of a capture, and how it ended.
-fn read(file: &[u8]) -> (Vec<(u64, LinkType, Vec<u8>)>, Option<CaptureError>) {
-    read_from(file)
-}
+type Packets = Vec<(u64, LinkType, Vec<u8>)>;
 
-fn read_from(reader: impl std::io::Read) -> (Vec<(u64, LinkType, Vec<u8>)>, Option<CaptureError>) {
+/// All packets of a capture, and how it ended.
+fn read(reader: impl std::io::Read) -> (Packets, Option<CaptureError>) {
     let mut capture = Capture::new(reader);
-    let mut packets = Vec::new();
+    let mut packets = Packets::new();
     loop {
         match capture.next_packet() {
             Ok(Some(packet)) => packets.push((packet.time_ns, packet.link, packet.bytes.to_vec())),
@@ -189,10 +187,10 @@ fn both_formats_are_read_in_either_byte_order() {
                 .into_iter()
                 .map(|(time, link, from)| (time, link, report[from..].to_vec()))
                 .collect();
-            let (packets, error) = read(&file);
+            let (packets, error) = read(&file[..]);
             assert!(error.is_none(), "{sentence}, {order:?}: {error:?}");
             assert_eq!(packets, expected, "{sentence}, {order:?}");
-            let (packets, error) = read_from(Trickle(&file));
+            let (packets, error) = read(Trickle(&file));
             assert!(error.is_none(), "{sentence} byte by byte");
             assert_eq!(packets, expected, "{sentence} byte by byte");
         }
@@ -225,7 +223,7 @@ fn a_cut_or_damaged_capture_gives_what_it_has() {
     let mut lengths_differ = ng.clone();
     let last = lengths_differ.len() - 4;
     lengths_differ[last] ^= 4;
-    let (packets, error) = read(&lengths_differ);
+    let (packets, error) = read(&lengths_differ[..]);
     assert_eq!(packets.len(), 1);
     assert!(
         matches!(error, Some(CaptureError::Damaged { .. })),
@@ -247,12 +245,12 @@ fn a_cut_or_damaged_capture_gives_what_it_has() {
             "{sentence}: {error:?}"
         );
     }
-    assert!(read(&[]).1.is_none(), "nothing is an empty capture");
+    assert!(read(&[][..]).1.is_none(), "nothing is an empty capture");
 
     // A packet that claims 2 GB of an endless file ends at the limit, not with the memory.
     let mut endless = pcap(order, true, 1, &[]);
     endless.extend([[0; 8], [0, 0, 0, 0x80, 0, 0, 0, 0x80]].concat());
-    let (packets, error) = read_from(std::io::Read::chain(&endless[..], std::io::repeat(7)));
+    let (packets, error) = read(std::io::Read::chain(&endless[..], std::io::repeat(7)));
     assert_eq!(packets.len(), 0);
     let error = error.unwrap().to_string();
     assert_eq!(

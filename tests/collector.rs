@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
-use hostint::model::{Body, Flags, HwId, Observation, PacketReport, Report};
+use hostint::model::{Body, Flags, HwId, Observation, Report};
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -295,7 +295,7 @@ fn report(sequence: u32, hw_id: u8) -> ReportGroup {
             hw_id: HwId::new(hw_id).unwrap(),
             flags: Flags::default(),
             clock: None,
-            body: Body::Packet(PacketReport::default()),
+            body: Body::Packet(Box::default()),
         },
     })
 }

@@ -143,10 +143,10 @@ fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
     .unwrap();
     let good = BUILDER.build(&loopback_event(1), NOW_NS).unwrap();
     let too_big = Observation {
-        body: Body::Packet(PacketReport {
+        body: Body::Packet(Box::new(PacketReport {
             packet: Some(packet::read(FirstHeader::Ethernet, &[0; 66_000], false)),
             ..PacketReport::default()
-        }),
+        })),
         ..good.clone()
     };
     for observation in [&good, &too_big, &good] {

@@ -80,7 +80,7 @@ impl Record {
             "latency" => self.latency().map(Body::Latency),
             "drop-summary" => self.drop_summary().map(Body::DropSummary),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
-                Ok(Body::Packet(self.packet_report()))
+                Ok(Body::Packet(Box::new(self.packet_report())))
             }
             _ => Err(self.bad("kind", "is unknown")),
         }

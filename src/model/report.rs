@@ -59,7 +59,7 @@ pub struct Flags {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Body {
     /// Telemetry Report v0.5 (NProto 0 to 2), v1.0 and v2.0: a packet.
-    Packet(PacketReport),
+    Packet(Box<PacketReport>),
     /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow: numbers missing.
     DropSummary(DropSummary),
     /// NProto 4, Host-INT's latency report, or 5, the extended one: a packet's hops.

@@ -53,14 +53,14 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             };
             metadata.ingress_ts = Some(timestamp.into());
             let tracked = flags & FLAG_TRACKED_FLOW != 0;
-            Body::Packet(PacketReport {
+            Body::Packet(Box::new(PacketReport {
                 version: ReportVersion::V05,
                 node,
                 metadata,
                 // Without the flag there is no INT.
                 packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
                 ..PacketReport::default()
-            })
+            }))
         }
         KIND_DROP_SUMMARY => {
             let summary = report_hostint::decode_drop_summary(datagram, timestamp)?;

@@ -70,13 +70,13 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
                 intermediate: false,
             },
             clock: None,
-            body: Body::Packet(PacketReport {
+            body: Body::Packet(Box::new(PacketReport {
                 version: ReportVersion::V10,
                 node: Some(node),
                 metadata,
                 packet: (!rest.is_empty()).then(|| packet::read(first_header, rest, true)),
                 ..PacketReport::default()
-            }),
+            })),
         },
     })
 }

@@ -74,7 +74,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
                     hw_id: group.hw_id,
                     flags,
                     clock: None,
-                    body: Body::Packet(report),
+                    body: Body::Packet(Box::new(report)),
                 },
             }),
             Err(error) => group.refused.push(error),

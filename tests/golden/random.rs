@@ -176,7 +176,7 @@ impl Random {
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
         let body = match self.u8() % 5 {
-            nproto @ 0..3 => Body::Packet(self.packet_report(nproto, tracked_flow)),
+            nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             _ => Body::Latency(self.latency()),
         };
