@@ -152,6 +152,11 @@ fn host_ints_packets_are_known_in_reports_of_others() {
         assert_eq!(int.original_protocol, protocol, "{name}");
         assert_eq!(int.hops[0].node, Some(NodeId(2)), "{name}");
         assert_eq!(int.hops[0].ingress_ts, Some(0x3d85_cd15), "{name}");
+        assert_eq!(
+            report.observation.latency_ns(),
+            None,
+            "{name}: other clocks"
+        );
         json_of(&report);
     }
     for name in ["hostint_l4_udp_0orig", "hostint_l4_tcp_2sink"] {

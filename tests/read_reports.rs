@@ -305,6 +305,23 @@ fn drop_reasons_come_from_a_list() {
             .collect();
         assert_eq!(found, names, "{list:?}");
     }
+    let read = |file: &Scratch, more: &[&str]| {
+        let output = hostint(&[&["collect", "--read", file.path()], more].concat());
+        text(&output.stdout)
+    };
+    let named = read(&file, &["--json", "--drop-reasons", own.path()]);
+    let saved = Scratch::new("named.jsonl", named.as_bytes());
+    assert_eq!(read(&saved, &["--json"]), named, "lines keep their names");
+    let shown = read(&saved, &[]);
+    assert!(shown.contains("reason 71 (buffer full)"), "{shown}");
+    let shown = read(&saved, &["--drop-reasons", "int-host-reporter"]);
+    assert!(
+        shown.contains("reason 71 (traffic manager)"),
+        "unless asked: {shown}"
+    );
+    let two_lines = named.replace("buffer full", "a\\nb");
+    let hostile = Scratch::new("hostile.jsonl", two_lines.as_bytes());
+    assert_eq!(read(&hostile, &[]).lines().count(), 2);
     let other = [
         "collect",
         "--json",

@@ -10,18 +10,14 @@ use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
 use crate::config::{ConfigError, drop_reasons};
-use crate::model::{Arrival, DropReasons, REPORT_PORT};
+use crate::model::{Arrival, REPORT_PORT};
 use crate::os::{clock, resolve, signals};
 
 use super::read_reports;
 use super::report_lines::ReportLines;
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
-    let reasons = drop_reasons(
-        args.drop_reasons
-            .as_deref()
-            .unwrap_or(DropReasons::PROFILES[0]),
-    )?;
+    let reasons = args.drop_reasons.as_deref().map(drop_reasons).transpose()?;
     let mut reports = ReportLines::new(io::stdout().lock(), args.json, reasons);
     if let Some(file) = &args.read {
         return read_reports::run(file, args, &mut reports);

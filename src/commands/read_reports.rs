@@ -181,12 +181,11 @@ fn read_lines(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let record = Record::read_line(line);
-        let report = record.and_then(|record| Ok((record.report()?, record.arrival())));
-        let mut result = match report {
-            Ok((report, arrival)) => {
+        let read_back = Record::read_line(line).and_then(|record| Ok((record.report()?, record)));
+        let mut result = match read_back {
+            Ok((report, record)) => {
                 read += 1;
-                reports.read_back(report, arrival)
+                reports.read_back(&record, report)
             }
             Err(err) => {
                 bad += 1;

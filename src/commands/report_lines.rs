@@ -10,6 +10,8 @@ use crate::views::text::TextLine;
 pub(super) struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
     json: bool,
+    /// The list that the user chose.
+    chosen: Option<DropReasons>,
     reasons: DropReasons,
     exporters: Exporters,
     line: Vec<u8>,
@@ -18,11 +20,13 @@ pub(super) struct ReportLines<W: Write> {
 }
 
 impl<W: Write> ReportLines<W> {
-    pub(super) fn new(out: W, json: bool, reasons: DropReasons) -> Self {
+    pub(super) fn new(out: W, json: bool, reasons: Option<DropReasons>) -> Self {
+        let default = DropReasons::profile(DropReasons::PROFILES[0]);
         Self {
             out: io::BufWriter::new(out),
             json,
-            reasons,
+            chosen: reasons.clone(),
+            reasons: reasons.or(default).unwrap_or_default(),
             exporters: Exporters::default(),
             line: Vec::new(),
             group: None,
@@ -36,7 +40,7 @@ impl<W: Write> ReportLines<W> {
             Ok(group) => {
                 self.exporters.received(from, &group);
                 let mut reports = group.reports.iter();
-                reports.try_for_each(|report| self.report(report, Some(arrival)))
+                reports.try_for_each(|report| self.report(report, Some(arrival), None))
             }
             Err(err) => {
                 self.exporters.undecodable(from, &err);
@@ -45,9 +49,12 @@ impl<W: Write> ReportLines<W> {
         }
     }
 
-    /// Takes a report that was read back from a line.
-    pub(super) fn read_back(&mut self, report: Report, arrival: Option<Arrival>) -> io::Result<()> {
-        self.report(&report, arrival)?;
+    /// Takes a report that was read back from a line. Its drop reason keeps the name that it had there,
+    /// unless the user chose a list.
+    pub(super) fn read_back(&mut self, record: &Record, report: Report) -> io::Result<()> {
+        let arrival = record.arrival();
+        let told = record.told_reason().filter(|_| self.chosen.is_none());
+        self.report(&report, arrival, told.as_ref())?;
         let Some(arrival) = arrival else {
             return Ok(());
         };
@@ -64,9 +71,14 @@ impl<W: Write> ReportLines<W> {
         Ok(())
     }
 
-    fn report(&mut self, report: &Report, arrival: Option<Arrival>) -> io::Result<()> {
+    fn report(
+        &mut self,
+        report: &Report,
+        arrival: Option<Arrival>,
+        told: Option<&DropReasons>,
+    ) -> io::Result<()> {
+        let reasons = told.unwrap_or(&self.reasons);
         if !self.json {
-            let reasons = &self.reasons;
             let line = TextLine {
                 report,
                 arrival,
@@ -76,7 +88,7 @@ impl<W: Write> ReportLines<W> {
         }
         self.line.clear();
         Record::new(report, arrival)
-            .with_names(&self.reasons)
+            .with_names(reasons)
             .append_line(&mut self.line)
             .map_err(io::Error::other)?;
         self.out.write_all(&self.line)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flags, FlowKey, IntVersion, Metadata, NodeId, Packet};
+use super::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet};
 
 /// The version of a telemetry report.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
@@ -90,9 +90,12 @@ impl PacketReport {
     /// none, to the newest hop's.
     ///
     /// Signed, and right as long as the true value is at most half of what the narrower of both
-    /// timestamps holds.
+    /// timestamps holds. `None` for Host-INT's block: its clock is not that of who reports it.
     pub fn latency_ns(&self) -> Option<i64> {
         let header = self.packet.as_ref()?.int.first()?;
+        if header.truncated || header.kind != IntType::Md {
+            return None;
+        }
         let bits = header.version.timestamp_bits();
         let (newest, oldest) = (header.hops.first()?, header.hops.last()?);
         let begin = oldest.ingress_ts?;
@@ -101,9 +104,6 @@ impl PacketReport {
             None if header.hops.len() > 1 => (newest.ingress_ts?, bits),
             None => return None,
         };
-        if header.truncated {
-            return None;
-        }
         let elapsed = end.wrapping_sub(begin);
         Some(match bits {
             32 => i64::from(elapsed as u32 as i32),

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
-    Arrival, Body, ClockSource, ClockState, DropSummary, FirstHeader, Flags, FlowKey, Hop,
-    HopStack, HwId, LatencyReport, Observation, Packet, PacketReport, QuotedHeaders, Record,
+    Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
+    Hop, HopStack, HwId, LatencyReport, Observation, Packet, PacketReport, QuotedHeaders, Record,
     Report, ReportedPacket, Transport, Vlans,
 };
 
@@ -40,6 +40,13 @@ impl Record {
             exporter: SocketAddr::new(self.exporter?, self.exporter_port?),
             received_ns: self.received_ns?,
         })
+    }
+
+    /// The name of the drop reason as the line tells it, for that code alone.
+    pub fn told_reason(&self) -> Option<DropReasons> {
+        let name = self.drop_reason_name.as_ref()?;
+        let told = (self.metadata.drop_reason?, name.clone());
+        (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([told]))
     }
 
     /// The report, equal in all that records tell; the packet's bytes are not among it.
