@@ -626,6 +626,18 @@ fn data_that_resembles_int_is_data() {
             assert_eq!(int_of(&changed), [], "{name} with {value} at {at}");
         }
     }
+    for start in [
+        [1, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [1, 0, 3, 0, 0x10, 0, 0, 0, 0, 0, 0, 0],
+        [0x30, 3, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0],
+    ] {
+        let mut changed = frame("int21_mx_tcp_dscp");
+        changed.truncate(SHIM);
+        changed.extend(start);
+        changed.extend([0; 8]);
+        let packet = packet::read(FirstHeader::Ethernet, &changed, true);
+        assert_eq!(packet.int, [], "nothing is asked for: {start:?}");
+    }
     let mut odd = frame("int10_tcp_dscp");
     odd[SHIM + 2] += 1;
     let packet = packet::read(FirstHeader::Ethernet, &odd, true);

@@ -327,7 +327,7 @@ fn tunnels_are_followed_to_a_limit() {
 #[test]
 fn a_chain_of_int_headers_ends() {
     // Destination headers without an end, each naming the next.
-    let header = [2, 0, 3, 5, 0, 0, 0, 0, 0, 0, 0, 0];
+    let header = [2, 0, 3, 5, 0, 1, 0, 0, 0x80, 0, 0, 0];
     let chain: Vec<u8> = header.iter().copied().cycle().take(12 * 100).collect();
     let gpe = [&[0x0c, 0, 0, 5, 0, 0, 1, 0][..], &chain].concat();
     let packet = packet::read(FirstHeader::Ipv4, &ipv4(1, 17, &udp(4790, &gpe)), true);

@@ -80,7 +80,7 @@ pub struct IntHeader {
 }
 
 /// The domain-specific part of an INT v2.x header.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct IntDomain {
     pub id: u16,
     pub instructions: u16,

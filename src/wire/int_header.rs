@@ -1,7 +1,8 @@
 //! INT v0.5, v1.0 and v2.x headers of any domain, behind each carrier's shim.
 //!
 //! No mark says that a reported packet has one: each domain chooses its own. So a header is what
-//! has type, version, counts, bitmap and lengths that agree; anything else is the packet's data.
+//! has type, version, counts, bitmap and lengths that agree, and asks for something; anything else
+//! is the packet's data.
 
 use super::cursor::Cursor;
 use super::int_v05::{BLOCK_BYTES, IntBlock, SHIM_TYPE};
@@ -21,54 +22,57 @@ pub(super) struct Found {
 
 /// The header behind a UDP or TCP header.
 pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
-    let [kind, reserved, length, last] = *bytes.first_chunk()?;
-    if kind == SHIM_TYPE
-        && let Some(found) = host_int(bytes)
-    {
-        return Some(found);
+    match bytes.first()? {
+        1 | 2 => early_behind_l4(bytes),
+        &SHIM_TYPE => host_int(bytes),
+        _ => v2_behind_l4(bytes),
     }
-    let rest = bytes.get(SHIM_BYTES..)?;
-    if let 1 | 2 = kind {
-        let words = usize::from(length);
-        if reserved != 0 {
-            return None;
+}
+
+/// INT v0.5, which has a tail behind its stack, and v1.0.
+fn early_behind_l4(bytes: &[u8]) -> Option<Found> {
+    let [kind, 0, words, dscp] = *bytes.first_chunk()? else {
+        return None;
+    };
+    let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
+    let header = match version_of(rest)? {
+        IntVersion::V05 => {
+            let mut header = v05(kind, rest, words.checked_sub(4)?)?;
+            if let Some(tail) = bytes.get(4 * words - 4..)
+                && let Some([protocol, high, low, dscp]) = tail.first_chunk()
+            {
+                let port = u16::from_be_bytes([*high, *low]);
+                header.original_protocol = Some(*protocol).filter(|protocol| *protocol != 0);
+                header.original_dport = Some(port).filter(|port| *port != 0);
+                header.original_dscp = Some(*dscp).filter(|dscp| *dscp != 0);
+            }
+            header
         }
-        return match version_of(rest)? {
-            IntVersion::V05 => {
-                let mut header = v05(kind, rest, words.checked_sub(4)?)?;
-                let tail = bytes
-                    .get(4 * words - 4..)
-                    .and_then(<[u8]>::first_chunk::<4>);
-                if let Some([protocol, high, low, dscp]) = tail {
-                    header.original_protocol = Some(*protocol).filter(|protocol| *protocol != 0);
-                    header.original_dport =
-                        Some(u16::from_be_bytes([*high, *low])).filter(|port| *port != 0);
-                    header.original_dscp = Some(*dscp).filter(|dscp| *dscp != 0);
-                }
-                Some(Found::new(header, 4 * words, None))
-            }
-            IntVersion::V10 => {
-                let mut header = v10(kind, rest, words.checked_sub(3)?)?;
-                header.original_dscp = Some(last >> 2);
-                Some(Found::new(header, 4 * words, None))
-            }
-            IntVersion::V2 => None,
-        };
-    }
-    // INT v2.x: byte 1 is the length.
-    let (npt, high) = (kind >> 2 & 3, length);
-    if kind & 3 != 0 || version_of(rest)? != IntVersion::V2 {
+        IntVersion::V10 => {
+            let mut header = v10(kind, rest, words.checked_sub(3)?)?;
+            header.original_dscp = Some(dscp >> 2);
+            header
+        }
+        IntVersion::V2 => return None,
+    };
+    Some(Found::new(header, 4 * words, None))
+}
+
+fn v2_behind_l4(bytes: &[u8]) -> Option<Found> {
+    let [types, words, high, low] = *bytes.first_chunk()?;
+    let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
+    if types & 3 != 0 || version_of(rest)? != IntVersion::V2 {
         return None;
     }
-    let words = usize::from(reserved);
-    let mut header = v2(kind >> 4, rest, words)?;
+    let mut header = v2(types >> 4, rest, words)?;
     let mut next = None;
-    match (npt, high) {
-        (0, 0) => header.original_dscp = Some(last >> 2),
-        (1, _) => header.original_dport = Some(u16::from_be_bytes([high, last])),
+    // NPT says what the last two bytes are.
+    match (types >> 2 & 3, high) {
+        (0, 0) => header.original_dscp = Some(low >> 2),
+        (1, _) => header.original_dport = Some(u16::from_be_bytes([high, low])),
         (2, 0) => {
-            header.original_protocol = Some(last);
-            next = Some(last.into());
+            header.original_protocol = Some(low);
+            next = Some(low.into());
         }
         _ => return None,
     }
@@ -77,20 +81,20 @@ pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
 
 /// The header behind a VXLAN-GPE header, or behind another INT header there.
 pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
-    let [kind, second, third, next] = *bytes.first_chunk()?;
+    let [types, second, third, next] = *bytes.first_chunk()?;
     let rest = bytes.get(SHIM_BYTES..)?;
-    let (header, size) = match (version_of(rest)?, second) {
-        (IntVersion::V05, 0) => {
-            let words = usize::from(third);
-            (v05(kind, rest, words.checked_sub(3)?)?, 4 * words)
+    let (header, size) = match (version_of(rest)?, second, third) {
+        (IntVersion::V05, 0, words) => {
+            let words = usize::from(words);
+            (v05(types, rest, words.checked_sub(3)?)?, 4 * words)
         }
-        (IntVersion::V10, 0) => {
-            let words = usize::from(third);
-            (v10(kind, rest, words.checked_sub(3)?)?, 4 * words)
+        (IntVersion::V10, 0, words) => {
+            let words = usize::from(words);
+            (v10(types, rest, words.checked_sub(3)?)?, 4 * words)
         }
-        (IntVersion::V2, _) if kind & 0x0f == 0 && third & 0x7f == 0 => {
-            let words = usize::from(second);
-            (v2(kind >> 4, rest, words)?, SHIM_BYTES + 4 * words)
+        (IntVersion::V2, words, flags) if types & 0x0f == 0 && flags & 0x7f == 0 => {
+            let words = usize::from(words);
+            (v2(types >> 4, rest, words)?, SHIM_BYTES + 4 * words)
         }
         _ => return None,
     };
@@ -99,13 +103,12 @@ pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
 
 /// The header behind a GRE header.
 pub(super) fn in_gre(bytes: &[u8]) -> Option<Found> {
-    let [kind, length, high, low] = *bytes.first_chunk()?;
-    let rest = bytes.get(SHIM_BYTES..)?;
-    if kind & 7 != 0 || version_of(rest)? != IntVersion::V2 {
+    let [types, words, high, low] = *bytes.first_chunk()?;
+    let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
+    if types & 7 != 0 || version_of(rest)? != IntVersion::V2 {
         return None;
     }
-    let words = usize::from(length);
-    let header = v2(kind >> 4, rest, words)?;
+    let header = v2(types >> 4, rest, words)?;
     let next = u16::from_be_bytes([high, low]);
     Some(Found::new(header, SHIM_BYTES + 4 * words, Some(next)))
 }
@@ -154,7 +157,8 @@ fn v05(kind: u8, bytes: &[u8], stack_words: usize) -> Option<IntHeader> {
     };
     let bits = u16::from_be_bytes([high, low]);
     let hop_words = words_of(layout_of(IntVersion::V05), bits);
-    if usize::from(count) != hop_words || hop_words * usize::from(hops) != stack_words {
+    if bits == 0 || usize::from(count) != hop_words || hop_words * usize::from(hops) != stack_words
+    {
         return None;
     }
     let mut header = IntHeader::new(IntVersion::V05, early_type(kind)?, bits);
@@ -174,7 +178,8 @@ fn v10(kind: u8, bytes: &[u8], stack_words: usize) -> Option<IntHeader> {
     };
     let bits = u16::from_be_bytes([high, low]);
     let hop_words = words_of(layout_of(IntVersion::V10), bits);
-    if flags & 0x7f != 0
+    if bits == 0
+        || flags & 0x7f != 0
         || usize::from(hop_ml) != hop_words
         || stack_words.checked_rem(hop_words).unwrap_or(stack_words) != 0
     {
@@ -200,17 +205,13 @@ fn v2(kind: u8, bytes: &[u8], words: usize) -> Option<IntHeader> {
         instructions: cursor.u16("").ok()?,
         flags: cursor.u16("").ok()?,
     };
+    if bits == 0 && domain.instructions == 0 {
+        return None;
+    }
     let stack_words = words.checked_sub(3)?;
     let mut header = IntHeader::new(IntVersion::V2, IntType::Md, bits);
     header.discard = first & 8 != 0;
-    header.domain = Some(domain).filter(|domain| {
-        *domain
-            != IntDomain {
-                id: 0,
-                instructions: 0,
-                flags: 0,
-            }
-    });
+    header.domain = Some(domain).filter(|domain| *domain != IntDomain::default());
     let rest = bytes.get(12..)?;
     match kind {
         1 | 2 => {
