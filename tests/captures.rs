@@ -230,6 +230,53 @@ fn a_cut_or_damaged_capture_gives_what_it_has() {
         "{error:?}"
     );
 
+    for (sentence, bad) in [
+        (
+            "a block shorter than its frame",
+            &[9, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0][..],
+        ),
+        ("of length 0", &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        (
+            "an unknown block of length 9",
+            &[1, 0, 0, 0x80, 9, 0, 0, 0, 0, 0, 0, 0],
+        ),
+        ("an odd length", &[9, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0]),
+        (
+            "a packet without room for its header",
+            &[6, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0],
+        ),
+        (
+            "an interface without",
+            &[1, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0],
+        ),
+        (
+            "a simple packet without",
+            &[3, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0],
+        ),
+        (
+            "a packet longer than its block",
+            &[
+                &[6, 0, 0, 0, 32, 0, 0, 0][..],
+                &[0; 12],
+                &[200, 0, 0, 0, 200, 0, 0, 0, 32, 0, 0, 0],
+            ]
+            .concat(),
+        ),
+        (
+            "a section of no byte order",
+            &[10, 13, 13, 10, 28, 0, 0, 0, 1, 2, 3, 4],
+        ),
+    ] {
+        let good = [
+            section(order),
+            interface(order, 1, 0),
+            enhanced(order, 0, NS, &report),
+        ];
+        let (packets, error) = read(&[&good.concat()[..], bad, &[0; 64]].concat()[..]);
+        assert_eq!(packets.len(), 1, "{sentence}");
+        let damaged = matches!(error, Some(CaptureError::Damaged { .. }));
+        assert!(damaged, "{sentence}: {error:?}");
+    }
     for (sentence, file) in [
         ("text", &b"Nov 21 kernel: hello"[..]),
         ("three bytes", b"\x0a\x0d\x0d"),

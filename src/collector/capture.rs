@@ -3,7 +3,11 @@
 use std::io::{self, Read};
 
 use pcap_parser::nom::{Err as NomError, IResult};
-use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
+use pcap_parser::pcapng::{
+    EPB_MAGIC, IDB_MAGIC, SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
+    parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le,
+    parse_simplepacketblock_be, parse_simplepacketblock_le,
+};
 use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{
     InterfaceDescriptionBlock, LegacyPcapBlock, Linktype, PcapError, PcapHeader, parse_pcap_frame,
@@ -17,6 +21,8 @@ const READ_BYTES: usize = 64 << 10;
 const NS_PER_S: u64 = 1_000_000_000;
 /// The type of a pcapng section header, the same in either byte order.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Stands in it, in the section's byte order.
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
 /// Why a capture cannot be read, or not further.
 #[derive(Debug, thiserror::Error)]
@@ -83,10 +89,13 @@ struct Interface {
     offset_s: i64,
 }
 
-/// What a step along the file brought: bytes to leave behind, and a packet's place in the buffer.
+/// A packet's time and link type, and its place in what was looked at.
+type Found = (u64, LinkType, std::ops::Range<usize>);
+
+/// What a step along the file brought: bytes to leave behind, and a packet among them.
 struct Step {
     bytes: usize,
-    packet: Option<(u64, LinkType, std::ops::Range<usize>)>,
+    packet: Option<Found>,
 }
 
 impl<R: Read> Capture<R> {
@@ -192,6 +201,11 @@ fn parsed<'a, T>(bytes: &'a [u8], result: Parsed<'a, T>) -> Result<(usize, T), F
     }
 }
 
+/// What a parser made of a block that is all here: nothing more can come.
+fn whole<'a, T>(result: Parsed<'a, T>) -> Result<T, Failure> {
+    result.map(|(_, value)| value).map_err(|_| Failure::Damaged)
+}
+
 fn begin(bytes: &[u8], format: &mut Option<Format>) -> Result<Step, Failure> {
     let Some(magic) = bytes.first_chunk::<4>() else {
         return Err(Failure::Incomplete);
@@ -244,47 +258,83 @@ fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<Step, Failure> {
     })
 }
 
+/// Takes one block, whose frame is checked here: pcap-parser 0.17 panics at some lengths that are too short.
 fn pcapng_step(
     bytes: &[u8],
     big_endian: &mut bool,
     interfaces: &mut Vec<Interface>,
 ) -> Result<Step, Failure> {
-    let block = match *big_endian {
-        true => parse_block_be,
-        false => parse_block_le,
+    let word = |at: usize, big_endian: bool| {
+        let bytes = bytes.get(at..).and_then(<[u8]>::first_chunk);
+        let bytes = bytes.ok_or(Failure::Incomplete)?;
+        Ok(match big_endian {
+            true => u32::from_be_bytes(*bytes),
+            false => u32::from_le_bytes(*bytes),
+        })
     };
-    let (taken, block) = parsed(bytes, block(bytes))?;
-    let mut step = Step {
-        bytes: taken,
-        packet: None,
-    };
-    match block {
-        Block::SectionHeader(header) => {
-            *big_endian = header.big_endian();
-            interfaces.clear();
+    if bytes.starts_with(&SECTION_HEADER) {
+        *big_endian = match word(8, true)? {
+            BYTE_ORDER => true,
+            swapped if swapped.swap_bytes() == BYTE_ORDER => false,
+            _ => return Err(Failure::Damaged),
+        };
+        interfaces.clear();
+    }
+    let length = word(4, *big_endian)? as usize;
+    if length < 12 || length % 4 != 0 {
+        return Err(Failure::Damaged);
+    }
+    let block = bytes.get(..length).ok_or(Failure::Incomplete)?;
+    if word(length - 4, *big_endian)? as usize != length {
+        return Err(Failure::Damaged);
+    }
+    Ok(Step {
+        bytes: length,
+        packet: packet_of(word(0, *big_endian)?, block, *big_endian, interfaces)?,
+    })
+}
+
+/// The packet of a whole block, if it is a packet's; interfaces are taken note of.
+fn packet_of(
+    kind: u32,
+    block: &[u8],
+    big_endian: bool,
+    interfaces: &mut Vec<Interface>,
+) -> Result<Option<Found>, Failure> {
+    match kind {
+        IDB_MAGIC => {
+            let description = whole(match big_endian {
+                true => parse_interfacedescriptionblock_be(block),
+                false => parse_interfacedescriptionblock_le(block),
+            })?;
+            interfaces.push(Interface::new(&description, big_endian));
+            Ok(None)
         }
-        Block::InterfaceDescription(description) => {
-            interfaces.push(Interface::new(&description, *big_endian));
-        }
-        Block::EnhancedPacket(packet) => {
+        EPB_MAGIC => {
+            let packet = whole(match big_endian {
+                true => parse_enhancedpacketblock_be(block),
+                false => parse_enhancedpacketblock_le(block),
+            })?;
             let interface = interfaces.get(packet.if_id as usize);
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-            step.packet = Some((
+            Ok(Some((
                 interface.map_or(0, |interface| interface.time_ns(ticks)),
                 interface.map_or(LinkType::Other, |interface| interface.link),
                 // Block type, length, interface, time, two lengths.
                 28..28 + packet.packet_data().len(),
-            ));
+            )))
         }
-        Block::SimplePacket(packet) => {
-            let link = interfaces
-                .first()
-                .map_or(LinkType::Other, |first| first.link);
-            step.packet = Some((0, link, 12..12 + packet.packet_data().len()));
+        SPB_MAGIC => {
+            let packet = whole(match big_endian {
+                true => parse_simplepacketblock_be(block),
+                false => parse_simplepacketblock_le(block),
+            })?;
+            let first = interfaces.first();
+            let link = first.map_or(LinkType::Other, |first| first.link);
+            Ok(Some((0, link, 12..12 + packet.packet_data().len())))
         }
-        _ => {}
+        _ => Ok(None),
     }
-    Ok(step)
 }
 
 impl Interface {
