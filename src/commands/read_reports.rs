@@ -12,6 +12,7 @@ use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::model::{Arrival, REPORT_PORT, Record};
 
+use super::give_up;
 use super::report_lines::ReportLines;
 
 /// Lines that are no reports and are named; the others are counted only.
@@ -43,6 +44,8 @@ pub(super) fn run(
         true => Box::new(io::stdin().lock()),
         false => Box::new(File::open(file).with_context(|| format!("cannot open {name}"))?),
     };
+    // What strangers sent is read from here on, and nothing else is done.
+    give_up(&[])?;
     let mut reader = BufReader::new(reader);
     let first = reader
         .fill_buf()
