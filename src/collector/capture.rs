@@ -281,7 +281,7 @@ fn pcapng_step(
         interfaces.clear();
     }
     let length = word(4, *big_endian)? as usize;
-    if length < 12 || length % 4 != 0 {
+    if length < 12 || !length.is_multiple_of(4) {
         return Err(Failure::Damaged);
     }
     let block = bytes.get(..length).ok_or(Failure::Incomplete)?;
