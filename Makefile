@@ -1,6 +1,7 @@
 # cargo does the work; this knows the ways to it. sudo make demo and sudo make test need nothing prepared.
 
 PREFIX ?= /usr
+SYSCONFDIR ?= /etc
 TARGET := x86_64-unknown-linux-gnu
 BINARY := target/$(TARGET)/release/hostint
 CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
@@ -30,10 +31,12 @@ test: need-root
 	packaging/install-build-deps.sh --test
 	cargo test --locked; $(GIVE_BACK)
 
-# Restarts, crashes, upgrades and random operations under load, and forged packets, in full counts.
+# Restarts, crashes, upgrades and random operations under load, random config files and forged packets, in full
+# counts.
 test-long: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_LONG=1 cargo test --locked --test endurance && \
+		HOSTINT_LONG=1000000 cargo test --locked --test config -- mutated && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer --test flood -- nobody_outside invented_flows a_flood; $(GIVE_BACK)
 
 lint:
@@ -60,7 +63,7 @@ bench: need-root
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
-	cd fuzz && for target in decode_report exporter_track read_capture read_record render_report; do \
+	cd fuzz && for target in config decode_report exporter_track read_capture read_record render_report; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 install:
@@ -75,6 +78,10 @@ install:
 # Where Wireshark looks for plugins differs from one distribution to the next: hostint-wire(7) says how to link this.
 	install -d $(DESTDIR)$(PREFIX)/share/hostint/wireshark
 	install -m 644 packaging/wireshark/*.lua $(DESTDIR)$(PREFIX)/share/hostint/wireshark/
+	install -D -m 644 packaging/hostint.toml $(DESTDIR)$(PREFIX)/share/doc/hostint/hostint.toml
+	[ -e $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml ] || \
+		install -D -m 644 packaging/hostint.toml $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml
+	install -D -m 644 packaging/logrotate/hostint $(DESTDIR)$(SYSCONFDIR)/logrotate.d/hostint
 
 clean:
 	cargo clean

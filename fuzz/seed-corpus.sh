@@ -1,9 +1,9 @@
 #!/bin/bash
 # Fills corpus/ from the golden packets: the UDP payload of each report, each INT packet in a report, captures, lines
-# of reports, and some number lines.
+# of reports, and some number lines; and config files.
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/{decode_report,render_report,read_capture,read_record,exporter_track}
+mkdir -p corpus/{config,decode_report,render_report,read_capture,read_record,exporter_track}
 
 # The bytes of a dump, as printf takes them.
 escaped() {
@@ -37,3 +37,7 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped
+sed 's/^#\([a-z[]\)/\1/' ../packaging/hostint.toml >corpus/config/shipped
+# Each case of the mistakes: a name, the file, and what is said of it.
+awk -v RS= '{ sub(/^[^\n]*\n/, ""); gsub(/(^|\n)> [^\n]*/, ""); print >("corpus/config/mistake-" NR) }' \
+	../tests/config/mistakes.txt

@@ -8,7 +8,7 @@ packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 components=()
 for argument; do
 	case $argument in
-	--test) packages+=(ethtool iperf3 iproute2 nftables python3 tcpdump tshark util-linux) ;;
+	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux) ;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)

@@ -1,10 +1,12 @@
 //! The command line: help, man pages and completions come from here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{SinkOptions, SourceOptions};
+use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, variable};
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -34,6 +36,31 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// What the command line says; if it is wrong, that is said, and it is the end.
+    pub fn of_process() -> Self {
+        Self::try_parse().unwrap_or_else(|err| {
+            let _ = err.print();
+            if let Some(name) = variable_in(&err) {
+                eprintln!("The value is that of {name} in the environment.");
+            }
+            std::process::exit(err.exit_code())
+        })
+    }
+}
+
+/// The variable that a refused value came from, if it was no flag.
+fn variable_in(err: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(arg)) = err.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let end = arg.find([' ', '[', '=']).unwrap_or(arg.len());
+    let name = variable(arg[..end].strip_prefix("--")?);
+    let flag = |given: &OsString| given.to_string_lossy().starts_with(&arg[..end]);
+    let given = std::env::args_os().any(|given| flag(&given));
+    (!given && std::env::var_os(&name).is_some()).then_some(name)
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -49,10 +76,10 @@ pub enum Command {
 }
 
 /// `hostint sink`
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct SinkArgs {
-    /// Read settings from the [sink] table of this TOML file; flags win
-    #[arg(long, value_name = "FILE")]
+    /// Read settings from [sink] and [[watch]] of this TOML file; flags win. SIGHUP reads it again
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
     pub config: Option<PathBuf>,
 
     /// Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a
@@ -64,19 +91,15 @@ pub struct SinkArgs {
     #[arg(long)]
     pub now: bool,
 
-    /// Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]
-    #[arg(long, value_name = "PATH")]
-    pub control: Option<PathBuf>,
-
     #[command(flatten)]
-    pub options: SinkOptions,
+    pub settings: Given<SinkOptions>,
 }
 
 /// `hostint source …`
 #[derive(Debug, Subcommand)]
 pub enum SourceCommand {
     /// Attach the source to interfaces
-    Attach(SourceOptions),
+    Attach(Box<AttachArgs>),
     /// Detach the source; with the last interface the list of destinations goes
     Detach {
         /// Only from this interface; repeat for several
@@ -117,12 +140,31 @@ pub enum SourceCommand {
     },
 }
 
+/// `hostint source attach`
+#[derive(Args, Clone, Debug)]
+pub struct AttachArgs {
+    /// Read settings from [source] and [[watch]] of this TOML file; flags win. With --foreground SIGHUP reads it
+    /// again
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    pub config: Option<PathBuf>,
+
+    /// Stay and look after clock, flow table and leases, where no sink of this host does
+    #[arg(long)]
+    pub foreground: bool,
+
+    #[command(flatten)]
+    pub settings: Given<SourceOptions>,
+}
+
 /// `hostint collect`
 #[derive(Args, Debug)]
 pub struct CollectArgs {
-    /// Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]
-    #[arg(long, value_name = "ADDR[:PORT]")]
-    pub listen: Vec<String>,
+    /// Read settings from [collect] of this TOML file; flags win
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Given<CollectOptions>,
 
     /// Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
@@ -136,10 +178,6 @@ pub struct CollectArgs {
     /// for each [default: int-host-reporter]
     #[arg(long, value_name = "LIST")]
     pub drop_reasons: Option<String>,
-
-    /// One JSON object a line (schema hostint.report/1)
-    #[arg(long)]
-    pub json: bool,
 
     /// End after this many datagrams
     #[arg(long, value_name = "N")]
@@ -171,7 +209,7 @@ pub struct StatusArgs {
 
     /// Socket to ask the daemon by, where what is pinned is not readable
     /// [default: /run/hostint/control.NAMESPACE.sock]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", env = "HOSTINT_CONTROL", hide_env = true)]
     pub control: Option<PathBuf>,
 
     /// With --preflight: look at this interface, too; repeat for several
@@ -197,4 +235,8 @@ pub struct StatusArgs {
     /// Show counters that are 0 too
     #[arg(long)]
     pub all: bool,
+
+    /// Only read this config file, and say all that is wrong with it (JSON: schema hostint.config-check/1)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "peers", "sort", "all"])]
+    pub check_config: Option<PathBuf>,
 }

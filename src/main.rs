@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use hostint::cli::{Cli, exit};
 use hostint::commands;
 use hostint::os::resolve;
 
 fn main() -> ExitCode {
     resolve::pin_name_services();
-    let cli = Cli::parse();
+    let cli = Cli::of_process();
     match commands::run(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(err) => {

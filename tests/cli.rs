@@ -15,7 +15,7 @@ mod harness;
 #[path = "cli/root.rs"]
 mod root;
 
-use harness::{Daemon, HOSTINT, TempFile, check, check_all, hostint, text};
+use harness::{Daemon, HOSTINT, check, check_all, hostint, text};
 
 fn collect(args: &[&str], stdout: Stdio) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(
@@ -138,112 +138,6 @@ cannot find collector nosuch.invalid
 #[test]
 fn what_is_not_there_is_1_and_is_named() {
     check_all(1, NOT_THERE, hostint);
-}
-
-#[test]
-fn a_wrong_config_file_is_2_with_its_line() {
-    let check_file = |name: &str, content: &str, says: &[&str]| {
-        let file = TempFile::new(&name.replace(' ', "-"), content);
-        check(name, &hostint(&["sink", "--config", file.path()]), 2, says);
-    };
-    check_file(
-        "unknown key",
-        "[sink]\nnodeid = 3\n",
-        &[
-            "cannot use config",
-            "line 2",
-            "unknown field `nodeid`",
-            "`node-id`",
-        ],
-    );
-    check_file(
-        "unknown table",
-        "[sinc]\n",
-        &["line 1", "unknown field `sinc`"],
-    );
-    check_file("no TOML", "[sink]\nnode-id 3\n", &["line 2"]);
-    check_file(
-        "bad duration",
-        "[sink]\nreport-period = \"2\"\n",
-        &[
-            "line 2",
-            "report-period = \"2\"",
-            "write for instance 200ms, 5us, 2s",
-        ],
-    );
-    check_file(
-        "no duration",
-        "[sink]\nreport-period = 2\n",
-        &["line 2", "expected a string"],
-    );
-    check_file(
-        "bad edge",
-        "[sink]\n\nlatency-buckets = [\"5us\", \"x\"]\n",
-        &["line 3", "write for instance"],
-    );
-    check_file(
-        "bad mode",
-        "[sink]\nxdp-mode = \"x\"\n",
-        &["line 2", "`auto`, `native`, `generic`"],
-    );
-    check_file(
-        "several mistakes",
-        "[sink]\nnode-id = 3\ndscp-mask = 0\nencap = [\"gre\"]\nlatency-buckets = [\"5us\", \"1us\"]\n",
-        &[
-            "no interface given",
-            "DSCP mask of 0",
-            "\"gre\"",
-            "must ascend",
-        ],
-    );
-    let missing = "/nonexistent/hostint.toml";
-    check(
-        "missing file",
-        &hostint(&["sink", "--config", missing]),
-        2,
-        &[
-            "cannot read config /nonexistent/hostint.toml",
-            "No such file",
-        ],
-    );
-}
-
-#[test]
-fn a_config_file_can_set_what_flags_can() {
-    let mut root = Cli::command();
-    root.build();
-    let sink = root.find_subcommand("sink").unwrap();
-    let not_settings = [
-        "bpffs", "config", "control", "detach", "help", "now", "version",
-    ];
-    for arg in sink.get_arguments() {
-        let key = arg.get_long().unwrap();
-        if not_settings.contains(&key) {
-            continue;
-        }
-        let value = match key {
-            "dev" => "[\"eth0\"]",
-            "collector" => "[\"192.0.2.1\"]",
-            "encap" => "[\"extension-udp\"]",
-            "latency-buckets" => "[\"10us\"]",
-            "node-id" | "max-flows" | "extension-port" | "report-to-sender" => "7",
-            "dscp-value" | "dscp-mask" => "0x01",
-            "report-log" => "\"/var/log/hostint.log\"",
-            "log-format" => "\"json\"",
-            "xdp-mode" => "\"generic\"",
-            "hook" => "\"xdp\"",
-            "compat" => "\"host-int\"",
-            "no-node-id-word" | "drop-tagged" | "strict" => "true",
-            "max-new-flows" | "max-reports" => "7",
-            "allow" => "[\"10.0.0.0/8\"]",
-            _ => "\"10m\"",
-        };
-        // One mistake more, so that nothing starts whoever runs this.
-        let file = TempFile::new(key, &format!("[sink]\n{key} = {value}\n"));
-        let output = hostint(&["sink", "--config", file.path(), "--loss-timeout", "0s"]);
-        check(key, &output, 2, &["loss timeout of 0"]);
-        assert!(!text(&output.stderr).contains("cannot use config"), "{key}");
-    }
 }
 
 #[test]

@@ -172,25 +172,6 @@ fn man_pages_and_completions_are_up_to_date() {
 }
 
 #[test]
-fn the_config_page_explains_every_key_of_the_sink() {
-    let page = read("man/hostint.toml.5");
-    let mut root = Cli::command();
-    root.build();
-    let not_settings = [
-        "bpffs", "config", "control", "detach", "help", "now", "version",
-    ];
-    for arg in root.find_subcommand("sink").unwrap().get_arguments() {
-        let key = arg.get_long().unwrap();
-        let heading = format!(".TP\n.B {}\n", key.replace('-', "\\-"));
-        assert_eq!(
-            page.contains(&heading),
-            !not_settings.contains(&key),
-            "{key}"
-        );
-    }
-}
-
-#[test]
 fn pages_refer_to_pages_that_exist() {
     let folder = std::fs::read_dir(repository().join("man")).unwrap();
     for entry in folder {

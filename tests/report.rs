@@ -330,6 +330,45 @@ fn the_log_is_numbered_and_survives_rotation() {
 }
 
 #[test]
+fn another_emitter_goes_on_with_numbers_and_counts() {
+    let scratch = Scratch::new("inherit");
+    let path = |name: &str| scratch.0.join(name);
+    let (mut listener, stays, goes) = listener();
+    let to = |collectors: Vec<SocketAddr>, log: &str| Destinations {
+        collectors,
+        report_to_sender: None,
+        log: Some(LogSettings {
+            path: path(log),
+            format: LogFormat::Json,
+        }),
+    };
+    let observation = BUILDER.build(&loopback_event(9), NOW_NS).unwrap();
+    let mut emitter = Emitter::new(to(vec![stays, goes], "first")).unwrap();
+    emitter.emit(observation.clone());
+    emitter.emit(observation.clone());
+    for (log, lines) in [("first", 3), ("second", 1)] {
+        let mut next = Emitter::new(to(vec![stays], log)).unwrap();
+        next.inherit(emitter);
+        emitter = next;
+        emitter.emit(observation.clone());
+        let text = std::fs::read_to_string(path(log)).unwrap();
+        assert_eq!(text.lines().count(), lines, "{log}");
+    }
+    let reports = collect(&mut listener, 6);
+    let numbers = |family| -> Vec<u32> {
+        let reports: &Vec<Report> = &reports[&family];
+        reports.iter().map(|report| report.sequence).collect()
+    };
+    assert_eq!(
+        (numbers(false), numbers(true)),
+        (vec![1, 2, 3, 4], vec![1, 2])
+    );
+    let counts = emitter.counts();
+    assert_eq!((counts.sent, counts.lost), (6, 0), "of those that went too");
+    assert_eq!(counts.log.unwrap().lines, 4, "in both files");
+}
+
+#[test]
 fn a_json_log_has_the_collectors_object() {
     let scratch = Scratch::new("json");
     let path = scratch.0.join("report.json");

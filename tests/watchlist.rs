@@ -50,7 +50,8 @@ fn compiled(rules: &[WatchRule]) -> Result<Compiled, TooComplex> {
 #[test]
 fn ten_thousand_rules_of_each_usual_kind_fit() {
     let host = |n: u32| Ipv4Addr::from_bits(0x0a00_0000 + n).to_string();
-    let cases: [(&str, fn(u32, String) -> WatchRule); 6] = [
+    type Make = fn(u32, String) -> WatchRule;
+    let cases: [(&str, Make); 6] = [
         ("a destination each", |_, host| to(&host)),
         ("a destination and a port each", |n, host| WatchRule {
             to_ports: vec![(n as u16).to_string().parse().expect("a port")],

@@ -25,12 +25,15 @@ fn place(address: u32) -> Vec<Place> {
     vec![Place { text, prefixes }]
 }
 
+/// Addresses and ports, the sender's first.
+type Ends = (u32, u32, (u16, u16));
+
 /// The rule and a packet for each kind: nobody's, that of a destination, and one that is known only when all that
 /// rules can ask was asked.
 struct Kind {
     name: &'static str,
     rule: fn(u32) -> WatchRule,
-    packet: fn(u32) -> (u32, u32, (u16, u16)),
+    packet: fn(u32) -> Ends,
 }
 
 fn exclude(n: u32) -> WatchRule {

@@ -131,14 +131,22 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-h -V --listen --read --port --drop-reasons --json --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --read --port --drop-reasons --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --listen)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --json)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --read)
@@ -337,17 +345,13 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-h -V --config --detach --now --control --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --bpffs --help --version"
+            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --control)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -455,6 +459,10 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --control)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --bpffs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -507,12 +515,16 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-h -V --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --dest-file --static --idle-flow-timeout --max-flows --force --foreground --lease-key --no-mss-clamp --no-tcx --bpffs --help --version"
+            opts="-h -V --config --foreground --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --dest-file --static --idle-flow-timeout --max-flows --force --lease-key --no-mss-clamp --no-tcx --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --dev)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -557,6 +569,10 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --static)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --idle-flow-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -565,8 +581,16 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --lease-key)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-mss-clamp)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --bpffs)
@@ -769,7 +793,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-h -V --json --preflight --control --dev --collector --flows --peers --sort --all --bpffs --help --version"
+            opts="-h -V --json --preflight --control --dev --collector --flows --peers --sort --all --check-config --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -797,6 +821,10 @@ _hostint() {
                     ;;
                 --sort)
                     COMPREPLY=($(compgen -W "loss latency packets" -- "${cur}"))
+                    return 0
+                    ;;
+                --check-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --bpffs)

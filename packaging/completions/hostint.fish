@@ -32,8 +32,7 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag pac
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show what runs on this host, its counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from the [sink] table of this TOML file; flags win' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags win. SIGHUP reads it again' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l hook -d 'Where to look at packets [default: xdp]' -r -f -a "xdp\t'XDP: before anything else, for network cards'
@@ -67,6 +66,7 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts [default: none: a trusted network]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -d 'Track at most so many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Tell news at most so many times a second about flows from one source address, and five times as often in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
@@ -82,9 +82,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags win. With --foreground SIGHUP reads it again' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose packets are tagged; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is a container or guest'
 xdp\t'XDP on a veth whose peer is a container or guest: extension-udp only'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How INT is carried: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp extension-udp]' -r
@@ -94,19 +95,22 @@ stage\t'segmented by a veth pair first, then tagged one by one: costs throughput
 no-gso\t'the interface is told to send none (gso_max_segs 1): costs more; UDP and running flows may still send some'
 skip\t'untagged, counted in segments'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l compat -d 'Write what sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that the mark consists of' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, addresses or prefixes, one a line, # comments' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Size of the flow table [default: 65536, or as it is]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as hostint sink has it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach although no sink runs on this host' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as hostint sink has it; needs --foreground' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach although no sink runs on this host'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock, flow table and leases, where no sink of this host does'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even where the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
@@ -137,13 +141,15 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] of this TOML file; flags win' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny" for each [default: int-host-reporter]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket to ask the daemon by, where what is pinned is not readable [default: /run/hostint/control.NAMESPACE.sock]' -r -F
@@ -154,6 +160,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'What flows are sorted by' -r -f -a "loss\t'most lost packets first'
 latency\t'highest mean latency first'
 packets\t'most packets first'"
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l check-config -d 'Only read this config file, and say all that is wrong with it (JSON: schema hostint.config-check/1)' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'One JSON object (schema hostint.status/1, with --preflight hostint.preflight/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 'Show what this host has for hostint instead, and what to do about the rest; changes nothing. Exit code 1 if something fails'

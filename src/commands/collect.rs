@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
-use crate::config::{ConfigError, drop_reasons};
+use crate::config::{ConfigError, drop_reasons, settle};
 use crate::model::{Arrival, REPORT_PORT};
 use crate::os::{clock, resolve, signals};
 
@@ -17,15 +17,16 @@ use super::read_reports;
 use super::report_lines::ReportLines;
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
+    let config = settle(&args.settings, args.config.as_deref())?.config;
     let reasons = args.drop_reasons.as_deref().map(drop_reasons).transpose()?;
-    let mut reports = ReportLines::new(io::stdout().lock(), args.json, reasons);
+    let mut reports = ReportLines::new(io::stdout().lock(), config.json, reasons);
     if let Some(file) = &args.read {
         return read_reports::run(file, args, &mut reports);
     }
-    let mut listener = if args.listen.is_empty() {
+    let mut listener = if config.listen.is_empty() {
         Listener::bind_default()?
     } else {
-        Listener::bind(&listen_addresses(&args.listen)?)?
+        Listener::bind(&listen_addresses(&config.listen)?)?
     };
     // Datagrams of strangers are read from here on, and nothing else is done.
     give_up(&[])?;
@@ -68,9 +69,9 @@ fn listen_addresses(texts: &[String]) -> Result<Vec<SocketAddr>> {
         .iter()
         .map(|text| {
             resolve::socket_address(text, REPORT_PORT).map_err(|err| {
-                ConfigError(vec![format!(
+                ConfigError::one(format!(
                     "cannot listen on {text}: {err} (try 0.0.0.0:32766 or [::]:32766)"
-                )])
+                ))
                 .into()
             })
         })

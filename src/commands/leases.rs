@@ -75,6 +75,12 @@ pub fn say_plain(has_key: bool) {
     }
 }
 
+fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> Keeper {
+    Keeper::new(key.unwrap_or_default(), Ours::default(), move || {
+        nonces.next()
+    })
+}
+
 impl LeaseKeeping {
     /// # Errors
     /// Without CAP_NET_RAW.
@@ -83,9 +89,7 @@ impl LeaseKeeping {
         let echo = icmp::Echo::open(MAGIC, nonces.next() as u16)
             .context("cannot open sockets for lease questions (needs CAP_NET_RAW)")?;
         Ok(Self {
-            keeper: Keeper::new(key.unwrap_or_default(), Ours::default(), move || {
-                nonces.next()
-            }),
+            keeper: keeper(key, nonces),
             echo,
             table: None,
             entries: HashMap::new(),
@@ -94,6 +98,12 @@ impl LeaseKeeping {
             told: HashMap::new(),
             counts: Counts::default(),
         })
+    }
+
+    /// Another key: all pairs are asked anew, while what they were granted lasts.
+    pub fn set_key(&mut self, key: Option<LeaseKey>) {
+        self.keeper = keeper(key, Nonces::default());
+        self.next_scan_ns = 0;
     }
 
     /// To be called every few ms.

@@ -1,6 +1,7 @@
 //! The subcommands: each joins the stages that it needs.
 
 mod ask;
+mod check_config;
 mod collect;
 mod control;
 mod follow;
@@ -9,6 +10,7 @@ mod names;
 mod peers;
 mod preflight;
 mod read_reports;
+mod reloading;
 mod report_lines;
 mod sink;
 mod source;

@@ -62,7 +62,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
 fn resolve_collectors(names: &[String]) -> Result<Vec<SocketAddr>> {
     let one = |name: &String| {
         resolve::socket_address(name, REPORT_PORT)
-            .map_err(|err| ConfigError(vec![format!("cannot find collector {name}: {err}")]).into())
+            .map_err(|err| ConfigError::one(format!("cannot find collector {name}: {err}")).into())
     };
     names.iter().map(one).collect()
 }

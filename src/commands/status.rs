@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use super::peers::read_peers;
-use super::{advise_pins, ask, preflight, print};
+use super::{advise_pins, ask, check_config, preflight, print};
 use crate::cli::{FlowOrder, StatusArgs, exit};
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
@@ -36,6 +36,9 @@ use crate::views;
 const ALIVE_NS: u64 = 5_000_000_000;
 
 pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    if let Some(path) = &args.check_config {
+        return check_config::run(path, args.json);
+    }
     if args.preflight {
         return preflight::run(bpffs, args);
     }

@@ -1,7 +1,6 @@
 //! Settings that are one word of a few.
 
 use clap::ValueEnum;
-use serde::Deserialize;
 
 /// What becomes of superpackets: GSO packets, which the kernel or the device splits behind the hook.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -33,16 +32,14 @@ impl Superpackets {
 }
 
 /// Whom to be understood by.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Compat {
     /// the original Host-INT
     HostInt,
 }
 
 /// Where the sink looks at packets.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum SinkHook {
     /// XDP: before anything else, for network cards
     #[default]

@@ -1,11 +1,10 @@
 //! Names of drop reason codes: a list that is built in, or a file of one's own.
 
-use std::collections::BTreeMap;
 use std::fs;
 
-use toml::Spanned;
+use toml::de::DeTable;
 
-use super::ConfigError;
+use super::{ConfigError, Mistake};
 use crate::model::DropReasons;
 
 /// The list of that name, or the one in that file: `80 = "acl deny"`, a code a line.
@@ -13,7 +12,7 @@ pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
     if let Some(reasons) = DropReasons::profile(list) {
         return Ok(reasons);
     }
-    let failed = |why: String| ConfigError(vec![why]);
+    let failed = ConfigError::one;
     let text = fs::read_to_string(list).map_err(|err| {
         let profiles = DropReasons::PROFILES.join(" or ");
         failed(format!(
@@ -24,11 +23,11 @@ pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
 }
 
 fn parse(list: &str, text: &str) -> Result<DropReasons, ConfigError> {
-    let names: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text)
-        .map_err(|err| ConfigError(vec![format!("drop reasons in {list}: {err}")]))?;
+    let names = DeTable::parse(text)
+        .map_err(|err| ConfigError::one(format!("drop reasons in {list}: {err}")))?;
     let mut mistakes = Vec::new();
     let mut reasons = Vec::new();
-    for (code, name) in &names {
+    for (code, name) in names.get_ref() {
         let line = 1 + text[..code.span().start].matches('\n').count();
         match (code.get_ref().parse(), name.get_ref().as_str()) {
             (Ok(code), Some(name)) if !name.chars().any(char::is_control) => {
@@ -46,6 +45,8 @@ fn parse(list: &str, text: &str) -> Result<DropReasons, ConfigError> {
     if mistakes.is_empty() {
         Ok(DropReasons::from_iter(reasons))
     } else {
-        Err(ConfigError(mistakes))
+        Err(ConfigError(
+            mistakes.into_iter().map(Mistake::from).collect(),
+        ))
     }
 }

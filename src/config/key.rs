@@ -13,10 +13,12 @@ use crate::model::LeaseKey;
 pub fn read_key(path: &Path) -> Result<LeaseKey, String> {
     let shown = path.display();
     let cannot = |why: &dyn std::fmt::Display| format!("cannot read lease key {shown}: {why}");
-    let mode = fs::metadata(path)
-        .map_err(|err| cannot(&err))?
-        .permissions()
-        .mode();
+    let file = fs::metadata(path).map_err(|err| cannot(&err))?;
+    // Reading a device or pipe might never end.
+    if !file.is_file() {
+        return Err(cannot(&"it is no regular file"));
+    }
+    let mode = file.permissions().mode();
     if mode & 0o077 != 0 {
         return Err(format!(
             "cannot use lease key {shown}: others may read it (try: chmod 600 {shown})"

@@ -1,22 +1,43 @@
-//! Flags and config file as typed, validated values.
+//! Flags, environment and config file as typed, validated values.
 
 mod choice;
+mod collect;
 mod drop_reasons;
 mod duration;
+mod file;
+mod given;
 mod key;
+mod lines;
 mod mark;
+mod mistake;
+mod place;
+mod settled;
 mod sink;
 mod sink_options;
 mod source;
+mod syntax;
+mod table;
+mod value;
+mod watch;
 
 pub use choice::{Compat, SinkHook, Superpackets};
+pub use collect::{CollectConfig, CollectOptions};
 pub use drop_reasons::drop_reasons;
 pub use duration::Span;
+pub use file::{File, MAX_RULES, SINK, SOURCE, WATCH, keys};
+pub use given::{Given, Origin, variable};
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
-pub use sink::{ConfigError, SinkConfig};
-pub use sink_options::{LogFormatName, SinkOptions, XdpMode, load_file};
-pub use source::{SourceConfig, SourceHook, SourceOptions};
+pub use mistake::{ConfigError, Fault, Mistake};
+pub use settled::{Settings, Settled, settle, settle_source};
+pub use sink::SinkConfig;
+pub use sink_options::{LogFormatName, SinkOptions, XdpMode};
+pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
+pub use table::{Entry, Table};
+pub use watch::WatchOptions;
 
 /// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.
 pub const EXTENSION_PORT: u16 = 33122;
+
+/// As many ports of reports as the kernel half knows, the default one included; datapath::host compares.
+pub const MAX_REPORT_PORTS: usize = 8;

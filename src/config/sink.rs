@@ -1,12 +1,14 @@
 //! The sink's settings, checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::key::read_key;
+use super::mistake::{Fault, fault, item_fault, missing};
+use super::place::port_of;
 use super::sink_options::{LogFormatName, SinkOptions, XdpMode};
-use super::{Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
-use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
+use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, MAX_REPORT_PORTS, SinkHook, Span};
+use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT, UnknownEncapsulation};
 
 /// All settings of a sink, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -40,17 +42,16 @@ pub struct SinkConfig {
     /// A second and source address; 0: no limit.
     pub max_new_flows: u64,
     pub max_reports: u64,
+    pub control: Option<PathBuf>,
 }
-
-/// Mistakes in flags or file, all of them.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", .0.join("\n"))]
-pub struct ConfigError(pub Vec<String>);
 
 impl SinkOptions {
     /// Checks everything and fills in defaults.
-    pub fn check(self) -> Result<SinkConfig, ConfigError> {
-        let mut mistakes = Vec::new();
+    ///
+    /// # Errors
+    /// All that is wrong.
+    pub fn check(self) -> Result<SinkConfig, Vec<Fault>> {
+        let mut faults = Vec::new();
         let mut devs: Vec<String> = Vec::new();
         for dev in self.dev {
             if !devs.contains(&dev) {
@@ -58,61 +59,48 @@ impl SinkOptions {
             }
         }
         if self.hook == Some(SinkHook::Tc) && self.xdp_mode.is_some() {
-            mistakes.push("--hook tc has no XDP mode (leave --xdp-mode out)".to_owned());
+            faults.push(fault(
+                &["xdp-mode", "hook"],
+                "hook tc has no XDP mode (leave xdp-mode out)",
+            ));
         }
         if devs.is_empty() {
-            mistakes.push("no interface given (try --dev eth0)".to_owned());
+            faults.push(missing("dev", "no interface given (try --dev eth0)"));
         }
         if self.node_id.is_none() {
-            mistakes
-                .push("no node id given (try --node-id 2; unique in the INT domain)".to_owned());
+            faults.push(missing(
+                "node-id",
+                "no node id given (try --node-id 2; unique in the INT domain)",
+            ));
         }
-        let mark = DscpMark::new(
-            self.dscp_value.unwrap_or(0x01),
-            self.dscp_mask.unwrap_or(0x01),
-        )
-        .unwrap_or_else(|bad| {
-            mistakes.push(bad.to_string());
-            DscpMark::DEFAULT
-        });
-        let encapsulations = check_encapsulations(&self.encap, &mut mistakes);
-        let buckets = check_buckets(&self.latency_buckets, &mut mistakes);
+        let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
+        let encapsulations = check_encapsulations(&self.encap, &mut faults);
+        let buckets = check_buckets(&self.latency_buckets, &mut faults);
         let span = |given: Option<Span>, default_ms| {
             given.unwrap_or(Span(Duration::from_millis(default_ms)))
         };
         let loss_timeout = span(self.loss_timeout, 200);
         let idle_flow_timeout = span(self.idle_flow_timeout, 120_000);
-        if loss_timeout.as_ns() == 0 {
-            mistakes
-                .push("a loss timeout of 0 would take every reordered packet for lost".to_owned());
-        }
-        if idle_flow_timeout.0 < loss_timeout.0 * 2 {
-            mistakes.push(format!(
-                "idle flows can be forgotten after {} at the earliest, twice the loss timeout: {idle_flow_timeout} is too short",
-                Span(loss_timeout.0 * 2)
-            ));
-        }
+        check_timeouts(loss_timeout, idle_flow_timeout, &mut faults);
         let extension_port = self.extension_port.unwrap_or(EXTENSION_PORT);
         if extension_port == 0 {
-            mistakes.push("extension-udp needs a port other than 0".to_owned());
-        }
-        if self.report_to_sender == Some(0) {
-            mistakes.push("reports cannot be sent to port 0".to_owned());
-        }
-        let max_flows = self.max_flows.unwrap_or(65536);
-        if !(1..=16_777_216).contains(&max_flows) {
-            mistakes.push(format!(
-                "max-flows is {max_flows}: from 1 to 16777216 flows are possible"
+            faults.push(fault(
+                &["extension-port"],
+                "extension-udp needs a port other than 0",
             ));
         }
-        let allow = check_prefixes(&self.allow, &mut mistakes);
-        let lease_key = self.lease_key.as_deref().and_then(|path| {
-            read_key(path)
-                .map_err(|mistake| mistakes.push(mistake))
-                .ok()
-        });
-        if !mistakes.is_empty() {
-            return Err(ConfigError(mistakes));
+        check_receivers(&self.collector, self.report_to_sender, &mut faults);
+        let max_flows = self.max_flows.unwrap_or(65536);
+        if !(1..=16_777_216).contains(&max_flows) {
+            faults.push(fault(
+                &["max-flows"],
+                format!("max-flows is {max_flows}: from 1 to 16777216 flows are possible"),
+            ));
+        }
+        let allow = check_prefixes(&self.allow, &mut faults);
+        let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
         }
         Ok(SinkConfig {
             devs,
@@ -142,6 +130,7 @@ impl SinkOptions {
             lease_key,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
+            control: self.control,
         })
     }
 }
@@ -149,55 +138,163 @@ impl SinkOptions {
 /// New flows, and reports, of one source address a second.
 const DEFAULT_RATE: u32 = 10_000;
 
-fn check_prefixes(texts: &[String], mistakes: &mut Vec<String>) -> Vec<Prefix> {
-    let mut found = Vec::new();
-    for text in texts {
-        match text.parse() {
-            Ok(prefix) => found.push(prefix),
-            Err(err) => mistakes.push(format!(
-                "cannot allow {text}: {err} (try 10.0.0.0/24 or 2001:db8::/64)"
+/// As many prefixes as the kernel half has room for.
+const MAX_ALLOWED: usize = 4096;
+
+/// The mark of over-tcp-udp, for source and sink alike.
+pub(super) fn check_mark(value: Option<u8>, mask: Option<u8>, faults: &mut Vec<Fault>) -> DscpMark {
+    DscpMark::new(value.unwrap_or(0x01), mask.unwrap_or(0x01)).unwrap_or_else(|bad| {
+        let keys: &[_] = match bad {
+            BadMark::TooWide if value.is_some_and(|value| value > 0x3f) => &["dscp-value"],
+            BadMark::TooWide | BadMark::EmptyMask => &["dscp-mask"],
+            BadMark::OutsideMask => &["dscp-value", "dscp-mask"],
+            BadMark::Unmarked => &["dscp-value"],
+        };
+        faults.push(fault(keys, bad.to_string()));
+        DscpMark::DEFAULT
+    })
+}
+
+/// The key of lease messages, for source and sink alike.
+pub(super) fn check_key(path: Option<&Path>, faults: &mut Vec<Fault>) -> Option<LeaseKey> {
+    read_key(path?)
+        .map_err(|why| faults.push(fault(&["lease-key"], why)))
+        .ok()
+}
+
+fn check_timeouts(loss: Span, idle: Span, faults: &mut Vec<Fault>) {
+    if loss.as_ns() == 0 {
+        faults.push(fault(
+            &["loss-timeout"],
+            "a loss timeout of 0 would take every reordered packet for lost",
+        ));
+    }
+    let shortest = Span(loss.0.saturating_mul(2));
+    if idle.0 < shortest.0 {
+        faults.push(fault(
+            &["idle-flow-timeout", "loss-timeout"],
+            format!(
+                "idle flows can be forgotten after {shortest} at the earliest, twice the loss timeout: \
+                 {idle} is too short"
+            ),
+        ));
+    }
+}
+
+fn check_receivers(collectors: &[String], to_sender: Option<u16>, faults: &mut Vec<Fault>) {
+    let mut ports = vec![REPORT_PORT];
+    for (i, name) in collectors.iter().enumerate() {
+        match port_of(name, REPORT_PORT) {
+            Ok(0) => faults.push(item_fault(
+                "collector",
+                i,
+                format!("cannot use collector {name}: reports cannot be sent to port 0"),
+            )),
+            Ok(port) => ports.push(port),
+            Err(why) => faults.push(item_fault(
+                "collector",
+                i,
+                format!(
+                    "cannot use collector {name}: {why} (expected HOST, HOST:PORT or [IPV6]:PORT)"
+                ),
             )),
         }
+    }
+    if to_sender == Some(0) {
+        faults.push(fault(
+            &["report-to-sender"],
+            "reports cannot be sent to port 0",
+        ));
+    }
+    ports.extend(to_sender);
+    ports.sort_unstable();
+    ports.dedup();
+    if ports.len() > MAX_REPORT_PORTS {
+        faults.push(fault(
+            &["collector", "report-to-sender"],
+            format!(
+                "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
+                ports.len()
+            ),
+        ));
+    }
+}
+
+fn check_prefixes(texts: &[String], faults: &mut Vec<Fault>) -> Vec<Prefix> {
+    let mut found = Vec::new();
+    for (i, text) in texts.iter().enumerate() {
+        match text.parse() {
+            Ok(prefix) => found.push(prefix),
+            Err(err) => faults.push(item_fault(
+                "allow",
+                i,
+                format!("cannot allow {text}: {err} (try 10.0.0.0/24 or 2001:db8::/64)"),
+            )),
+        }
+    }
+    if found.len() > MAX_ALLOWED {
+        faults.push(fault(
+            &["allow"],
+            format!("{} prefixes: {MAX_ALLOWED} are possible", found.len()),
+        ));
     }
     found
 }
 
-fn check_encapsulations(names: &[String], mistakes: &mut Vec<String>) -> Vec<Encapsulation> {
+fn check_encapsulations(names: &[String], faults: &mut Vec<Fault>) -> Vec<Encapsulation> {
     if names.is_empty() {
         return Encapsulation::ALL.to_vec();
     }
     let mut found = Vec::new();
-    for name in names {
+    for (i, name) in names.iter().enumerate() {
         match name.parse() {
             Ok(encapsulation) => found.push(encapsulation),
-            Err(err) => mistakes.push(format!("{err}")),
+            Err(_) => faults.push(item_fault(
+                "encap",
+                i,
+                UnknownEncapsulation(name.clone()).to_string(),
+            )),
         }
     }
     found
 }
 
-fn check_buckets(edges: &[Span], mistakes: &mut Vec<String>) -> Vec<i32> {
+fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
     if edges.is_empty() {
         return [5, 10, 20, 40, 60, 120].map(|us| us * 1000).to_vec();
     }
     if edges.len() > 16 {
-        mistakes.push(format!(
-            "{} latency bucket edges given: 16 are possible",
-            edges.len()
+        faults.push(fault(
+            &["latency-buckets"],
+            format!(
+                "{} latency bucket edges given: 16 are possible",
+                edges.len()
+            ),
         ));
     }
     let mut found = Vec::new();
-    for edge in edges {
+    for (i, edge) in edges.iter().enumerate() {
         // The wire's 32-bit timestamps tell latencies up to 2.1 s apart; thresholds lie an eighth beyond.
         match i32::try_from(edge.as_ns()) {
             Ok(ns) if (1..=1_900_000_000).contains(&ns) => found.push(ns),
-            _ => mistakes.push(format!(
-                "latency bucket edge {edge}: from 1ns to 1.9s is possible"
+            _ => faults.push(item_fault(
+                "latency-buckets",
+                i,
+                format!("latency bucket edge {edge}: from 1ns to 1.9s is possible"),
             )),
         }
     }
-    if !found.is_sorted_by(|a, b| a < b) {
-        mistakes.push("latency bucket edges must ascend".to_owned());
+    for (i, pair) in edges.windows(2).enumerate() {
+        if pair[0] >= pair[1] {
+            faults.push(item_fault(
+                "latency-buckets",
+                i + 1,
+                format!(
+                    "latency bucket edges must ascend: {} comes behind {}",
+                    pair[1], pair[0]
+                ),
+            ));
+        }
     }
     found
 }

@@ -1,16 +1,14 @@
-//! What can be set of the sink: flags over file.
+//! What can be set of the sink: as flags, or in the config file by the same names.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 
 use super::mark::parse_dscp;
-use super::{Compat, ConfigError, SinkHook, Span};
+use super::{Compat, SinkHook, Span};
 
 /// How XDP is attached.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum XdpMode {
     /// native, else generic
     #[default]
@@ -22,8 +20,7 @@ pub enum XdpMode {
 }
 
 /// The report log's form.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum LogFormatName {
     /// Host-INT's text line
     #[default]
@@ -33,16 +30,10 @@ pub enum LogFormatName {
 }
 
 /// What can be set, by flag or by the same name in the config file.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    default,
-    expecting = "a table of settings"
-)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct SinkOptions {
     /// Interface to strip INT on; repeat for several
-    #[arg(long, value_name = "DEV")]
+    #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
     /// This host's INT node id, unique in the INT domain
@@ -96,7 +87,7 @@ pub struct SinkOptions {
     pub bucket_hold: Option<Span>,
 
     /// Send reports to this collector, default port 32766; repeat for several
-    #[arg(long, value_name = "HOST[:PORT]")]
+    #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
     /// Send each report to the sender of the reported packet too [default port: 32766]
@@ -150,64 +141,8 @@ pub struct SinkOptions {
     /// all; 0: no limit [default: 10000]
     #[arg(long, value_name = "N")]
     pub max_reports: Option<u32>,
-}
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct File {
-    sink: SinkOptions,
-}
-
-/// Reads the `[sink]` table of a config file.
-pub fn load_file(path: &Path) -> Result<SinkOptions, ConfigError> {
-    let fail = |why: String| ConfigError(vec![why]);
-    let text = std::fs::read_to_string(path)
-        .map_err(|err| fail(format!("cannot read config {}: {err}", path.display())))?;
-    let file: File = toml::from_str(&text).map_err(|err| {
-        let err = err.to_string();
-        fail(format!(
-            "cannot use config {}: {}",
-            path.display(),
-            err.trim_end()
-        ))
-    })?;
-    Ok(file.sink)
-}
-
-fn first_set<T>(flag: Vec<T>, file: Vec<T>) -> Vec<T> {
-    if flag.is_empty() { file } else { flag }
-}
-
-impl SinkOptions {
-    /// These, and the file's where these say nothing.
-    pub fn over(self, file: Self) -> Self {
-        Self {
-            dev: first_set(self.dev, file.dev),
-            node_id: self.node_id.or(file.node_id),
-            hook: self.hook.or(file.hook),
-            xdp_mode: self.xdp_mode.or(file.xdp_mode),
-            encap: first_set(self.encap, file.encap),
-            dscp_value: self.dscp_value.or(file.dscp_value),
-            dscp_mask: self.dscp_mask.or(file.dscp_mask),
-            extension_port: self.extension_port.or(file.extension_port),
-            report_period: self.report_period.or(file.report_period),
-            loss_timeout: self.loss_timeout.or(file.loss_timeout),
-            idle_flow_timeout: self.idle_flow_timeout.or(file.idle_flow_timeout),
-            latency_buckets: first_set(self.latency_buckets, file.latency_buckets),
-            bucket_hold: self.bucket_hold.or(file.bucket_hold),
-            collector: first_set(self.collector, file.collector),
-            report_to_sender: self.report_to_sender.or(file.report_to_sender),
-            report_log: self.report_log.or(file.report_log),
-            log_format: self.log_format.or(file.log_format),
-            no_node_id_word: self.no_node_id_word.or(file.no_node_id_word),
-            compat: self.compat.or(file.compat),
-            drop_tagged: self.drop_tagged.or(file.drop_tagged),
-            max_flows: self.max_flows.or(file.max_flows),
-            allow: first_set(self.allow, file.allow),
-            strict: self.strict.or(file.strict),
-            lease_key: self.lease_key.or(file.lease_key),
-            max_new_flows: self.max_new_flows.or(file.max_new_flows),
-            max_reports: self.max_reports.or(file.max_reports),
-        }
-    }
+    /// Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
 }

@@ -4,9 +4,10 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::key::read_key;
 use super::mark::parse_dscp;
-use super::{Compat, ConfigError, DscpMark, EXTENSION_PORT, Span, Superpackets};
+use super::mistake::{Fault, fault, missing};
+use super::sink::{check_key, check_mark};
+use super::{Compat, DscpMark, EXTENSION_PORT, Span, Superpackets};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// Where the source looks at packets.
@@ -32,20 +33,20 @@ impl SourceHook {
     }
 }
 
-/// Flags of `hostint source attach`.
-#[derive(Args, Clone, Debug)]
+/// What can be set of `hostint source attach`, by flag or by the same name in the config file.
+#[derive(Args, Clone, Debug, Default)]
 pub struct SourceOptions {
     /// Interface whose packets are tagged; repeat for several
-    #[arg(long, value_name = "DEV", required = true)]
+    #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
     /// This host's INT node id [default: the running sink's]
     #[arg(long, value_name = "N")]
     pub node_id: Option<u32>,
 
-    /// Where to look at packets
-    #[arg(long, value_name = "HOOK", default_value = "tc")]
-    pub hook: SourceHook,
+    /// Where to look at packets [default: tc]
+    #[arg(long, value_name = "HOOK")]
+    pub hook: Option<SourceHook>,
 
     /// How INT is carried: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
     /// extension-udp]
@@ -60,17 +61,17 @@ pub struct SourceOptions {
     #[arg(long, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
-    /// DSCP value that marks over-tcp-udp packets
-    #[arg(long, value_name = "VALUE", value_parser = parse_dscp, default_value = "0x01")]
-    pub dscp_value: u8,
+    /// DSCP value that marks over-tcp-udp packets [default: 0x01]
+    #[arg(long, value_name = "VALUE", value_parser = parse_dscp)]
+    pub dscp_value: Option<u8>,
 
-    /// DSCP bits that the mark consists of
-    #[arg(long, value_name = "MASK", value_parser = parse_dscp, default_value = "0x01")]
-    pub dscp_mask: u8,
+    /// DSCP bits that the mark consists of [default: 0x01]
+    #[arg(long, value_name = "MASK", value_parser = parse_dscp)]
+    pub dscp_mask: Option<u8>,
 
-    /// UDP destination port of extension-udp packets
-    #[arg(long, value_name = "PORT", default_value_t = EXTENSION_PORT, value_parser = clap::value_parser!(u16).range(1..))]
-    pub extension_port: u16,
+    /// UDP destination port of extension-udp packets [default: 33122]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub extension_port: Option<u16>,
 
     /// Longest IP packet with INT [default: the interface's MTU, followed live]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
@@ -81,36 +82,43 @@ pub struct SourceOptions {
     pub dest_file: Option<PathBuf>,
 
     /// Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT
-    #[arg(long = "static", requires = "dest_file")]
-    pub fixed: bool,
+    #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub fixed: Option<bool>,
 
-    /// Forget flows that are idle for this time
-    #[arg(long, value_name = "TIME", default_value = "2m")]
-    pub idle_flow_timeout: Span,
+    /// Forget flows that are idle for this time [default: 2m]
+    #[arg(long, value_name = "TIME")]
+    pub idle_flow_timeout: Option<Span>,
 
     /// Size of the flow table [default: 65536, or as it is]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
 
     /// Attach although no sink runs on this host
-    #[arg(long)]
-    pub force: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub force: Option<bool>,
 
-    /// Stay and look after clock, flow table and leases, where no sink of this host does
-    #[arg(long)]
-    pub foreground: bool,
-
-    /// File with the key of lease messages, as hostint sink has it
-    #[arg(long, value_name = "FILE", requires = "foreground")]
+    /// File with the key of lease messages, as hostint sink has it; needs --foreground
+    #[arg(long, value_name = "FILE")]
     pub lease_key: Option<PathBuf>,
 
     /// Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets
-    #[arg(long)]
-    pub no_mss_clamp: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_mss_clamp: Option<bool>,
 
     /// Use a clsact filter even where the kernel has tcx
     #[arg(long, hide = true)]
     pub no_tcx: bool,
+}
+
+/// Where a source is attached, and how.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SourceSetup {
+    pub devs: Vec<String>,
+    pub dest_file: Option<PathBuf>,
+    /// The destinations of that file are tagged whether a sink answers or not.
+    pub fixed: bool,
+    pub force: bool,
+    pub source: SourceConfig,
 }
 
 /// All settings of a source, checked.
@@ -135,20 +143,24 @@ impl SourceOptions {
     /// What others could not read, or what the hook does not see, is not asked for.
     fn check_superpackets(
         &self,
+        hook: SourceHook,
         encapsulation: Encapsulation,
-        mistakes: &mut Vec<String>,
+        faults: &mut Vec<Fault>,
     ) -> Superpackets {
-        let encapsulates = |way| matches!(way, Superpackets::Encap | Superpackets::EncapAll);
         if self.compat.is_some()
             && (encapsulation == Encapsulation::VxlanGpe
                 || self.superpackets.is_some_and(encapsulates))
         {
-            mistakes.push(
-                "sinks of Host-INT do not know vxlan-gpe (try --superpackets stage, no-gso or skip)"
-                    .to_owned(),
-            );
+            faults.push(fault(
+                if encapsulation == Encapsulation::VxlanGpe {
+                    &["encap", "compat"]
+                } else {
+                    &["superpackets", "compat"]
+                },
+                "sinks of Host-INT do not know vxlan-gpe (try --superpackets stage, no-gso or skip)",
+            ));
         }
-        match (self.hook, self.superpackets) {
+        match (hook, self.superpackets) {
             (SourceHook::Tc, Some(way)) => way,
             (SourceHook::TcIngress, Some(way))
                 if encapsulates(way) || way == Superpackets::Skip =>
@@ -157,10 +169,13 @@ impl SourceOptions {
             }
             (_, Some(Superpackets::Skip)) => Superpackets::Skip,
             (hook, Some(way)) => {
-                mistakes.push(format!(
-                    "superpackets are not handled by {} at hook {} (try --superpackets skip)",
-                    way.name(),
-                    hook.name()
+                faults.push(fault(
+                    &["superpackets", "hook"],
+                    format!(
+                        "superpackets are not handled by {} at hook {} (try --superpackets skip)",
+                        way.name(),
+                        hook.name()
+                    ),
                 ));
                 Superpackets::Skip
             }
@@ -170,61 +185,112 @@ impl SourceOptions {
         }
     }
 
-    /// Checks everything.
-    pub fn check(&self) -> Result<SourceConfig, ConfigError> {
-        let mut mistakes = Vec::new();
-        let encapsulation = match (self.hook, self.encap) {
-            (SourceHook::Xdp, Some(Encapsulation::OverTcpUdp)) => {
-                mistakes.push(
-                    "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
-                     (try --hook tc-ingress, or --encap extension-udp)"
-                        .to_owned(),
-                );
-                Encapsulation::OverTcpUdp
-            }
-            (SourceHook::Xdp, Some(Encapsulation::VxlanGpe)) => {
-                mistakes.push(
-                    "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)"
-                        .to_owned(),
-                );
-                Encapsulation::VxlanGpe
-            }
-            (SourceHook::Xdp, None) => Encapsulation::ExtensionUdp,
-            (_, encapsulation) => encapsulation.unwrap_or(Encapsulation::OverTcpUdp),
+    fn check_encapsulation(&self, hook: SourceHook, faults: &mut Vec<Fault>) -> Encapsulation {
+        let impossible = match (hook, self.encap) {
+            (SourceHook::Xdp, Some(Encapsulation::OverTcpUdp)) => Some(
+                "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
+                 (try --hook tc-ingress, or --encap extension-udp)",
+            ),
+            (SourceHook::Xdp, Some(Encapsulation::VxlanGpe)) => Some(
+                "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
+            ),
+            _ => None,
         };
-        let superpackets = self.check_superpackets(encapsulation, &mut mistakes);
-        let mark = DscpMark::new(self.dscp_value, self.dscp_mask).unwrap_or_else(|bad| {
-            mistakes.push(bad.to_string());
-            DscpMark::DEFAULT
-        });
-        if self.idle_flow_timeout.0 < Duration::from_secs(1) {
-            mistakes.push(format!(
-                "an idle flow timeout of {} would restart the numbering of slow flows: at least 1s",
-                self.idle_flow_timeout
+        faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
+        self.encap.unwrap_or(match hook {
+            SourceHook::Xdp => Encapsulation::ExtensionUdp,
+            _ => Encapsulation::OverTcpUdp,
+        })
+    }
+
+    /// Checks everything and fills in defaults.
+    ///
+    /// # Errors
+    /// All that is wrong.
+    pub fn check(self) -> Result<SourceSetup, Vec<Fault>> {
+        let mut faults = Vec::new();
+        if self.dev.is_empty() {
+            faults.push(missing("dev", "no interface given (try --dev eth0)"));
+        }
+        let hook = self.hook.unwrap_or_default();
+        let encapsulation = self.check_encapsulation(hook, &mut faults);
+        let superpackets = self.check_superpackets(hook, encapsulation, &mut faults);
+        let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
+        let idle_flow_timeout = self
+            .idle_flow_timeout
+            .unwrap_or(Span(Duration::from_secs(120)));
+        if idle_flow_timeout.0 < Duration::from_secs(1) {
+            faults.push(fault(
+                &["idle-flow-timeout"],
+                format!(
+                    "an idle flow timeout of {idle_flow_timeout} would restart the numbering of slow flows: \
+                     at least 1s"
+                ),
             ));
         }
-        let lease_key = self.lease_key.as_deref().and_then(|path| {
-            read_key(path)
-                .map_err(|mistake| mistakes.push(mistake))
-                .ok()
-        });
-        if !mistakes.is_empty() {
-            return Err(ConfigError(mistakes));
+        let least = SHORTEST_PACKET + room(encapsulation, superpackets);
+        if let Some(mtu) = self.mtu.filter(|mtu| *mtu < least) {
+            faults.push(fault(
+                &["mtu", "encap", "superpackets"],
+                format!("an MTU of {mtu} leaves no room for packets with INT (expected at least {least})"),
+            ));
         }
-        Ok(SourceConfig {
-            node_id: self.node_id.map(NodeId),
-            hook: self.hook,
-            encapsulation,
-            mark,
-            extension_port: self.extension_port,
-            mtu: self.mtu,
-            idle_flow_timeout: self.idle_flow_timeout,
-            max_flows: self.max_flows,
-            mss_clamp: !self.no_mss_clamp,
-            superpackets,
-            compat: self.compat,
-            no_tcx: self.no_tcx,
-            lease_key,
+        let fixed = self.fixed.unwrap_or(false);
+        if fixed && self.dest_file.is_none() {
+            faults.push(fault(
+                &["static"],
+                "static says how the destinations of dest-file are watched, and there is none \
+                 (try --dest-file FILE)",
+            ));
+        }
+        let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut devs: Vec<String> = Vec::new();
+        for dev in self.dev {
+            if !devs.contains(&dev) {
+                devs.push(dev);
+            }
+        }
+        Ok(SourceSetup {
+            devs,
+            dest_file: self.dest_file,
+            fixed,
+            force: self.force.unwrap_or(false),
+            source: SourceConfig {
+                node_id: self.node_id.map(NodeId),
+                hook,
+                encapsulation,
+                mark,
+                extension_port: self.extension_port.unwrap_or(EXTENSION_PORT),
+                mtu: self.mtu,
+                idle_flow_timeout,
+                max_flows: self.max_flows,
+                mss_clamp: !self.no_mss_clamp.unwrap_or(false),
+                superpackets,
+                compat: self.compat,
+                no_tcx: self.no_tcx,
+                lease_key,
+            },
         })
+    }
+}
+
+/// Every IPv4 link carries packets of this length.
+const SHORTEST_PACKET: u32 = 68;
+
+fn encapsulates(way: Superpackets) -> bool {
+    matches!(way, Superpackets::Encap | Superpackets::EncapAll)
+}
+
+/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings,
+/// and a test compares.
+pub fn room(encapsulation: Encapsulation, superpackets: Superpackets) -> u32 {
+    match encapsulation {
+        Encapsulation::VxlanGpe => 88,
+        _ if encapsulates(superpackets) => 88,
+        Encapsulation::OverTcpUdp => 36,
+        Encapsulation::ExtensionUdp => 44,
     }
 }

@@ -17,6 +17,12 @@ pub fn is_loaded(pins: &Pins) -> bool {
     pins.map(INFO_MAP).exists()
 }
 
+/// What tells one set of a source's maps from the next, while there is one: with the last attachment they go.
+pub fn instance(pins: &Pins) -> io::Result<Option<u32>> {
+    let info = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))?;
+    info.map(|info| info.id()).transpose()
+}
+
 /// True if a source of another version is or was set up on this host.
 pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
     let folders = pins.other_versions()?;

@@ -9,6 +9,9 @@ use super::probe::Features;
 use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
 use crate::os::{clock, netns};
 
+// Settings are refused before they get here.
+const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
+
 /// The name of the shared map.
 pub const MAP: &str = "host_settings";
 
@@ -79,32 +82,52 @@ impl Host {
     /// Sets the key of lease messages, and what tells this host from others.
     pub fn set_lease_key(&self, key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
-        let bytes = key.unwrap_or_default().0;
-        self.change(|settings| {
-            for (to, word) in settings.lease_key.iter_mut().zip(bytes.chunks_exact(8)) {
-                *to = word
-                    .iter()
-                    .rev()
-                    .fold(0, |all, byte| all << 8 | u64::from(*byte));
-            }
-            settings.has_lease_key = key.is_some().into();
-            settings.instance = instance;
-        })
+        self.change(|settings| put_lease_key(settings, key, instance))
     }
 
     /// Sets the UDP destination ports of report traffic.
     pub fn set_report_ports(&self, ports: &[u16]) -> io::Result<()> {
-        if ports.len() > MAX_REPORT_PORTS {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("more than {MAX_REPORT_PORTS} different report ports"),
-            ));
-        }
+        check_ports(ports)?;
+        self.change(|settings| put_report_ports(settings, ports))
+    }
+
+    /// Sets all of it by one update of the map.
+    pub fn apply(&self, node: NodeId, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
+        let instance = netns::instance()?;
+        check_ports(ports)?;
         self.change(|settings| {
-            settings.report_port_count = ports.len() as u32;
-            for (to, port) in settings.report_port.iter_mut().zip(ports) {
-                *to = port.to_be();
-            }
+            settings.node_id = node.0;
+            put_report_ports(settings, ports);
+            put_lease_key(settings, key, instance);
         })
     }
+}
+
+fn check_ports(ports: &[u16]) -> io::Result<()> {
+    if ports.len() > MAX_REPORT_PORTS {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("more than {MAX_REPORT_PORTS} different report ports"),
+        ));
+    }
+    Ok(())
+}
+
+fn put_report_ports(settings: &mut host_settings, ports: &[u16]) {
+    settings.report_port_count = ports.len() as u32;
+    for (to, port) in settings.report_port.iter_mut().zip(ports) {
+        *to = port.to_be();
+    }
+}
+
+fn put_lease_key(settings: &mut host_settings, key: Option<LeaseKey>, instance: u64) {
+    let bytes = key.unwrap_or_default().0;
+    for (to, word) in settings.lease_key.iter_mut().zip(bytes.chunks_exact(8)) {
+        *to = word
+            .iter()
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte));
+    }
+    settings.has_lease_key = key.is_some().into();
+    settings.instance = instance;
 }

@@ -123,44 +123,26 @@ impl Sink {
     /// Makes these settings those of the programs, attached ones included.
     pub fn apply(&self, config: &SinkConfig) -> io::Result<()> {
         let before = self.settings.get(&0)?.unwrap_or_default();
-        let mut flags = 0;
-        for (on, flag) in [
-            (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
-            (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
-            (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
-            (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
-            (config.strict, sink_flag::SINK_STRICT),
-        ] {
-            if on {
-                flags |= flag.0;
-            }
-        }
-        let mut settings = sink_settings {
-            report_period_ns: config.report_period.as_ns(),
-            loss_timeout_ns: config.loss_timeout.as_ns(),
-            bucket_hold_ns: config.bucket_hold.as_ns(),
-            started_ns: if self.new_flows {
-                NOT_STARTED
-            } else {
-                before.started_ns
-            },
-            flags,
-            extension_port: config.extension_port.to_be(),
-            tos_value: config.mark.tos_value(),
-            tos_mask: config.mark.tos_mask(),
-            edge_count: config.latency_buckets_ns.len() as u32,
-            edge_up: [i32::MAX; MAX_EDGES],
-            edge_down: [i32::MAX; MAX_EDGES],
-            report_bytes: config.report_bytes(),
-            new_flows_source: rate(config.max_new_flows),
-            new_flows_total: rate(config.max_new_flows * TOTAL),
-            reports_source: rate(config.max_reports),
-            reports_total: rate(config.max_reports * TOTAL),
+        let started_ns = if self.new_flows {
+            NOT_STARTED
+        } else {
+            before.started_ns
         };
-        for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
-            (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
-        }
         grants::allow(&self.allow, &config.allow)?;
+        self.settings.set(&0, &settings_of(config, started_ns, 0))
+    }
+
+    /// Changes the settings of a sink that runs.
+    ///
+    /// One update of the map changes all but the allowed prefixes: a packet that is looked at meanwhile sees each
+    /// field as it was or as it is. A prefix that is new is allowed before, one that is not allowed any more
+    /// before, too.
+    pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
+        grants::allow(&self.allow, &config.allow)?;
+        let before = self.settings.get(&0)?.unwrap_or_default();
+        // A detach that is under way goes on.
+        let closing = before.flags & sink_flag::SINK_CLOSING.0;
+        let settings = settings_of(config, before.started_ns, closing);
         self.settings.set(&0, &settings)
     }
 
@@ -288,6 +270,44 @@ pub fn try_to_load() -> io::Result<()> {
         .map_err(io::Error::other)?;
     with_warnings(|| open.load())?;
     Ok(())
+}
+
+/// The kernel half's form of settings.
+fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> sink_settings {
+    let mut flags = flags;
+    for (on, flag) in [
+        (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
+        (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
+        (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
+        (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
+        (config.strict, sink_flag::SINK_STRICT),
+    ] {
+        if on {
+            flags |= flag.0;
+        }
+    }
+    let mut settings = sink_settings {
+        report_period_ns: config.report_period.as_ns(),
+        loss_timeout_ns: config.loss_timeout.as_ns(),
+        bucket_hold_ns: config.bucket_hold.as_ns(),
+        started_ns,
+        flags,
+        extension_port: config.extension_port.to_be(),
+        tos_value: config.mark.tos_value(),
+        tos_mask: config.mark.tos_mask(),
+        edge_count: config.latency_buckets_ns.len() as u32,
+        edge_up: [i32::MAX; MAX_EDGES],
+        edge_down: [i32::MAX; MAX_EDGES],
+        report_bytes: config.report_bytes(),
+        new_flows_source: rate(config.max_new_flows),
+        new_flows_total: rate(config.max_new_flows * TOTAL),
+        reports_source: rate(config.max_reports),
+        reports_total: rate(config.max_reports * TOTAL),
+    };
+    for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
+        (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
+    }
+    settings
 }
 
 /// So many a second, and a second's worth at once; 0: without limit.

@@ -42,6 +42,16 @@ impl Sweeper {
         })
     }
 
+    /// Other timeouts from now on; nothing stays due for longer than the new one.
+    pub fn set_timeouts(&mut self, loss_timeout: Duration, idle: Duration) {
+        let latest = Instant::now() + loss_timeout;
+        for (when, _) in &mut self.due {
+            *when = latest.min(*when);
+        }
+        self.loss_timeout = loss_timeout;
+        self.idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
+    }
+
     /// Numbers began to miss in this flow just now.
     pub fn expect_loss(&mut self, flow: &FlowKey, now: Instant) {
         self.due.push_back((now + self.loss_timeout, flow.into()));

@@ -1,15 +1,24 @@
 //! The signals that end a daemon or ask it for something.
 
+use std::fs::OpenOptions;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::unistd::dup2_stderr;
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
+static RELOAD: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn ask(_: nix::libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);
+}
+
+extern "C" fn reload(_: nix::libc::c_int) {
+    RELOAD.store(true, Ordering::Relaxed);
 }
 
 /// SIGINT, SIGTERM and SIGHUP ask to end from now on, SIGUSR1 asks for counters or reopened logs.
@@ -21,9 +30,58 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
+/// As if by SIGHUP.
+pub fn ask_to_reload() {
+    RELOAD.store(true, Ordering::Relaxed);
+}
+
+/// SIGHUP asks to read the config file again from now on, unless it says that the terminal is gone.
+pub fn reload_on_hangup() -> io::Result<()> {
+    let action = SigAction::new(
+        SigHandler::Handler(reload),
+        SaFlags::empty(),
+        SigSet::empty(),
+    );
+    // SAFETY: the handler only stores to an atomic.
+    unsafe { sigaction(Signal::SIGHUP, &action) }?;
+    Ok(())
+}
+
 /// True once the process was asked to end.
 pub fn ending() -> bool {
-    ENDING.load(Ordering::Relaxed)
+    let ending = ENDING.load(Ordering::Relaxed);
+    if ending && terminal_is_gone() {
+        speak_to_nobody();
+    }
+    ending
+}
+
+/// True once after each SIGHUP.
+pub fn reload_asked() -> bool {
+    let asked = RELOAD.swap(false, Ordering::Relaxed);
+    if asked && terminal_is_gone() {
+        ENDING.store(true, Ordering::Relaxed);
+        speak_to_nobody();
+        return false;
+    }
+    asked
+}
+
+/// What is said at the end would be an error else.
+fn speak_to_nobody() {
+    if let Ok(null) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = dup2_stderr(null);
+    }
+}
+
+/// Nobody can read what is written any more.
+fn terminal_is_gone() -> bool {
+    let stderr = io::stderr();
+    let mut fds = [PollFd::new(stderr.as_fd(), PollFlags::empty())];
+    poll(&mut fds, PollTimeout::ZERO).is_ok()
+        && fds[0]
+            .revents()
+            .is_some_and(|events| events.contains(PollFlags::POLLHUP))
 }
 
 /// True once after each SIGUSR1.

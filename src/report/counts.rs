@@ -66,6 +66,20 @@ pub struct EmitterCounts {
     pub log: Option<LogCounts>,
 }
 
+impl EmitterCounts {
+    pub(super) fn add(&mut self, sent: u64, lost: u64) {
+        self.sent += sent;
+        self.lost += lost;
+    }
+}
+
+impl LogCounts {
+    pub(super) fn add(&mut self, more: Self) {
+        self.lines += more.lines;
+        self.lost += more.lost;
+    }
+}
+
 impl LostCounts {
     pub fn total(&self) -> u64 {
         self.buffer_full

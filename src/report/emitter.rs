@@ -48,6 +48,8 @@ pub struct Emitter {
     collectors: Vec<Collector>,
     packet_senders: Option<PacketSenders>,
     log: Option<ReportLog>,
+    /// What became of reports to destinations that were given up.
+    gone: EmitterCounts,
     datagram: Vec<u8>,
 }
 
@@ -98,8 +100,37 @@ impl Emitter {
             collectors: addresses.into_iter().map(Collector::new).collect(),
             packet_senders: report_to_sender.map(PacketSenders::new),
             log: destinations.log.map(ReportLog::open).transpose()?,
+            gone: EmitterCounts::default(),
             datagram: Vec::new(),
         })
+    }
+
+    /// Goes on with the numbers and counts of the emitter before, where it has the same destinations.
+    pub fn inherit(&mut self, before: Self) {
+        self.gone = before.gone;
+        for old in before.collectors {
+            match self
+                .collectors
+                .iter_mut()
+                .find(|new| new.address == old.address)
+            {
+                Some(new) => *new = old,
+                None => self.gone.add(old.sent, old.lost.total()),
+            }
+        }
+        match (&mut self.packet_senders, before.packet_senders) {
+            (Some(new), Some(old)) if new.port == old.port => *new = old,
+            (_, Some(old)) => self.gone.add(old.sent, old.lost.total()),
+            (_, None) => {}
+        }
+        match (&mut self.log, before.log) {
+            (Some(new), Some(old)) if new.settings() == old.settings() => *new = old,
+            (_, Some(old)) => {
+                let log = self.gone.log.get_or_insert_default();
+                log.add(old.counts());
+            }
+            (_, None) => {}
+        }
     }
 
     /// Sends an observation to every destination. A packet sender that is a configured collector
@@ -136,12 +167,16 @@ impl Emitter {
         let collectors: Vec<_> = self.collectors.iter().map(Collector::counts).collect();
         let packet_senders = self.packet_senders.as_ref().map(PacketSenders::counts);
         let (sent, lost) = packet_senders.map_or((0, 0), |counts| (counts.sent, counts.lost));
+        let mut log = self.gone.log;
+        if let Some(open) = &self.log {
+            log.get_or_insert_default().add(open.counts());
+        }
         EmitterCounts {
-            sent: sent + collectors.iter().map(|counts| counts.sent).sum::<u64>(),
-            lost: lost + collectors.iter().map(|counts| counts.lost).sum::<u64>(),
+            sent: self.gone.sent + sent + collectors.iter().map(|counts| counts.sent).sum::<u64>(),
+            lost: self.gone.lost + lost + collectors.iter().map(|counts| counts.lost).sum::<u64>(),
             collectors,
             packet_senders,
-            log: self.log.as_ref().map(ReportLog::counts),
+            log,
         }
     }
 }

@@ -105,6 +105,10 @@ impl ReportLog {
         }
     }
 
+    pub(super) fn settings(&self) -> &LogSettings {
+        &self.settings
+    }
+
     pub(super) fn counts(&self) -> LogCounts {
         self.counts
     }

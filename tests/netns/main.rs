@@ -27,8 +27,10 @@ mod root {
     mod peer;
     mod preflight;
     mod privileges;
+    mod reload;
     mod repairs;
     mod reports;
+    mod rotation;
     mod stage;
     mod superpackets;
     mod traffic;

@@ -33,6 +33,16 @@ pub fn detach(bpffs: Option<&Path>, options: &SinkOptions, now: bool) -> Result<
     Ok(exit::OK)
 }
 
+/// Detaches from these interfaces, after sources have stopped tagging.
+pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
+    close(pins, devs).context("cannot end leases before detaching")?;
+    let _changing = pins.change()?;
+    for dev in sink_links::detach(pins, devs).map_err(advise)? {
+        eprintln!("hostint: sink detached from {dev}");
+    }
+    Ok(())
+}
+
 /// Has sources stop tagging while their packets are still stripped.
 fn close(pins: &Pins, devs: &[String]) -> Result<()> {
     let attached = sink_links::attached_devs(pins)?;

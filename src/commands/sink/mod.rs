@@ -1,9 +1,10 @@
 //! `hostint sink`: its kernel programs loaded, attached and set.
 
 mod detach;
+mod plan;
+mod reload;
 mod serve;
 
-use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -12,43 +13,27 @@ use super::control::Control;
 use super::leases::{LeaseKeeping, say_plain};
 use super::{advise, give_up, make_pins, source};
 use crate::cli::{SinkArgs, exit};
-use crate::config::{ConfigError, LogFormatName, SinkConfig, SinkHook, SinkOptions, load_file};
-use crate::datapath::abi::{MAX_REPORT_PORTS, daemon_counter};
+use crate::config::{SinkConfig, SinkHook};
+use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::{self, Attached, Sink};
 use crate::datapath::sink_links;
-use crate::model::REPORT_PORT;
-use crate::os::{clock, netdev, privileges, resolve, signals};
-use crate::report::{Destinations, Emitter, LogFormat, LogSettings};
+use crate::os::{clock, netdev, privileges, signals};
+use crate::report::Emitter;
 use detach::detach;
+use plan::Plan;
+use reload::Reload;
 use serve::{End, serve};
 
 pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     if args.detach {
-        return detach(bpffs, &args.options, args.now);
+        return detach(bpffs, &args.settings.options, args.now);
     }
     give_up(&privileges::BEGIN)?;
-    let file = match &args.config {
-        Some(path) => load_file(path)?,
-        None => SinkOptions::default(),
-    };
-    let config = args.options.clone().over(file).check()?;
-    let collectors = resolve_collectors(&config)?;
-    let destinations = Destinations {
-        collectors: collectors.clone(),
-        report_to_sender: config.report_to_sender,
-        log: config.report_log.clone().map(|path| LogSettings {
-            path,
-            format: match config.log_format {
-                LogFormatName::HostInt => LogFormat::HostInt,
-                LogFormatName::Json => LogFormat::Json,
-            },
-        }),
-    };
-    for dev in &config.devs {
-        check_device(dev)?;
-    }
-    let emitter = Emitter::new(destinations).context("cannot prepare to send reports")?;
+    let plan = Plan::make(args)?;
+    let config = &plan.config;
+    let emitter =
+        Emitter::new(plan.destinations.clone()).context("cannot prepare to send reports")?;
     let pins = make_pins(bpffs)?;
     let _lock = pins
         .lock()
@@ -59,7 +44,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     let sink = Sink::load(&pins, config.max_flows)
         .map_err(advise)
         .context("cannot load the sink's kernel programs")?;
-    prepare(&sink, &config, &collectors)
+    prepare(&sink, &plan)
         .context("cannot set up the sink")
         .inspect_err(|_| leave_nothing(&pins))?;
     for dev in config.devs.iter().filter(|_| config.hook == SinkHook::Xdp) {
@@ -68,8 +53,8 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .with_context(|| format!("cannot attach the sink to {dev}"))
             .inspect_err(|_| leave_nothing(&pins))?;
     }
-    let leases = keep_leases(&config);
-    let control = Control::bind(args.control.as_deref())
+    let leases = keep_leases(config);
+    let control = Control::bind(config.control.as_deref())
         .inspect_err(|err| {
             eprintln!(
                 "hostint: no control socket, so only who may read pins sees the status: {err:#}"
@@ -79,9 +64,12 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     // Threads keep what they begin with: from here on there are some.
     give_up(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
+    if args.config.is_some() {
+        signals::reload_on_hangup().context("cannot handle signals")?;
+    }
     let changing = pins.change().context("cannot attach the sink")?;
     for dev in &config.devs {
-        let mode = attach(&sink, &pins, dev, &config)
+        let mode = attach(&sink, &pins, dev, config)
             .with_context(|| format!("cannot attach the sink to {dev}"))
             .inspect_err(|_| leave_nothing(&pins))?;
         eprintln!(
@@ -96,14 +84,20 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             );
         }
     }
-    adopt(&sink, &pins, &config)?;
+    adopt(&sink, &pins, config)?;
     sink_links::take_over(&pins).context("cannot take over from another version")?;
     source::adopt(&pins).context("cannot take over the source of another version")?;
     drop(changing);
     if let Some(control) = &control {
-        control.serve(&pins, None);
+        let reload = args
+            .config
+            .is_some()
+            .then_some(signals::ask_to_reload as fn());
+        control.serve(&pins, reload);
     }
-    match serve(&pins, &sink, &config, emitter, leases).context("cannot go on as a sink")? {
+    match serve(&pins, &sink, plan, emitter, leases, Reload::new(args))
+        .context("cannot go on as a sink")?
+    {
         End::Asked => {
             eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");
         }
@@ -161,54 +155,10 @@ fn keep_leases(config: &SinkConfig) -> Option<LeaseKeeping> {
     }
 }
 
-fn check_device(dev: &str) -> Result<()> {
-    let ethernet = netdev::is_ethernet(dev)
-        .map_err(advise)
-        .with_context(|| format!("cannot use interface {dev}"))?;
-    anyhow::ensure!(
-        ethernet,
-        "cannot use interface {dev}: its packets have no Ethernet header"
-    );
-    Ok(())
-}
-
-fn resolve_collectors(config: &SinkConfig) -> Result<Vec<SocketAddr>> {
-    let mut found = Vec::new();
-    let mut mistakes = Vec::new();
-    for name in &config.collectors {
-        match resolve::socket_address(name, REPORT_PORT) {
-            Ok(address) if address.port() == 0 => {
-                mistakes.push(format!(
-                    "cannot use collector {name}: reports cannot be sent to port 0"
-                ));
-            }
-            Ok(address) => found.push(address),
-            Err(err) if err.kind() == std::io::ErrorKind::InvalidInput => {
-                mistakes.push(format!("cannot use collector {name}: {err}"));
-            }
-            Err(err) => return Err(err).with_context(|| format!("cannot find collector {name}")),
-        }
-    }
-    let ports = config.report_ports(found.iter().map(SocketAddr::port));
-    if ports.len() > MAX_REPORT_PORTS {
-        mistakes.push(format!(
-            "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
-            ports.len()
-        ));
-    }
-    if !mistakes.is_empty() {
-        return Err(ConfigError(mistakes).into());
-    }
-    Ok(found)
-}
-
-fn prepare(sink: &Sink, config: &SinkConfig, collectors: &[SocketAddr]) -> Result<()> {
-    let ports = config.report_ports(collectors.iter().map(SocketAddr::port));
+fn prepare(sink: &Sink, plan: &Plan) -> Result<()> {
     sink.host.refresh_clock()?;
-    sink.host.set_node_id(config.node_id)?;
-    sink.host.set_report_ports(&ports)?;
-    sink.host.set_lease_key(config.lease_key)?;
-    sink.apply(config)?;
+    plan.name_host(sink)?;
+    sink.apply(&plan.config)?;
     sink.note(daemon_counter::DAEMON_PID, std::process::id().into())?;
     sink.note(daemon_counter::DAEMON_STARTED_NS, clock::realtime_ns())?;
     sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;

@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::plan::Plan;
+use super::reload::{Reload, apply};
 use crate::commands::follow::Follower;
-use crate::commands::leases::{Counts, LeaseKeeping};
+use crate::commands::leases::{Counts, LeaseKeeping, say_plain};
 use crate::commands::troubles::Troubles;
-use crate::config::{Compat, SinkConfig};
+use crate::commands::{reloading, source};
+use crate::config::{Compat, File, SinkConfig};
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
@@ -109,10 +112,12 @@ pub enum End {
 pub fn serve(
     pins: &Pins,
     sink: &Sink,
-    config: &SinkConfig,
+    mut plan: Plan,
     emitter: Emitter,
     leases: Option<LeaseKeeping>,
+    mut reload: Reload,
 ) -> Result<End> {
+    let config = &plan.config;
     let pipeline = RefCell::new(Pipeline {
         builder: Builder {
             sink_node: config.node_id,
@@ -133,6 +138,7 @@ pub fn serve(
     let mut passes =
         Passes::new().context("cannot load the programs that walk over flow tables")?;
     let mut next_pass = Instant::now();
+    let mut watching = Watching::default();
     loop {
         // Ended by a signal is no error; what waits is read by consume.
         ring.poll_raw(POLL);
@@ -143,12 +149,24 @@ pub fn serve(
         if let Some(leases) = &mut pipeline.borrow_mut().leases {
             troubles.note("keep leases", leases.tick(pins));
         }
-        let followed = follower.follow(pins, Some((sink, config)));
+        if let Some(now) = reload.step(pins) {
+            let applied = now.and_then(|(now, _changing)| {
+                go_on(pins, sink, now, &plan, &mut pipeline.borrow_mut())
+            });
+            match applied {
+                Ok(now) => {
+                    reload.done(pins, &now, &plan);
+                    plan = now;
+                }
+                Err(err) => reloading::tell_refusal(&err),
+            }
+        }
+        let followed = follower.follow(pins, Some((sink, &plan.config)));
         troubles.note("look after what is attached", followed);
         let stepped = passes.step(
             pins,
             sink,
-            config,
+            &plan.config,
             &mut pipeline.borrow_mut().sweeper,
             &mut before,
         );
@@ -163,6 +181,7 @@ pub fn serve(
             next_pass = now + PASS;
             let links = sink_links::links(pins);
             if !ending && links.as_ref().is_ok_and(Vec::is_empty) {
+                reload.end();
                 write_counters(sink, &pipeline.borrow(), &follower, &before)?;
                 sink.note(daemon_counter::DAEMON_PID, 0)?;
                 return Ok(End::Detached);
@@ -175,16 +194,70 @@ pub fn serve(
                 Ok(state) => pipeline.borrow_mut().builder.clock = Some(state),
                 Err(err) => troubles.note("follow the clock", Err(err.into())),
             }
+            let watched = watching.follow(pins, &plan);
+            troubles.note("watch what the config file names", watched);
             sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;
             write_counters(sink, &pipeline.borrow(), &follower, &before)?;
         }
         if ending {
+            reload.end();
             ring.consume()?;
             write_counters(sink, &pipeline.borrow(), &follower, &before)?;
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
         }
     }
+}
+
+/// A source that is attached later, or anew, gets the rules of the file.
+#[derive(Default)]
+struct Watching(Option<u32>);
+
+impl Watching {
+    fn follow(&mut self, pins: &Pins, plan: &Plan) -> Result<()> {
+        let instance = attachments::instance(pins)?;
+        if instance == self.0 {
+            return Ok(());
+        }
+        if instance.is_some() && plan.file.as_ref().is_some_and(File::is_about_sources) {
+            // The command that attaches is at work still: the next time.
+            let Some(_changing) = pins.try_change()? else {
+                return Ok(());
+            };
+            source::set_file_rules(pins, &plan.rules)?;
+        }
+        self.0 = instance;
+        Ok(())
+    }
+}
+
+/// Goes on with other settings, all of them or none: what may fail comes first.
+fn go_on(
+    pins: &Pins,
+    sink: &Sink,
+    now: Plan,
+    before: &Plan,
+    pipeline: &mut Pipeline,
+) -> Result<Plan> {
+    let config = &now.config;
+    let mut emitter =
+        Emitter::new(now.destinations.clone()).context("cannot prepare to send reports")?;
+    apply(pins, sink, &now, before)?;
+    std::mem::swap(&mut pipeline.emitter, &mut emitter);
+    pipeline.emitter.inherit(emitter);
+    pipeline.builder.sink_node = config.node_id;
+    pipeline.builder.node_id_word = config.node_id_word;
+    pipeline.compat = config.compat;
+    pipeline
+        .sweeper
+        .set_timeouts(config.loss_timeout.0, config.idle_flow_timeout.0);
+    if let Some(leases) = &mut pipeline.leases
+        && config.lease_key != before.config.lease_key
+    {
+        say_plain(config.lease_key.is_some());
+        leases.set_key(config.lease_key);
+    }
+    Ok(now)
 }
 
 /// The flow tables are passed over a slice at a time, so that nothing else waits, and no more often than needed.

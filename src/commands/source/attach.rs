@@ -104,7 +104,8 @@ pub fn reattach(pins: &Pins, dev: &str, seen: &Seen) -> Result<()> {
     Ok(())
 }
 
-fn again(pins: &Pins, dev: &str, hook: SourceHook, info: &source_info) -> Result<()> {
+/// Makes an attachment again with these settings.
+pub fn again(pins: &Pins, dev: &str, hook: SourceHook, info: &source_info) -> Result<()> {
     let node = Host::read_pinned(pins)?.map_or(NodeId(0), |host| NodeId(host.node_id));
     let config = source_settings::config_of(hook, info);
     attach_dev(pins, dev, &config, node, (&[], false)).map(drop)

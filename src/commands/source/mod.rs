@@ -2,27 +2,24 @@
 
 mod attach;
 mod dests;
+mod foreground;
+mod plan;
+mod reconfigure;
 pub mod rules;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::follow::Follower;
-use super::leases::{LeaseKeeping, say_plain};
-use super::troubles::Troubles;
 use super::{Usage, advise, find_pins, give_up, make_pins};
-use crate::cli::{SourceCommand, exit};
-use crate::config::{SourceConfig, SourceOptions};
+use crate::cli::{AttachArgs, SourceCommand, exit};
+use crate::config::{Origin, SourceConfig};
 use crate::datapath::attachments;
 use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
-use crate::datapath::source::Source;
-use crate::datapath::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::{peer, sink_links};
-use crate::model::NodeId;
-use crate::os::{clock, netdev, privileges, signals};
+use crate::model::{NodeId, WatchRule};
+use crate::os::privileges;
 use attach::attach_dev;
 pub use attach::{adopt, reattach};
 pub use dests::follow_addresses;
@@ -30,11 +27,14 @@ use dests::{
     await_leases, del_dests, find_places, list_dests, open_list, read_dest_file, unname_leases,
     watch,
 };
-pub use rules::{follow_interfaces, rename_addresses};
+use foreground::look_after;
+use plan::Plan;
+pub use reconfigure::{reconfigure, refuse};
+pub use rules::{find_names, follow_interfaces, rename_addresses};
 
 pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
     match command {
-        SourceCommand::Attach(options) => attach(bpffs, options),
+        SourceCommand::Attach(args) => attach(bpffs, args),
         SourceCommand::Detach { dev } => detach(bpffs, dev),
         SourceCommand::AddDest {
             host,
@@ -68,39 +68,44 @@ pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
     }
 }
 
-fn attach(bpffs: Option<&Path>, options: &SourceOptions) -> Result<u8> {
-    if options.foreground {
+fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<u8> {
+    if !args.foreground && matches!(args.settings.origin("lease-key"), Some(Origin::Flag(_))) {
+        return Err(Usage(
+            "--lease-key is of no use without --foreground: the sink's daemon keeps leases, with its own".into(),
+        )
+        .into());
+    }
+    if args.foreground {
         give_up(&privileges::BEGIN)?;
     }
-    let config = options.check()?;
-    let names = match &options.dest_file {
-        Some(path) => read_dest_file(path)?,
-        None => Vec::new(),
-    };
-    let places = find_places(&names)?;
-    for dev in &options.dev {
-        let ethernet = netdev::is_ethernet(dev)
-            .map_err(advise)
-            .with_context(|| format!("cannot use interface {dev}"))?;
-        if !ethernet {
-            bail!("cannot use interface {dev}: its packets have no Ethernet header");
-        }
-    }
+    let plan = Plan::make(args)?;
+    let config = &plan.setup.source;
     let pins = make_pins(bpffs)?;
-    let node = choose_node(&pins, &config, options.force)?;
+    let node = choose_node(&pins, config, plan.setup.force)?;
     let changing = pins.change()?;
     let mut loaded = None;
-    for dev in &options.dev {
-        let attached = attach_dev(&pins, dev, &config, node, (&places, options.fixed));
+    for dev in &plan.setup.devs {
+        let attached = attach_dev(&pins, dev, config, node, plan.dests());
         loaded = Some(attached.inspect_err(|_| leave_nothing(&pins))?);
+    }
+    if plan.file.is_some() {
+        set_file_rules(&pins, &plan.rules).inspect_err(|_| leave_nothing(&pins))?;
     }
     drop(changing);
     attachments::take_over(&pins).context("cannot take over from another version")?;
     match loaded {
-        Some(source) if options.foreground => look_after(&pins, &source, &config)?,
+        Some(source) if args.foreground => look_after(&pins, &source, args, plan)?,
         _ => {}
     }
     Ok(exit::OK)
+}
+
+/// Makes these the rules that come from a file, as soon as there is a source.
+pub fn set_file_rules(pins: &Pins, rules: &[WatchRule]) -> Result<()> {
+    if !attachments::is_loaded(pins) {
+        return Ok(());
+    }
+    rules::replace_file_rules(pins, rules.to_vec()).context("cannot set the watchlist")
 }
 
 /// A source that could not be attached anywhere leaves no maps behind.
@@ -129,47 +134,6 @@ fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<NodeId
         )
         .into()),
     }
-}
-
-/// What the sink's daemon does on a host that has one.
-fn look_after(pins: &Pins, source: &Source, config: &SourceConfig) -> Result<()> {
-    let mut leases = LeaseKeeping::start(config.lease_key)?;
-    give_up(&privileges::STEADY)?;
-    signals::install().context("cannot handle signals")?;
-    let Some(_lock) = pins.lock().context("cannot lock this host's pins")? else {
-        bail!(
-            "a hostint sink serves this host already, and looks after its source (leave --foreground out)"
-        );
-    };
-    source.host.set_lease_key(config.lease_key)?;
-    say_plain(config.lease_key.is_some());
-    let mut follower = Follower::start();
-    let mut sweeper = SourceSweeper::new()?;
-    let mut troubles = Troubles::default();
-    let mut sweeping = false;
-    let mut resume = Instant::now();
-    let mut next = Instant::now();
-    while !signals::ending() {
-        troubles.note("keep leases", leases.tick(pins));
-        troubles.note("look after what is attached", follower.follow(pins, None));
-        if Instant::now() >= next {
-            next += Duration::from_secs(1);
-            let followed = source.host.refresh_clock();
-            troubles.note("follow the clock", followed.map(drop).map_err(Into::into));
-            sweeping = true;
-        }
-        if sweeping && Instant::now() >= resume {
-            let cpu_ns = clock::thread_cpu_ns();
-            let idle_ns = config.idle_flow_timeout.as_ns();
-            let step = sweeper.step(pins, clock::realtime_ns(), idle_ns);
-            sweeping = step.as_ref().is_ok_and(|step| !step.end);
-            troubles.note("pass over flow tables", step.map(drop).map_err(Into::into));
-            resume = Instant::now() + rest_after(clock::thread_cpu_ns() - cpu_ns);
-        }
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
-    eprintln!("hostint: ended; the source is still attached (hostint source detach ends that)");
-    Ok(())
 }
 
 fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<u8> {

@@ -13,12 +13,13 @@ use crate::model::{Place, WatchRule};
 use crate::views;
 
 /// From now on these rules are those of the config file, all at once; without a source on this host nothing
-/// happens. What `hostint source add-dest` added stays. The caller keeps others from changing the list.
+/// happens. What `hostint source add-dest` added stays. The caller keeps others from changing the list, and has
+/// resolved names, which may take long.
 pub fn replace_file_rules(pins: &Pins, rules: Vec<WatchRule>) -> Result<()> {
     let Some(list) = Watchlist::open(pins)? else {
         return Ok(());
     };
-    let mut all = find_names(rules)?;
+    let mut all = rules;
     let old = list.rules().context("cannot read the watchlist")?;
     all.extend(old.iter().filter(|rule| !rule.from_file).cloned());
     if all == old {
@@ -38,7 +39,7 @@ fn apply(pins: &Pins, list: &Watchlist, rules: &[WatchRule]) -> Result<()> {
 }
 
 /// Resolves what is not resolved yet. A name that cannot be found now is looked for again later.
-fn find_names(mut rules: Vec<WatchRule>) -> Result<Vec<WatchRule>> {
+pub fn find_names(mut rules: Vec<WatchRule>) -> Result<Vec<WatchRule>> {
     let places = rules
         .iter_mut()
         .flat_map(|rule| rule.from.iter_mut().chain(&mut rule.to));

@@ -58,6 +58,9 @@ struct Atom {
     to: Prefix,
 }
 
+/// Values and the nodes that they lead to.
+type Branches = Vec<(u32, u32)>;
+
 struct Compiler<'a> {
     rules: &'a [WatchRule],
     classes: Classes,
@@ -67,8 +70,8 @@ struct Compiler<'a> {
     out: Compiled,
     /// By the first test and the rules that are left.
     built: HashMap<(usize, Vec<u32>), u32>,
-    /// By test, other node, and edges.
-    nodes: HashMap<(usize, u32, Vec<(u32, u32)>), u32>,
+    /// By test, other node, and branches.
+    nodes: HashMap<(usize, u32, Branches), u32>,
     verdicts: HashMap<(u32, u32, u32), u32>,
     work: usize,
 }
@@ -266,7 +269,7 @@ impl Compiler<'_> {
     }
 
     /// The node that tests this and leads on so, one for all that need it.
-    fn branch(&mut self, test: usize, other: u32, next: Vec<(u32, u32)>) -> u32 {
+    fn branch(&mut self, test: usize, other: u32, next: Branches) -> u32 {
         if next.is_empty() {
             return other;
         }

@@ -256,3 +256,31 @@ fn a_socket_that_was_left_behind_is_no_hindrance() {
     );
     assert_eq!(std::fs::read(place.socket()).unwrap(), b"precious");
 }
+
+#[test]
+fn root_may_ask_for_a_reload() {
+    let place = Place::new();
+    place.lab.b.hostint("sink --detach --now");
+    let config = place.folder.join("hostint.toml");
+    let write = |node: u32| {
+        let text = format!("[sink]\ndev = \"b0\"\nnode-id = {node}\n");
+        std::fs::write(&config, text).unwrap();
+    };
+    write(2);
+    let host = &place.lab.b;
+    let socket = place.folder.join("reloading");
+    let sink = host.start(
+        &format!(
+            "sink --config {} --control {}",
+            config.display(),
+            socket.display()
+        ),
+        "sink attached",
+    );
+    write(7);
+    let mut client = UnixStream::connect(&socket).unwrap();
+    let answer = ask(&mut client, r#"{"change":"reload"}"#);
+    assert!(answer.get("error").is_none(), "{answer}");
+    await_that("the new node id", || host.status()["node_id"] == 7);
+    assert!(sink.stderr().contains(" applied: "), "{}", sink.stderr());
+}

@@ -1,0 +1,89 @@
+//! What a sink is to do: settings read and checked, names looked up, interfaces found; nothing is changed yet.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result};
+
+use crate::cli::SinkArgs;
+use crate::commands::{advise, source};
+use crate::config::{ConfigError, File, LogFormatName, Settled, SinkConfig, settle};
+use crate::datapath::sink::Sink;
+use crate::model::{REPORT_PORT, WatchRule};
+use crate::os::{netdev, resolve};
+use crate::report::{Destinations, LogFormat, LogSettings};
+
+/// All that is known before a sink begins, or goes on with other settings.
+pub struct Plan {
+    pub config: SinkConfig,
+    pub file: Option<File>,
+    /// The file's rules, their names looked up.
+    pub rules: Vec<WatchRule>,
+    pub destinations: Destinations,
+}
+
+impl Plan {
+    /// # Errors
+    /// If anything could not be done so.
+    pub fn make(args: &SinkArgs) -> Result<Self> {
+        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let destinations = Destinations {
+            collectors: resolve_collectors(&config)?,
+            report_to_sender: config.report_to_sender,
+            log: config.report_log.clone().map(|path| LogSettings {
+                path,
+                format: match config.log_format {
+                    LogFormatName::HostInt => LogFormat::HostInt,
+                    LogFormatName::Json => LogFormat::Json,
+                },
+            }),
+        };
+        for dev in &config.devs {
+            check_device(dev)?;
+        }
+        let rules = file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = source::find_names(rules)?;
+        Ok(Self {
+            config,
+            file,
+            rules,
+            destinations,
+        })
+    }
+
+    /// Node id, ports whose traffic is never tagged, and the key of lease messages.
+    pub fn name_host(&self, sink: &Sink) -> Result<()> {
+        let ports = self.destinations.collectors.iter().map(SocketAddr::port);
+        let ports = self.config.report_ports(ports);
+        sink.host
+            .apply(self.config.node_id, &ports, self.config.lease_key)?;
+        Ok(())
+    }
+}
+
+fn check_device(dev: &str) -> Result<()> {
+    let ethernet = netdev::is_ethernet(dev)
+        .map_err(advise)
+        .with_context(|| format!("cannot use interface {dev}"))?;
+    anyhow::ensure!(
+        ethernet,
+        "cannot use interface {dev}: its packets have no Ethernet header"
+    );
+    Ok(())
+}
+
+fn resolve_collectors(config: &SinkConfig) -> Result<Vec<SocketAddr>> {
+    let mut found = Vec::new();
+    for name in &config.collectors {
+        match resolve::socket_address(name, REPORT_PORT) {
+            Ok(address) => found.push(address),
+            Err(err) if err.kind() == std::io::ErrorKind::InvalidInput => {
+                let why = format!("cannot use collector {name}: {err}");
+                return Err(ConfigError::one(why).into());
+            }
+            Err(err) => return Err(err).with_context(|| format!("cannot find collector {name}")),
+        }
+    }
+    Ok(found)
+}

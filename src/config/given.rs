@@ -1,0 +1,88 @@
+//! Settings as flags and environment give them, over what a file says.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+
+/// Settings of the command line, each of which may come from the environment too.
+#[derive(Clone, Debug)]
+pub struct Given<O> {
+    pub options: O,
+    matches: ArgMatches,
+}
+
+/// Where a setting was given.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Origin {
+    Flag(String),
+    Variable(String),
+}
+
+/// The environment variable behind a flag.
+pub fn variable(flag: &str) -> String {
+    format!("HOSTINT_{}", flag.replace('-', "_").to_uppercase())
+}
+
+/// The settings that `O` consists of, by their names.
+pub fn settings_of<O: Args>() -> Vec<Arg> {
+    let command = O::augment_args(Command::new(""));
+    command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some())
+        .cloned()
+        .collect()
+}
+
+impl<O: Args> Given<O> {
+    /// These settings, and the file's where these say nothing.
+    pub fn over(&self, mut file: O) -> O {
+        // What a command line was read from once reads again.
+        let _ = file.update_from_arg_matches(&self.matches);
+        file
+    }
+
+    /// Where this setting was given, unless it is left to file and default.
+    pub fn origin(&self, key: &str) -> Option<Origin> {
+        let settings = settings_of::<O>();
+        let arg = settings.iter().find(|arg| arg.get_long() == Some(key))?;
+        match self.matches.value_source(arg.get_id().as_str())? {
+            ValueSource::CommandLine => Some(Origin::Flag(format!("--{key}"))),
+            ValueSource::EnvVariable => Some(Origin::Variable(variable(key))),
+            _ => None,
+        }
+    }
+}
+
+impl<O: FromArgMatches> FromArgMatches for Given<O> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(Self {
+            options: O::from_arg_matches(matches)?,
+            matches: matches.clone(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<O: Args> Args for Given<O> {
+    fn augment_args(command: Command) -> Command {
+        let settings = settings_of::<O>();
+        // Instead of a variable in the help of every flag.
+        let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
+        let command = command.after_help(format!(
+            "Settings may come from variables too, --{flag} from {} for instance, and from the file of --config: \
+             see hostint.toml(5).",
+            variable(flag)
+        ));
+        settings.into_iter().fold(command, |all, arg| {
+            let name = variable(arg.get_long().unwrap_or_default());
+            all.arg(arg.env(name).hide_env(true))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

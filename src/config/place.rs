@@ -1,0 +1,63 @@
+//! Hosts as people name them: addresses, prefixes, names, and ports behind them.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::model::{Place, Prefix};
+
+/// The port of `HOST[:PORT]` or `[IPV6]:PORT`, without looking for the host.
+///
+/// # Errors
+/// If no host or no port is there: why.
+pub fn port_of(text: &str, default_port: u16) -> Result<u16, String> {
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(address.port());
+    }
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    if bare.unwrap_or(text).parse::<IpAddr>().is_ok() {
+        return Ok(default_port);
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => {
+            let number = port.parse();
+            (
+                host,
+                number.map_err(|_| "a port is a number up to 65535".to_owned())?,
+            )
+        }
+        None => (text, default_port),
+    };
+    if !is_name(host) {
+        return Err("no host".to_owned());
+    }
+    Ok(port)
+}
+
+/// What may be looked up as a host's name.
+fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=255).contains(&text.len()) && text.chars().all(allowed)
+}
+
+/// An address or prefix with what it means, or a name that is still to be looked up.
+///
+/// # Errors
+/// If it is none of them: why.
+pub fn place(text: &str) -> Result<Place, String> {
+    let looks_numeric =
+        text.contains(['/', ':']) || text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let prefixes = match text.parse::<Prefix>() {
+        Ok(prefix) => vec![prefix],
+        Err(_) if !looks_numeric && is_name(text) => Vec::new(),
+        Err(err) => {
+            return Err(format!(
+                "{err} (expected a name, 10.0.0.1, 10.0.0.0/24 or 2001:db8::/64)"
+            ));
+        }
+    };
+    Ok(Place {
+        text: text.to_owned(),
+        prefixes,
+    })
+}

@@ -1,0 +1,119 @@
+//! What is settled between flags, environment and file.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::file::{COLLECT, File, SINK, SOURCE, in_order};
+use super::given::Given;
+use super::mistake::{ConfigError, Fault};
+use super::sink::SinkConfig;
+use super::source::SourceSetup;
+use super::table::Table;
+use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions};
+
+/// Settings of a command, which flags, environment and a table of the file can say.
+pub trait Settings: Args + Clone + Default {
+    type Config;
+    const TABLE: &'static str;
+
+    /// # Errors
+    /// All that is wrong.
+    fn check(self) -> Result<Self::Config, Vec<Fault>>;
+
+    fn table(file: &File) -> &Table<Self>;
+}
+
+macro_rules! settings {
+    ($options:ty, $config:ty, $name:expr, $table:ident) => {
+        impl Settings for $options {
+            type Config = $config;
+            const TABLE: &'static str = $name;
+
+            fn check(self) -> Result<Self::Config, Vec<Fault>> {
+                self.check()
+            }
+
+            fn table(file: &File) -> &Table<Self> {
+                &file.$table
+            }
+        }
+    };
+}
+
+settings!(SinkOptions, SinkConfig, SINK, sink);
+settings!(SourceOptions, SourceSetup, SOURCE, source);
+settings!(CollectOptions, CollectConfig, COLLECT, collect);
+
+/// Checked settings, and the file that they came from, if one was named.
+#[derive(Clone, Debug)]
+pub struct Settled<C> {
+    pub config: C,
+    pub file: Option<File>,
+}
+
+/// What a file says of sources, for interfaces where one is attached already.
+///
+/// # Errors
+/// All that is wrong.
+pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, ConfigError> {
+    let mut options = file.source.options.clone();
+    let mut devs = attached.to_vec();
+    if options.dev.is_empty() {
+        options.dev = devs.clone();
+    } else {
+        devs.retain(|dev| options.dev.contains(dev));
+    }
+    match options.check() {
+        Ok(setup) => Ok(SourceSetup { devs, ..setup }),
+        Err(faults) => {
+            let shown = file.path.display().to_string();
+            Err(ConfigError(file.source.locate(Some(&shown), None, faults)))
+        }
+    }
+}
+
+/// Reads the file, checks all of it, and the settings as they are together: flag over environment over file over
+/// default.
+///
+/// # Errors
+/// All mistakes.
+pub fn settle<O: Settings>(
+    given: &Given<O>,
+    path: Option<&Path>,
+) -> Result<Settled<O::Config>, ConfigError> {
+    let Some(path) = path else {
+        let settled = given.options.clone().check();
+        let nothing = Table::<O>::empty(O::TABLE);
+        return match settled {
+            Ok(config) => Ok(Settled { config, file: None }),
+            Err(faults) => Err(ConfigError(nothing.locate(None, Some(given), faults))),
+        };
+    };
+    let (file, mut mistakes) = File::read(path)?;
+    let shown = path.display().to_string();
+    let checked = given.over(O::table(&file).options.clone()).check();
+    if O::TABLE != SINK {
+        mistakes.extend(file.check_table::<SinkOptions>());
+    }
+    if O::TABLE != SOURCE {
+        mistakes.extend(file.check_table::<SourceOptions>());
+    }
+    if O::TABLE != COLLECT {
+        mistakes.extend(file.check_table::<CollectOptions>());
+    }
+    mistakes.extend(file.check_together());
+    let config = checked
+        .map_err(|faults| {
+            mistakes.extend(O::table(&file).locate(Some(&shown), Some(given), faults))
+        })
+        .ok();
+    in_order(&mut mistakes);
+    match config.filter(|_| mistakes.is_empty()) {
+        Some(config) => Ok(Settled {
+            config,
+            file: Some(file),
+        }),
+        None => Err(ConfigError(mistakes)),
+    }
+}

@@ -1,0 +1,334 @@
+//! A table of the config file, read by the definition of the flags that its keys are.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Args, Command};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::given::{Given, Origin, settings_of};
+use super::lines::Lines;
+use super::mistake::{Fault, Mistake};
+use super::value::{Word, shown, words};
+
+/// A key as the file has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    pub line: usize,
+    /// The lines of a list's values.
+    items: Vec<usize>,
+    /// What tells whether it changed.
+    pub text: String,
+    /// Its value was refused.
+    refused: bool,
+}
+
+/// The settings of one table, and where they stand.
+#[derive(Clone, Debug)]
+pub struct Table<O> {
+    pub name: &'static str,
+    pub options: O,
+    pub entries: BTreeMap<String, Entry>,
+}
+
+/// Reads tables of one kind.
+pub struct Reader<O> {
+    name: &'static str,
+    command: Command,
+    options: PhantomData<O>,
+}
+
+/// The settings that `O` consists of as a command line by themselves.
+pub fn command_of<O: Args>() -> Command {
+    let mut command = Command::new("")
+        .no_binary_name(true)
+        .disable_help_flag(true)
+        .args(settings_of::<O>());
+    command.build();
+    command
+}
+
+/// The names of its keys.
+pub fn names_of(command: &Command) -> impl Iterator<Item = &str> {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    shown.filter_map(Arg::get_long)
+}
+
+impl<O: Args + Default> Reader<O> {
+    pub fn new(name: &'static str, command: Command) -> Self {
+        Self {
+            name,
+            command,
+            options: PhantomData,
+        }
+    }
+
+    pub fn read(
+        &mut self,
+        table: &DeTable<'_>,
+        lines: &Lines<'_>,
+        mistakes: &mut Vec<Mistake>,
+    ) -> Table<O> {
+        let mut found = Table::empty(self.name);
+        let mut good: Vec<(String, Vec<Word>)> = Vec::new();
+        for (key, value) in table {
+            let mut keys = self.command.get_arguments();
+            let known = |arg: &&Arg| arg.get_long() == Some(key.get_ref()) && !arg.is_hide_set();
+            match keys.find(known) {
+                Some(arg) => {
+                    let (entry, words) = self.take(arg, key, value, lines, mistakes);
+                    if !entry.refused {
+                        good.push((key.get_ref().to_string(), words));
+                    }
+                    found.entries.insert(key.get_ref().to_string(), entry);
+                }
+                None => mistakes.push(self.unknown(key, lines)),
+            }
+        }
+        if let Some(options) = self.parse(&good) {
+            found.options = options;
+            return found;
+        }
+        // Some value is refused: each is tried by itself, so that all mistakes are found.
+        good.retain(|(key, words)| {
+            let before = mistakes.len();
+            for word in words {
+                if let Err(err) = self
+                    .command
+                    .try_get_matches_from_mut([flag(key, &word.text)])
+                {
+                    let line = lines.of(word.span.start);
+                    mistakes.push(self.mistake(line, key, refusal(&err, &word.text)));
+                }
+            }
+            if mistakes.len() > before
+                && let Some(entry) = found.entries.get_mut(key)
+            {
+                entry.refused = true;
+            }
+            mistakes.len() == before
+        });
+        found.options = self.parse(&good).unwrap_or_default();
+        found
+    }
+
+    fn parse(&mut self, given: &[(String, Vec<Word>)]) -> Option<O> {
+        let flags = given
+            .iter()
+            .flat_map(|(key, words)| words.iter().map(|word| flag(key, &word.text)));
+        let matches = self.command.try_get_matches_from_mut(flags).ok()?;
+        O::from_arg_matches(&matches).ok()
+    }
+
+    fn take(
+        &self,
+        arg: &Arg,
+        key: &Spanned<DeString<'_>>,
+        value: &Spanned<DeValue<'_>>,
+        lines: &Lines<'_>,
+        mistakes: &mut Vec<Mistake>,
+    ) -> (Entry, Vec<Word>) {
+        let (words, misfits) = words(arg, value);
+        let entry = Entry {
+            line: lines.of(key.span().start),
+            items: words.iter().map(|word| lines.of(word.span.start)).collect(),
+            text: shown(value.get_ref()),
+            refused: !misfits.is_empty(),
+        };
+        mistakes.extend(misfits.into_iter().map(|misfit| {
+            self.mistake(lines.of(misfit.span.start), key.get_ref(), misfit.message)
+        }));
+        (entry, words)
+    }
+
+    fn mistake(&self, line: usize, key: &str, message: String) -> Mistake {
+        Mistake {
+            line: Some(line),
+            table: Some(self.name.to_owned()),
+            key: Some(plain(key)),
+            message,
+            ..Mistake::default()
+        }
+    }
+
+    fn unknown(&self, key: &Spanned<DeString<'_>>, lines: &Lines<'_>) -> Mistake {
+        let name = key.get_ref();
+        let hint = match nearest(name, names_of(&self.command)) {
+            Some(near) => format!("did you mean {near}?"),
+            None => super::file::tables_with(name).map_or_else(
+                || "see hostint.toml(5)".to_owned(),
+                |tables| format!("it belongs to {tables}"),
+            ),
+        };
+        self.mistake(
+            lines.of(key.span().start),
+            name,
+            format!("unknown key ({hint})"),
+        )
+    }
+}
+
+fn flag(key: &str, word: &str) -> String {
+    format!("--{key}={word}")
+}
+
+/// A key that may be anything, in one line.
+pub fn plain(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !key.is_empty() && key.chars().all(bare) {
+        key.to_owned()
+    } else {
+        format!("{key:?}")
+    }
+}
+
+/// The name that was probably meant.
+pub fn nearest<'a>(name: &str, of: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const LIKE: f64 = 0.8;
+    let name = name.replace('_', "-").to_lowercase();
+    of.map(|candidate| (strsim::jaro(&name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > LIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Why a flag refuses a word, in one line.
+fn refusal(err: &clap::Error, word: &str) -> String {
+    let shown = shortened(word);
+    if err.kind() == ErrorKind::InvalidValue
+        && let Some(ContextValue::Strings(possible)) = err.get(ContextKind::ValidValue)
+    {
+        let near = nearest(word, possible.iter().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        return format!(
+            "unknown value {shown} (expected {}{hint})",
+            either(possible)
+        );
+    }
+    let why =
+        std::error::Error::source(err).map_or_else(|| err.kind().to_string(), ToString::to_string);
+    let why = why.replace(['\n', '\r'], " ");
+    match why
+        .split_once(" is not in ")
+        .and_then(|(_, range)| range.split_once("..="))
+    {
+        Some((first, last)) => format!("{word} is out of range (expected {first} to {last})"),
+        None => format!("cannot use {shown}: {why}"),
+    }
+}
+
+/// A value as messages quote it.
+pub fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        return format!("{text:?}");
+    }
+    let start: String = text.chars().take(LONGEST).collect();
+    format!("{start:?}...")
+}
+
+fn either(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+        [] => String::new(),
+    }
+}
+
+impl<O: Args + Default> Table<O> {
+    /// A table that is not there.
+    pub fn empty(name: &'static str) -> Self {
+        Self {
+            name,
+            options: O::default(),
+            entries: BTreeMap::new(),
+        }
+    }
+
+    /// True if all keys have the same values in both.
+    pub fn same_values(&self, other: &Self) -> bool {
+        let texts = |of: &Self| -> Vec<(String, String)> {
+            let entries = of.entries.iter();
+            entries
+                .map(|(key, entry)| (key.clone(), entry.text.clone()))
+                .collect()
+        };
+        texts(self) == texts(other)
+    }
+
+    /// A mistake about a key, where the file at `path` has it.
+    pub fn mistake_at(&self, path: &Path, key: &str, message: String) -> Mistake {
+        let entry = self.entries.get(key);
+        Mistake {
+            file: Some(path.display().to_string()),
+            line: entry.map(|entry| entry.line),
+            column: None,
+            table: Some(self.name.to_owned()),
+            key: Some(key.to_owned()),
+            message,
+        }
+    }
+
+    /// Says where each fault is, and leaves out those that follow from a mistake which was said.
+    pub fn locate(
+        &self,
+        path: Option<&str>,
+        given: Option<&Given<O>>,
+        faults: Vec<Fault>,
+    ) -> Vec<Mistake> {
+        faults
+            .into_iter()
+            .filter(|fault| {
+                let refused = |key: &&str| self.entries.get(*key).is_some_and(|at| at.refused);
+                !fault.keys.iter().any(refused)
+            })
+            .map(|fault| self.locate_one(path, given, fault))
+            .collect()
+    }
+
+    fn locate_one(&self, path: Option<&str>, given: Option<&Given<O>>, fault: Fault) -> Mistake {
+        let origin = |key: &str| given.and_then(|given| given.origin(key));
+        let in_file = fault.keys.iter().find_map(|key| match origin(key) {
+            None => self.entries.get(*key).map(|entry| (*key, entry)),
+            Some(_) => None,
+        });
+        let mut flags = fault.keys.iter().filter_map(|key| origin(key));
+        let Some((key, entry)) = in_file else {
+            let key = flags.next().map(|origin| match origin {
+                Origin::Flag(name) | Origin::Variable(name) => name,
+            });
+            return match path.filter(|_| fault.missing) {
+                Some(path) => Mistake {
+                    file: Some(path.to_owned()),
+                    table: Some(self.name.to_owned()),
+                    message: fault.message,
+                    ..Mistake::default()
+                },
+                None => Mistake {
+                    key,
+                    message: fault.message,
+                    ..Mistake::default()
+                },
+            };
+        };
+        let item = fault.item.filter(|_| fault.keys.first() == Some(&key));
+        let item = item.and_then(|item| entry.items.get(item));
+        let others: String = flags
+            .map(|origin| match origin {
+                Origin::Flag(name) => format!("; {name} is from the command line"),
+                Origin::Variable(name) => format!("; {name} is from the environment"),
+            })
+            .collect();
+        Mistake {
+            file: path.map(str::to_owned),
+            line: Some(item.copied().unwrap_or(entry.line)),
+            column: None,
+            table: Some(self.name.to_owned()),
+            key: Some(key.to_owned()),
+            message: fault.message + &others,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A value of the config file becomes what its flag would be given.
+
+use std::any::TypeId;
+use std::ops::Range;
+
+use clap::{Arg, ArgAction};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::Span;
+use crate::model::PortRange;
+
+/// What kind of value a setting takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Text,
+    Time,
+    Number,
+    NumberOrText,
+    Truth,
+}
+
+impl Kind {
+    fn of(arg: &Arg) -> Self {
+        let id = arg.get_value_parser().type_id();
+        let numbers = [
+            TypeId::of::<u8>(),
+            TypeId::of::<u16>(),
+            TypeId::of::<u32>(),
+            TypeId::of::<u64>(),
+        ];
+        if id == TypeId::of::<bool>() {
+            Self::Truth
+        } else if id == TypeId::of::<Span>() {
+            Self::Time
+        } else if id == TypeId::of::<PortRange>() {
+            Self::NumberOrText
+        } else if numbers.iter().any(|number| id == *number) {
+            Self::Number
+        } else {
+            Self::Text
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Time => "a time with its unit, such as \"200ms\"",
+            Self::Number => "a number",
+            Self::NumberOrText => "a number or a range such as \"8000-8099\"",
+            Self::Truth => "true or false",
+        }
+    }
+}
+
+/// One word for a flag, and where it stands.
+pub struct Word {
+    pub span: Range<usize>,
+    pub text: String,
+}
+
+/// Why a value is none for a setting.
+pub struct Misfit {
+    pub span: Range<usize>,
+    pub message: String,
+}
+
+/// Whether a setting is a list.
+pub fn is_list(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Append)
+}
+
+/// The words that a value gives its flag, and what of it fits no flag.
+pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>) {
+    let (mut words, mut misfits) = (Vec::new(), Vec::new());
+    let mut take = |value: &Spanned<DeValue<'_>>| match word(Kind::of(arg), value.get_ref()) {
+        Ok(text) => words.push(Word {
+            span: value.span(),
+            text,
+        }),
+        Err(message) => misfits.push(Misfit {
+            span: value.span(),
+            message,
+        }),
+    };
+    match value.get_ref() {
+        DeValue::Array(items) if is_list(arg) => {
+            items.iter().for_each(&mut take);
+            if items.is_empty() {
+                misfits.push(Misfit {
+                    span: value.span(),
+                    message: "an empty list says nothing (try to leave the key out)".to_owned(),
+                });
+            }
+        }
+        _ => take(value),
+    }
+    (words, misfits)
+}
+
+fn word(kind: Kind, value: &DeValue<'_>) -> Result<String, String> {
+    let expected = kind.name();
+    match (kind, value) {
+        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text))
+            if text.is_empty() =>
+        {
+            Err(format!("an empty string (expected {expected})"))
+        }
+        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text)) => {
+            Ok(text.to_string())
+        }
+        (Kind::Number | Kind::NumberOrText, DeValue::Integer(number)) => Ok(decimal(number)),
+        (Kind::Truth, DeValue::Boolean(on)) => Ok(on.to_string()),
+        (Kind::Text, DeValue::Integer(number)) => {
+            Err(format!("a number (expected {expected}; try \"{number}\")"))
+        }
+        (Kind::Number, DeValue::String(text)) if is_number(text) => Err(format!(
+            "a string (expected {expected}; try {text} without quotes)"
+        )),
+        (Kind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(format!(
+            "a string (expected {expected}; try {text} without quotes)"
+        )),
+        (_, value) => Err(format!("{} (expected {expected})", kind_of(value))),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn decimal(number: &toml::de::DeInteger<'_>) -> String {
+    match i128::from_str_radix(number.as_str(), number.radix()) {
+        Ok(number) => number.to_string(),
+        // Longer than any setting: refused with its digits.
+        Err(_) => number.to_string(),
+    }
+}
+
+/// What a value is, in a sentence.
+pub fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// A value as one text: equal for equal values.
+pub fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(number) => decimal(number),
+        DeValue::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| shown(item.get_ref())).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,149 @@
+//! A rule of the watchlist, as the config file has it.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::mistake::{Fault, fault, item_fault};
+use super::place::place;
+use crate::model::{DEFAULT_PRIORITY, Place, PortRange, Transport, WatchAction, WatchRule};
+
+/// A rule's keys. Of a list a packet needs to fit one value; what is left out fits all packets.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WatchOptions {
+    /// A name for the traffic
+    #[arg(long, value_name = "NAME", value_parser = parse_class)]
+    pub class: Option<String>,
+
+    /// What becomes of the packets: watch or exclude [default: watch]
+    #[arg(long, value_name = "ACTION", value_parser = actions())]
+    pub action: Option<WatchAction>,
+
+    /// Of the rules that fit a packet, the one with the highest decides [default: 100]
+    #[arg(long, value_name = "N")]
+    pub priority: Option<u16>,
+
+    /// Where packets come from: names, addresses, prefixes
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub from: Vec<String>,
+
+    /// Where packets go: names, addresses, prefixes
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub to: Vec<String>,
+
+    /// tcp or udp
+    #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocols())]
+    pub protocol: Vec<Transport>,
+
+    /// Source ports: 443 or 8000-8099
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    pub from_port: Vec<PortRange>,
+
+    /// Destination ports: 443 or 8000-8099
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    pub to_port: Vec<PortRange>,
+
+    /// DSCP values
+    #[arg(long, value_name = "DSCP", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(0..=63))]
+    pub dscp: Vec<u8>,
+
+    /// Interfaces that packets leave by
+    #[arg(long, value_name = "DEV", value_delimiter = ',')]
+    pub dev: Vec<String>,
+
+    /// Tag whether a sink answers or not
+    #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub fixed: Option<bool>,
+
+    /// Watch one flow in so many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub one_flow_in: Option<u32>,
+
+    /// Tag one packet in so many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub one_packet_in: Option<u32>,
+}
+
+fn actions() -> impl TypedValueParser<Value = WatchAction> {
+    PossibleValuesParser::new(["watch", "exclude"]).map(|name| match &*name {
+        "exclude" => WatchAction::Exclude,
+        _ => WatchAction::Watch,
+    })
+}
+
+fn protocols() -> impl TypedValueParser<Value = Transport> {
+    PossibleValuesParser::new(["tcp", "udp"]).map(|name| match &*name {
+        "udp" => Transport::Udp,
+        _ => Transport::Tcp,
+    })
+}
+
+/// A class is part of names that other programs know: metrics, labels.
+fn parse_class(text: &str) -> Result<String, String> {
+    let first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let rest = |c: char| first(c) || matches!(c, '.' | '_' | '-');
+    if text.len() <= 31 && text.starts_with(first) && text.chars().all(rest) {
+        return Ok(text.to_owned());
+    }
+    Err(
+        "a class is 1 to 31 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
+            .to_owned(),
+    )
+}
+
+fn places(key: &'static str, texts: &[String], faults: &mut Vec<Fault>) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (i, text) in texts.iter().enumerate() {
+        match place(text) {
+            Ok(place) => found.push(place),
+            Err(why) => faults.push(item_fault(key, i, format!("cannot use {text}: {why}"))),
+        }
+    }
+    found
+}
+
+impl WatchOptions {
+    /// Checks everything and fills in defaults.
+    ///
+    /// # Errors
+    /// All that is wrong.
+    pub fn check(self) -> Result<WatchRule, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let action = self.action.unwrap_or_default();
+        let fixed = self.fixed.unwrap_or(false);
+        if action == WatchAction::Exclude {
+            for (key, given) in [
+                ("static", fixed),
+                ("one-flow-in", self.one_flow_in.is_some()),
+                ("one-packet-in", self.one_packet_in.is_some()),
+            ] {
+                if given {
+                    faults.push(fault(
+                        &[key, "action"],
+                        "has no effect with action exclude, which tags no packet (try to leave it out)",
+                    ));
+                }
+            }
+        }
+        let from = places("from", &self.from, &mut faults);
+        let to = places("to", &self.to, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(WatchRule {
+            class: self.class,
+            action,
+            priority: self.priority.unwrap_or(DEFAULT_PRIORITY),
+            from,
+            to,
+            protocols: self.protocol,
+            from_ports: self.from_port,
+            to_ports: self.to_port,
+            dscp: self.dscp,
+            devs: self.dev,
+            fixed,
+            one_flow_in: self.one_flow_in.unwrap_or_default(),
+            one_packet_in: self.one_packet_in.unwrap_or_default(),
+            from_file: true,
+        })
+    }
+}

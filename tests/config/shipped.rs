@@ -1,0 +1,129 @@
+//! The config file that is shipped says all keys, and what it says is right.
+
+use hostint::config::{CollectOptions, SinkOptions, SourceOptions, keys as all_keys};
+
+use super::mistakes;
+
+const SHIPPED: &str = include_str!("../../packaging/hostint.toml");
+const PAGE: &str = include_str!("../../man/hostint.toml.5");
+
+/// The file with each key that is commented out put to use, and the lines of keys by table.
+fn put_to_use() -> (String, Vec<(String, String)>) {
+    let (mut text, mut keys, mut table) = (String::new(), Vec::new(), String::new());
+    for line in SHIPPED.lines() {
+        let bare = line.strip_prefix('#').unwrap_or(line);
+        let used = if bare.starts_with('[') {
+            let header = bare.split('#').next().unwrap().trim();
+            table = header.trim_matches(['[', ']']).to_owned();
+            bare
+        } else if bare.starts_with(|c: char| c.is_ascii_lowercase()) && bare.contains(" = ") {
+            let (key, _) = bare.split_once(" = ").unwrap();
+            keys.push((table.clone(), key.to_owned()));
+            bare
+        } else {
+            line
+        };
+        text += used;
+        text += "\n";
+    }
+    // There is no such file where tests run.
+    let text = text.replace("lease-key", "#lease-key");
+    (text, keys)
+}
+
+#[test]
+fn the_shipped_file_sets_nothing_and_is_right() {
+    let (file, found) = mistakes(SHIPPED.as_bytes());
+    assert_eq!(found, Vec::<String>::new());
+    for entries in [
+        &file.sink.entries,
+        &file.source.entries,
+        &file.collect.entries,
+    ] {
+        assert!(entries.is_empty(), "{entries:?}");
+    }
+    assert!(file.rules.is_empty());
+}
+
+#[test]
+fn with_all_comments_of_keys_removed_it_is_right_too() {
+    let (text, _) = put_to_use();
+    let (file, found) = mistakes(text.as_bytes());
+    // The one example that does not go with a default.
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("[source] superpackets: sinks of Host-INT do not know"));
+    assert_eq!(file.rules.len(), 2);
+}
+
+#[test]
+fn every_key_is_in_the_shipped_file_once() {
+    let (_, keys) = put_to_use();
+    for (table, known) in &all_keys() {
+        for key in known {
+            let times = keys.iter().filter(|(t, k)| t == table && k == key).count();
+            let twice = usize::from(*table == "watch" && key == "to");
+            assert_eq!(times, 1 + twice, "[{table}] {key}");
+        }
+    }
+    let known: usize = all_keys().iter().map(|(_, keys)| keys.len()).sum();
+    assert_eq!(keys.len(), known + 1, "keys that nobody knows");
+}
+
+#[test]
+fn the_defaults_in_the_shipped_file_are_those_of_the_code() {
+    let (text, _) = put_to_use();
+    let without_examples: String = text
+        .lines()
+        .filter(|line| {
+            !line.contains("example") || line.contains("dev =") || line.starts_with("node-id")
+        })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let (file, found) = mistakes(without_examples.as_bytes());
+    assert_eq!(found, Vec::<String>::new());
+    let sink = file.sink.options.check().unwrap();
+    let plain = SinkOptions {
+        dev: sink.devs.clone(),
+        node_id: Some(sink.node_id.0),
+        ..SinkOptions::default()
+    };
+    assert_eq!(sink, plain.check().unwrap());
+    let source = file.source.options.check().unwrap();
+    let plain = SourceOptions {
+        dev: source.devs.clone(),
+        node_id: source.source.node_id.map(|node| node.0),
+        // Left out it is that, or as it is.
+        max_flows: Some(65_536),
+        ..SourceOptions::default()
+    };
+    assert_eq!(source, plain.check().unwrap());
+    let collect = file.collect.options.check().unwrap();
+    let default = CollectOptions::default().check().unwrap();
+    assert_eq!(collect.json, default.json);
+}
+
+#[test]
+fn every_key_has_its_paragraph_in_the_page() {
+    let sections: Vec<&str> = PAGE.split("\n.SH ").collect();
+    for (table, known) in &all_keys() {
+        let header = match *table {
+            "watch" => "[[watch]]".to_owned(),
+            name => format!("[{name}]"),
+        };
+        let section = sections
+            .iter()
+            .find(|section| {
+                section
+                    .lines()
+                    .next()
+                    .is_some_and(|line| line.contains(&header))
+            })
+            .unwrap_or_else(|| panic!("no section {header}"));
+        for key in known {
+            let paragraph = format!("\n.TP\n.B {}\n", key.replace('-', "\\-"));
+            assert!(section.contains(&paragraph), "{header} {key}");
+        }
+        let paragraphs = section.matches("\n.TP\n.B ").count();
+        assert_eq!(paragraphs, known.len(), "{header}");
+    }
+}

@@ -1,0 +1,95 @@
+//! The shipped recipe rotates a report log without losing a line, by the real logrotate.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::netns::{HOSTINT, Lab, await_that, await_that_or};
+use crate::stamped::Stamped;
+
+const RECIPE: &str = include_str!("../../../packaging/logrotate/hostint");
+
+#[test]
+fn a_report_log_is_rotated_under_traffic() {
+    let lab = Lab::new();
+    let folder = std::env::temp_dir().join(format!("{}-logs", lab.b.ns));
+    fs::create_dir_all(&folder).unwrap();
+    let at = folder.display();
+    // logrotate trusts no folder that others may write to.
+    lab.b.sh(&format!("chmod 755 {at}"));
+    let recipe = RECIPE.replace("/var/log/hostint/", &format!("{at}/"));
+    assert_ne!(recipe, RECIPE);
+    fs::write(folder.join("recipe"), recipe).unwrap();
+    lab.b.sh(&format!("chmod 644 {at}/recipe"));
+    // Among processes of its own, so that the recipe finds this sink and no other. A line rotates once.
+    let script = format!(
+        "mkdir {at}/bpf; mount -t bpf bpf {at}/bpf; export HOSTINT_BPFFS={at}/bpf
+         hostint sink --dev b0 --node-id 2 --allow 10.9.1.0/24 --report-period 10ms --log-format json \
+             --report-log {at}/reports.log 2>{at}/sink &
+         PATH=$PATH:/usr/sbin
+         while read line; do
+             logrotate --force --state {at}/state {at}/recipe 2>&1 && echo rotated
+         done
+         kill $!; wait"
+    );
+    let path = Path::new(HOSTINT).parent().unwrap().display();
+    let path = format!("{path}:{}", std::env::var("PATH").unwrap());
+    let mut script = lab
+        .b
+        .command(
+            "unshare",
+            &[
+                "--pid",
+                "--fork",
+                "--mount-proc",
+                "--kill-child",
+                "sh",
+                "-c",
+                &script,
+            ],
+        )
+        .env("PATH", path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ask = script.stdin.take().unwrap();
+    let mut answers = BufReader::new(script.stdout.take().unwrap()).lines();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    await_that_or(|| read("sink").contains("sink attached"), || read("sink"));
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let traffic = Stamped::start(&lab, 6000);
+    for rotation in 1..=2 {
+        await_that("lines are written", || {
+            read("reports.log").lines().count() > 20
+        });
+        ask.write_all(b"again\n").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), "rotated", "{rotation}");
+    }
+    await_that("lines are written to the newest file", || {
+        read("reports.log").lines().count() > 20
+    });
+    traffic.assert_untouched("rotation");
+    drop(ask);
+    assert!(script.wait().unwrap().success());
+    lab.b.sh(&format!("gunzip -f {at}/reports.log.2.gz"));
+    let all = ["reports.log.2", "reports.log.1", "reports.log"]
+        .map(read)
+        .concat();
+    let numbers: Vec<u64> = all
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["report_seq"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
+    assert_eq!(numbers, expected, "no line is lost, none is twice");
+    fs::remove_dir_all(&folder).unwrap();
+}
