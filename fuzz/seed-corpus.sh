@@ -1,14 +1,39 @@
 #!/bin/bash
-# Fills corpus/ from the golden packets: the UDP payload of each report, and some number lines; and config files.
+# Fills corpus/ from the golden packets: the UDP payload of each report, each INT packet in a report, captures, lines
+# of reports, and some number lines; and config files.
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/config corpus/decode_report corpus/render_report corpus/exporter_track
+mkdir -p corpus/{config,decode_report,render_report,read_capture,read_record,exporter_track}
+
+# The bytes of a dump, as printf takes them.
+escaped() {
+	sed 's/^[0-9a-f]* *//' "$1" | tr -d ' \n' | sed 's/../\\x&/g'
+}
+
 for dump in ../tests/golden/{hostint_report_,hostint_drop_summary_,tr05_,tr10_,tr20_,ihr_}*.hex; do
-	bytes=$(sed 's/^[0-9a-f]* *//' "$dump" | tr -d ' \n' | sed 's/../\\x&/g')
+	name=$(basename "$dump" .hex)
+	bytes=$(escaped "$dump")
 	# 42 bytes of Ethernet, IPv4 and UDP come first
-	printf '%b' "$bytes" | tail -c +43 |
-		tee "corpus/decode_report/$(basename "$dump" .hex)" >"corpus/render_report/$(basename "$dump" .hex)"
+	printf '%b' "$bytes" | tail -c +43 | tee "corpus/decode_report/$name" >"corpus/render_report/$name"
+	# a capture of it, in little-endian order: header, then time and twice the size
+	size=$(printf '\\x%02x\\x%02x\\0\\0' $((${#bytes} / 4 % 256)) $((${#bytes} / 4 / 256)))
+	printf '%b' '\x4d\x3c\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0' \
+		"\\0\\xf1\\x53\\x65\\x15\\xcd\\x5b\\x07$size$size$bytes" >"corpus/read_capture/$name"
 done
+for dump in ../tests/golden/{hostint_l4_,hostint_ext_,int}*.hex; do
+	# a v2.0 group of one report, inner only, Ethernet, to the end
+	printf '%b' '\x20\x40\0\x09\0\0\0\x67\x03\xff\0\0' "$(escaped "$dump")" \
+		>"corpus/decode_report/$(basename "$dump" .hex)"
+done
+sed -n 's/.*"records": \[\(.*\)\]}$/\1/p' ../tests/golden/expected.jsonl >corpus/read_record/golden
+printf '%s\n' '{"schema":"hostint.report/1","kind":"latency","hw_id":0,"report_seq":1,"report_time_s":1,"reporter_node":3,"flow":{"src":"192.0.2.1","dst":"198.51.100.2","sport":1,"dport":2,"protocol":17},"source":{"node":2,"ingress_port":13,"egress_port":13,"ingress_ts_ns":1,"egress_ts_ns":1},"sink":{"node":3,"ingress_port":12,"egress_port":12,"ingress_ts_ns":9,"egress_ts_ns":9},"latency_ns":8,"seq":1}' \
+	>corpus/read_record/latency
+printf '%s\n' '{"schema":"hostint.report/1","kind":"drop-summary","hw_id":0,"report_seq":2,"report_time_s":1,"reporter_node":3,"flow":{"src":"2001:db8::1","dst":"2001:db8::2","sport":1,"dport":2,"protocol":6,"vlan":7},"source":{"node":2,"port":13},"sink":{"node":3,"port":12},"gap":{"first_seq":42,"last_seq":46,"count":5,"time_s":1}}' \
+	>corpus/read_record/loss
+# a pcapng section with an interface and a packet of nothing
+printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0' \
+	'\x01\0\0\0\x14\0\0\0\x01\0\0\0\0\0\0\0\x14\0\0\0' \
+	'\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0' >corpus/read_capture/pcapng
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped

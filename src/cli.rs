@@ -166,6 +166,19 @@ pub struct CollectArgs {
     #[command(flatten)]
     pub settings: Given<CollectOptions>,
 
+    /// Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
+    pub read: Option<PathBuf>,
+
+    /// With --read: UDP port that a capture has reports at; repeat for several [default: 32766]
+    #[arg(long, value_name = "PORT", requires = "read")]
+    pub port: Vec<u16>,
+
+    /// Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny"
+    /// for each [default: int-host-reporter]
+    #[arg(long, value_name = "LIST")]
+    pub drop_reasons: Option<String>,
+
     /// End after this many datagrams
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,

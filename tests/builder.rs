@@ -2,8 +2,7 @@
 
 mod golden;
 
-use golden::{frame, udp_payload};
-use hostint::collector::decode;
+use golden::{decode, frame, udp_payload};
 use hostint::model::*;
 use hostint::report::Builder;
 use hostint::wire::int_v05::IntBlock;

@@ -177,6 +177,35 @@ fn reports_go_to_stdout_and_the_rest_to_stderr() {
 }
 
 #[test]
+fn a_group_of_reports_is_one_datagram_and_several_lines() {
+    let (mut daemon, address) = collect(&["--json", "--count", "2"], Stdio::piped());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut group = golden::udp_payload("tr20_coalesced");
+    socket.send_to(&group, address).unwrap();
+    // The number wraps from 2^22 - 1, and one of the two reports is of an unknown type.
+    group[1..4].copy_from_slice(&[0xc0, 0, 0]);
+    group[8] = 0x94;
+    socket.send_to(&group, address).unwrap();
+    let mut out = String::new();
+    let mut stdout = daemon.child.stdout.take().unwrap();
+    stdout.read_to_string(&mut out).unwrap();
+    let kinds: Vec<_> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["local", "drop", "drop"]);
+    let (code, err) = daemon.end();
+    assert_eq!(code, Some(0), "{err}");
+    for part in [
+        "(node 103, hw 63): 3 reports, 0 lost, 0 duplicate",
+        "1 undecodable (kind 1)",
+        "2 datagrams, 3 reports from 1 exporter, 0 lost on the way",
+    ] {
+        assert!(err.contains(part), "{err}does not say: {part}");
+    }
+}
+
+#[test]
 fn text_lines_are_for_people() {
     let (mut daemon, address) = collect(&["--count", "1"], Stdio::piped());
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

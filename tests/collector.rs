@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, decode};
-use hostint::model::{Body, Flags, HwId, Observation, Report, TruncatedFrame};
+use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
+use hostint::model::{Body, Flags, HwId, Observation, Report};
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -216,17 +216,88 @@ fn any_order_within_the_window_adds_up() {
     }
 }
 
-fn report(sequence: u32, hw_id: u8) -> Report {
-    Report {
+#[test]
+fn shorter_numbers_wrap_where_they_end() {
+    const LAST: u32 = (1 << 22) - 1;
+    for (sentence, numbers, expected) in [
+        (
+            "in order across the wrap",
+            vec![LAST - 1, LAST, 0, 1],
+            [4, 0, 0, 0, 0, 0],
+        ),
+        ("a loss across the wrap", vec![LAST, 2], [2, 2, 0, 0, 0, 0]),
+        (
+            "late across the wrap",
+            vec![LAST - 1, 0, LAST, 1],
+            [4, 0, 0, 1, 0, 0],
+        ),
+        (
+            "a sixteenth of all numbers is a loss, more is not",
+            vec![1, 1 + LAST / 16, 2 + LAST / 8],
+            [3, 262_142, 0, 0, 1, 0],
+        ),
+        ("a restart", vec![3_000_000, 1, 2, 3, 4], [5, 0, 0, 0, 0, 1]),
+    ] {
+        let mut numbering = Numbering::of_bits(22);
+        for number in numbers {
+            numbering.arrived(number);
+        }
+        assert_eq!(numbering.counts(), counts(expected), "{sentence}");
+    }
+}
+
+#[test]
+fn a_group_counts_once_whatever_it_holds() {
+    let datagram = |sequence: u8, node: u8, reports: &[[u8; 4]]| {
+        [
+            &[0x20, 0, 0, sequence, 0, 0, 0, node][..],
+            &reports.concat(),
+        ]
+        .concat()
+    };
+    const GOOD: [u8; 4] = [0x00, 0, 0, 0];
+    const BAD: [u8; 4] = [0x20, 0, 0, 0];
+    let mut exporters = Exporters::default();
+    for datagram in [
+        datagram(1, 1, &[GOOD, GOOD, GOOD]),
+        datagram(2, 1, &[GOOD, BAD, GOOD, BAD]),
+        datagram(5, 1, &[BAD]),
+        datagram(1, 2, &[GOOD]),
+    ] {
+        exporters.received(host(1), &decode(&datagram).unwrap());
+    }
+    let each: Vec<_> = exporters
+        .each()
+        .iter()
+        .map(|e| {
+            (
+                e.node.map(|node| node.0),
+                e.reports,
+                e.numbers.received,
+                e.numbers.lost,
+            )
+        })
+        .collect();
+    assert_eq!(each, [(Some(1), 5, 3, 2), (Some(2), 1, 1, 0)]);
+    let sums = exporters.counts();
+    assert_eq!(
+        (sums.reports, sums.numbers.received, sums.numbers.lost),
+        (6, 4, 2)
+    );
+    assert_eq!((sums.undecodable.kind, sums.undecodable.total()), (3, 3));
+    assert_eq!(sums.undecodable.to_string(), "kind 3");
+}
+
+fn report(sequence: u32, hw_id: u8) -> ReportGroup {
+    ReportGroup::from(Report {
         sequence,
         observation: Observation {
             hw_id: HwId::new(hw_id).unwrap(),
             flags: Flags::default(),
             clock: None,
-            timestamp: 0,
-            body: Body::Ethernet(TruncatedFrame::default()),
+            body: Body::Packet(Box::default()),
         },
-    }
+    })
 }
 
 fn host(last: u8) -> IpAddr {
@@ -287,8 +358,8 @@ fn undecodable_datagrams_are_counted_by_cause() {
     for datagram in [
         &[][..],
         &[0; 11],
-        &[0x10; 40],
-        &[0x20; 40],
+        &[0x30; 40],
+        &[0xf0; 40],
         &[0x09; 40],
         &[0x04; 40],
         &latency_of_another_type,

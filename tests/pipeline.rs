@@ -1,6 +1,8 @@
 //! Ring bytes become reports, datagrams, and the same reports again; nothing in between needs a kernel.
 
-use hostint::collector::decode;
+mod golden;
+
+use golden::decode;
 use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_event};
 use hostint::datapath::events;
 use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent, Vlans};

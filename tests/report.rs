@@ -1,13 +1,17 @@
 //! Reports on their way: to collectors, back to packet senders, into the log, over loopback.
 
+mod golden;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostint::collector::{Exporters, Listener, decode};
+use golden::decode;
+use hostint::collector::{Exporters, Listener, ReportGroup};
 use hostint::model::*;
 use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
+use hostint::wire::packet;
 
 const NOW_NS: u64 = 1_700_000_000_987_654_321;
 
@@ -139,7 +143,10 @@ fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
     .unwrap();
     let good = BUILDER.build(&loopback_event(1), NOW_NS).unwrap();
     let too_big = Observation {
-        body: Body::Ethernet(TruncatedFrame(vec![0; 66_000])),
+        body: Body::Packet(Box::new(PacketReport {
+            packet: Some(packet::read(FirstHeader::Ethernet, &[0; 66_000], false)),
+            ..PacketReport::default()
+        })),
         ..good.clone()
     };
     for observation in [&good, &too_big, &good] {
@@ -150,7 +157,7 @@ fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
 
     let mut exporters = Exporters::default();
     for report in reports {
-        exporters.received(v4.ip(), report);
+        exporters.received(v4.ip(), &ReportGroup::from(report.clone()));
     }
     assert_eq!(exporters.counts().numbers.lost, 1, "the receiver sees it");
 

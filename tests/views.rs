@@ -2,15 +2,19 @@
 
 mod golden;
 
-use golden::udp_payload;
-use hostint::collector::decode;
+use golden::{decode, udp_payload};
 use hostint::model::*;
 use hostint::views::text::{Nanoseconds, TextLine};
 use hostint::views::{dests, rules};
+use hostint::wire::packet;
 use serde_json::{Value, json};
 
 fn report(name: &str) -> Report {
     decode(&udp_payload(name)).unwrap()
+}
+
+fn flow_of(frame: &[u8]) -> Option<FlowKey> {
+    packet::read(FirstHeader::Ethernet, frame, true).flow
 }
 
 fn arrival() -> Arrival {
@@ -27,7 +31,7 @@ fn frames_tell_their_flow_and_vlans_through_truncation_and_odd_headers() {
     let twice = [&plain[..12], &[0x88, 0xa8, 0, 9], &tagged[12..]].concat();
     let thrice = [&plain[..12], &[0x88, 0xa8, 0, 3], &twice[12..]].concat();
     let with_priority = [&plain[..12], &[0x81, 0, 0xe0, 0], &plain[12..]].concat();
-    let flow = TruncatedFrame(plain.clone()).flow();
+    let flow = flow_of(&plain);
     let in_vlans = |outer, inner| {
         let vlans = Vlans { outer, inner };
         flow.map(|flow| FlowKey { vlans, ..flow })
@@ -56,9 +60,9 @@ fn frames_tell_their_flow_and_vlans_through_truncation_and_odd_headers() {
         ),
     ];
     for (sentence, bytes, expected) in cases {
-        assert_eq!(TruncatedFrame(bytes).flow(), expected, "{sentence}");
+        assert_eq!(flow_of(&bytes), expected, "{sentence}");
     }
-    let flow = TruncatedFrame(swapped).flow();
+    let flow = flow_of(&swapped);
     assert_eq!(flow.map(|flow| flow.protocol), Some(17), "{flow:?}");
 }
 
@@ -96,10 +100,10 @@ fn a_latency_log_line_is_host_ints_to_the_letter() {
         egress_ts: ts,
     };
     let mut report = report("hostint_report_l4_udp");
-    report.observation.timestamp = 458_136;
     let Body::Latency(latency) = &mut report.observation.body else {
         panic!("no latency report");
     };
+    latency.time_s = 458_136;
     latency.hops = HopStack::between(hop(2, 13, 1_037_040_573), hop(3, 12, 1_037_050_488));
     assert_eq!(
         LogLine(&report).to_string(),
@@ -151,6 +155,7 @@ fn log_lines_of_other_kinds_follow_that_style() {
 
 #[test]
 fn text_lines_are_for_people() {
+    let reasons = DropReasons::profile(DropReasons::PROFILES[0]).unwrap();
     for (name, line) in [
         (
             "hostint_report_l4_udp",
@@ -176,26 +181,84 @@ fn text_lines_are_for_people() {
         (
             "tr05_drop",
             "22:13:20.123Z DROP     tcp 192.0.2.1:49152 > 198.51.100.2:80  \
-             reason 80  port 31 -> 32  queue 3  node 103  report 8 of subsystem 5 from 203.0.113.3",
+             reason 80 (acl deny)  port 31 -> 32  queue 3  node 103  report 8 of subsystem 5 from 203.0.113.3",
         ),
         (
             "tr05_local",
             "22:13:20.123Z local    tcp 192.0.2.1:49152 > 198.51.100.2:80  \
-             port 31 -> 32  queue 3 occupancy 1500  node 103  report 9 of subsystem 5 \
+             port 31 -> 32  congested queue 3 occupancy 1500  node 103  report 9 of subsystem 5 \
              from 203.0.113.3",
         ),
         (
+            "tr10_drop",
+            "22:13:20.123Z DROP     tcp 192.0.2.1:49152 > 198.51.100.2:80  reason 71 (traffic manager)  \
+             port 31 -> 32  queue 3  node 103  report 22 of subsystem 9 from 203.0.113.3",
+        ),
+        (
+            "tr20_inner_only_vxlan",
+            "22:13:20.123Z packet   udp 192.168.1.1:56789 > 192.168.2.2:4789  \
+             around tcp 10.10.1.1:49152 > 10.10.2.2:80  node 101 -> 102 -> 103  \
+             report 34 of subsystem 1 from 203.0.113.3",
+        ),
+        (
+            "tr20_intermediate",
+            "22:13:20.123Z transit  tcp 192.0.2.1:49152 > 198.51.100.2:80  queue 2 occupancy 1000  \
+             node 101 -> 102  report 38 of subsystem 1 from 203.0.113.3",
+        ),
+        (
             "tr05_flow_int05",
-            "22:13:20.123Z packet   tcp 192.0.2.1:49152 > 198.51.100.2:22  97 bytes  \
+            "22:13:20.123Z packet   tcp 192.0.2.1:49152 > 198.51.100.2:22  node 101 -> 102  \
              report 7 of subsystem 5 from 203.0.113.3",
         ),
     ] {
         let line_of = TextLine {
             report: &report(name),
-            arrival: arrival(),
+            arrival: Some(arrival()),
+            reasons: &reasons,
         };
         assert_eq!(line_of.to_string(), line);
+        let nobody_saw_it = TextLine {
+            arrival: None,
+            ..line_of
+        };
+        let bare = line.strip_prefix("22:13:20.123Z ").unwrap();
+        let bare = bare.strip_suffix(" from 203.0.113.3").unwrap();
+        assert_eq!(nobody_saw_it.to_string(), bare);
     }
+}
+
+#[test]
+fn drop_reasons_have_the_names_of_their_list() {
+    for (list, code, name) in [
+        ("int-host-reporter", 0, Some("unknown")),
+        ("int-host-reporter", 26, Some("outer ip ttl zero")),
+        ("int-host-reporter", 30, Some("ip header length invalid")),
+        ("int-host-reporter", 80, Some("acl deny")),
+        ("int-host-reporter", 184, Some("unauthorised source")),
+        ("int-host-reporter", 60, None),
+        ("p4lang-switch", 26, Some("outer ip ttl zero")),
+        ("p4lang-switch", 30, Some("ip version invalid")),
+        ("p4lang-switch", 60, Some("acl deny")),
+        ("p4lang-switch", 80, None),
+    ] {
+        let reasons = DropReasons::profile(list).unwrap();
+        assert_eq!(reasons.name(code), name, "{list} {code}");
+        let mut report = report("tr05_drop");
+        if let Body::Packet(packet) = &mut report.observation.body {
+            packet.metadata.drop_reason = Some(code);
+        }
+        let mut line = Vec::new();
+        let record = Record::new(&report, None).with_names(&reasons);
+        record.append_line(&mut line).unwrap();
+        let json: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(json["drop_reason"], code, "{list}");
+        assert_eq!(
+            json.get("drop_reason_name").and_then(Value::as_str),
+            name,
+            "{list} {code}"
+        );
+    }
+    assert_eq!(DropReasons::profile("nobody"), None);
 }
 
 #[test]
@@ -290,6 +353,8 @@ fn json_of_a_latency_report() {
     let mut expected = json!({
         "schema": "hostint.report/1",
         "kind": "latency",
+        "version": "0.5",
+        "tracked_flow": true,
         "exporter": "203.0.113.3",
         "exporter_port": 43981,
         "received_ns": 1_700_000_000_123_456_789_u64,

@@ -2,37 +2,41 @@
 #![no_main]
 
 use hostint::collector::decode;
-use hostint::model::{Arrival, LogLine, Record};
+use hostint::model::{Arrival, DropReasons, LogLine, Record};
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|datagram: &[u8]| {
-    let report = match decode(datagram) {
-        Ok(report) => report,
+    let group = match decode(datagram) {
+        Ok(group) => group,
         Err(error) => {
             let _ = error.to_string();
             return;
         }
     };
-    let arrival = Arrival {
-        exporter: ([192, 0, 2, 1], 1).into(),
-        received_ns: u64::from(report.observation.timestamp) << 20,
-    };
-    let text = TextLine {
-        report: &report,
-        arrival,
-    };
-    for line in [LogLine(&report).to_string(), text.to_string()] {
-        assert!(!line.contains('\n'));
+    for error in &group.refused {
+        assert!(!error.to_string().contains('\n'));
     }
-    let mut json = Vec::new();
-    assert!(
-        Record::new(&report, Some(arrival))
-            .append_line(&mut json)
-            .is_ok()
-    );
-    assert_eq!(
-        json.iter().position(|byte| *byte == b'\n'),
-        Some(json.len() - 1)
-    );
+    let reasons = DropReasons::profile("int-host-reporter").unwrap();
+    let arrival = Some(Arrival {
+        exporter: ([192, 0, 2, 1], 1).into(),
+        received_ns: u64::from(group.sequence) << 20,
+    });
+    for report in &group.reports {
+        let text = TextLine {
+            report,
+            arrival,
+            reasons: &reasons,
+        };
+        for line in [LogLine(report).to_string(), text.to_string()] {
+            assert!(!line.contains('\n'));
+        }
+        let mut json = Vec::new();
+        let record = Record::new(report, arrival).with_names(&reasons);
+        assert!(record.append_line(&mut json).is_ok());
+        assert_eq!(
+            json.iter().position(|byte| *byte == b'\n'),
+            Some(json.len() - 1)
+        );
+    }
 });

@@ -8,6 +8,9 @@ const WINDOW: u32 = 64;
 /// A jump ahead by more is not a loss, but another numbering.
 const MAX_JUMP: u32 = 1 << 24;
 
+/// Of shorter numbers, a jump by more than this part of them: most restarts are behind it.
+const SHORT_JUMP: u32 = 16;
+
 /// Old numbers that rise from arrival to arrival, without a new one between them: so many are a
 /// restart, fewer are strays.
 const RESTART_RUN: usize = 3;
@@ -32,11 +35,11 @@ pub enum Continuity {
     Restart,
 }
 
-/// Sums over all arrivals: `received - duplicates + lost` is what the exporter sent, as far as
+/// Sums over all datagrams: `received - duplicates + lost` is what the exporter sent, as far as
 /// its numbers tell.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct NumberingCounts {
-    /// Reports with a number, all of them.
+    /// Datagrams with a number, all of them; before v2.0 each is one report.
     pub received: u64,
     /// Numbers that have not come.
     pub lost: u64,
@@ -47,8 +50,10 @@ pub struct NumberingCounts {
 }
 
 /// The state of one exporter's numbering, in constant memory.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Numbering {
+    /// The largest number; behind it comes 0.
+    last: u32,
     newest: Option<Newest>,
     run: Run,
     counts: NumberingCounts,
@@ -83,7 +88,30 @@ impl NumberingCounts {
     }
 }
 
+impl Default for Numbering {
+    fn default() -> Self {
+        Self::of_bits(32)
+    }
+}
+
 impl Numbering {
+    /// Numbers of so many bits, at most 32.
+    pub fn of_bits(bits: u32) -> Self {
+        Self {
+            last: u32::MAX
+                .checked_shr(32_u32.saturating_sub(bits))
+                .unwrap_or(0),
+            newest: None,
+            run: Run::default(),
+            counts: NumberingCounts::default(),
+        }
+    }
+
+    /// How far `to` is ahead of `from`.
+    fn ahead(&self, from: u32, to: u32) -> u32 {
+        to.wrapping_sub(from) & self.last
+    }
+
     /// Takes note of the next arrival.
     pub fn arrived(&mut self, number: u32) -> Continuity {
         self.counts.received += 1;
@@ -91,10 +119,10 @@ impl Numbering {
             self.newest = Some(Newest::first(number, 1));
             return Continuity::First;
         };
-        let ahead = number.wrapping_sub(newest.number);
-        let behind = newest.number.wrapping_sub(number);
-        let continuity = if (1..=MAX_JUMP).contains(&ahead) {
-            newest.advance(ahead);
+        let ahead = self.ahead(newest.number, number);
+        let behind = self.ahead(number, newest.number);
+        let continuity = if (1..=MAX_JUMP.min(self.last / SHORT_JUMP)).contains(&ahead) {
+            newest.advance(ahead, self.last);
             self.counts.lost += u64::from(ahead - 1);
             self.newest = Some(newest);
             match ahead {
@@ -141,7 +169,7 @@ impl Numbering {
         self.counts.duplicates += duplicate;
         self.counts.stale += stale;
         let continues = self.run.length > 0 && {
-            let step = number.wrapping_sub(self.run.numbers[self.run.length - 1]);
+            let step = self.ahead(self.run.numbers[self.run.length - 1], number);
             (1..=RESTART_STEP).contains(&step)
         };
         if !continues {
@@ -169,8 +197,8 @@ impl Numbering {
         self.counts.lost += u64::from(missed);
         let mut newest = Newest::first(first, missed + 1);
         for number in others {
-            let ahead = number.wrapping_sub(newest.number);
-            newest.advance(ahead);
+            let ahead = self.ahead(newest.number, number);
+            newest.advance(ahead, self.last);
             self.counts.lost += u64::from(ahead - 1);
         }
         self.newest = Some(newest);
@@ -186,8 +214,8 @@ impl Newest {
         }
     }
 
-    fn advance(&mut self, by: u32) {
-        self.number = self.number.wrapping_add(by);
+    fn advance(&mut self, by: u32, last: u32) {
+        self.number = self.number.wrapping_add(by) & last;
         self.seen = self.seen.checked_shl(by).unwrap_or(0) | 1;
         self.accountable = self.accountable.saturating_add(by).min(WINDOW);
     }

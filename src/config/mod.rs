@@ -2,6 +2,7 @@
 
 mod choice;
 mod collect;
+mod drop_reasons;
 mod duration;
 mod file;
 mod given;
@@ -21,6 +22,7 @@ mod watch;
 
 pub use choice::{Compat, SinkHook, Superpackets};
 pub use collect::{CollectConfig, CollectOptions};
+pub use drop_reasons::drop_reasons;
 pub use duration::Span;
 pub use file::{File, MAX_RULES, SINK, SOURCE, WATCH, keys};
 pub use given::{Given, Origin, variable};

@@ -6,7 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 /// The ids of the VLAN tags around a packet, 12 bits each; 0 is no tag. A single tag is the inner one.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize,
+)]
+#[serde(default)]
 pub struct Vlans {
     #[serde(rename = "outer_vlan", skip_serializing_if = "is_no_tag")]
     pub outer: u16,
@@ -24,7 +27,7 @@ fn is_no_tag(id: &u16) -> bool {
 }
 
 /// A flow by its addresses, ports, IP protocol number and VLANs; ports are 0 where the protocol has none.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct FlowKey {
     pub src: IpAddr,
     pub dst: IpAddr,

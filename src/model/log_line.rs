@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Body, Hop, Report};
+use super::{Body, Hop, PacketReport, Report};
 
 /// Displays a report as Host-INT logs it, without the line's end.
 ///
@@ -29,11 +29,10 @@ impl fmt::Display for LogLine<'_> {
             sequence,
             observation,
         } = self.0;
-        let time = observation.timestamp;
         write!(f, "Seq: {sequence} ")?;
         match &observation.body {
             Body::Latency(report) => {
-                write!(f, "Time: {time} s Type: Latency")?;
+                write!(f, "Time: {} s Type: Latency", report.time_s)?;
                 HopText("Source", report.hops.source()).fmt(f)?;
                 for hop in report.hops.transit().iter().rev() {
                     HopText("Transit", hop).fmt(f)?;
@@ -44,9 +43,10 @@ impl fmt::Display for LogLine<'_> {
                 let flow = &summary.flow;
                 write!(
                     f,
-                    "Time: {time} s Type: Drop Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
+                    "Time: {} s Type: Drop Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
                      SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
                      GapTime: {} s GapSeq: {} GapCount: {}",
+                    summary.time_s,
                     summary.source_node,
                     summary.source_port,
                     summary.sink_node,
@@ -61,28 +61,32 @@ impl fmt::Display for LogLine<'_> {
                     summary.count
                 )
             }
-            Body::Drop(report) => write!(
-                f,
-                "Time: {time} ns Type: PacketDrop NodeID: {} IngressPort: {} EgressPort: {} \
-                 QueueID: {} Reason: {}",
-                report.node,
-                report.ingress_port,
-                report.egress_port,
-                report.queue_id,
-                report.reason
-            ),
-            Body::Local(report) => write!(
-                f,
-                "Time: {time} ns Type: Local NodeID: {} IngressPort: {} EgressPort: {} \
-                 QueueID: {} QueueOccupancy: {} EgressTS: {} ns",
-                report.node,
-                report.ingress_port,
-                report.egress_port,
-                report.queue_id,
-                report.queue_occupancy.get(),
-                report.egress_ts
-            ),
-            Body::Ethernet(_) => write!(f, "Time: {time} ns Type: Ethernet"),
+            Body::Packet(report) => packet_line(report, f),
         }
+    }
+}
+
+/// The standard kinds of v0.5; reports of later versions are shown as far as they fit.
+fn packet_line(report: &PacketReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let metadata = &report.metadata;
+    let time = metadata.ingress_ts.unwrap_or_default();
+    let (ingress, egress) = (metadata.ingress_port, metadata.egress_port);
+    let (ingress, egress) = (ingress.unwrap_or_default(), egress.unwrap_or_default());
+    let queue = metadata.queue_id.unwrap_or_default();
+    write!(f, "Time: {time} ns Type: ")?;
+    match (report.node, metadata.drop_reason) {
+        (None, _) => f.write_str("Ethernet"),
+        (Some(node), Some(reason)) => write!(
+            f,
+            "PacketDrop NodeID: {node} IngressPort: {ingress} EgressPort: {egress} \
+             QueueID: {queue} Reason: {reason}",
+        ),
+        (Some(node), None) => write!(
+            f,
+            "Local NodeID: {node} IngressPort: {ingress} EgressPort: {egress} \
+             QueueID: {queue} QueueOccupancy: {} EgressTS: {} ns",
+            metadata.queue_occupancy.unwrap_or_default(),
+            metadata.egress_ts.unwrap_or_default()
+        ),
     }
 }

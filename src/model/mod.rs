@@ -3,19 +3,25 @@
 mod clock;
 mod dest;
 mod diagnosis;
+mod drop_reasons;
 mod encapsulation;
 mod flow;
-mod frame;
 mod headers;
+mod hex;
 mod hop;
 mod host_status;
+mod int_header;
 mod lease;
 mod log_line;
+mod metadata;
 mod node;
+mod packet;
+mod packet_report;
 mod prefix;
 pub mod preflight;
 pub mod reasons;
 mod record;
+mod record_read;
 mod report;
 mod sink_event;
 mod watch;
@@ -23,26 +29,31 @@ mod watch;
 pub use clock::{ClockSource, ClockState};
 pub use dest::Dest;
 pub use diagnosis::{Reason, diagnose};
+pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
-pub use frame::TruncatedFrame;
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use hop::{Hop, HopStack};
 pub use host_status::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, FlowStatus,
     HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
+pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
 };
 pub use log_line::LogLine;
+pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use packet::{FirstHeader, Packet};
+pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use prefix::{BadPrefix, Prefix};
 pub use record::{Arrival, RECORD_SCHEMA, Record};
+pub use record_read::BadRecord;
 pub use report::{
-    Body, DropSummary, Flags, HwId, LatencyReport, LocalReport, Observation, PacketDropReport,
-    QueueDepth, QueueOccupancy, REPORT_PORT, Report, ReportedPacket,
+    Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,
+    ReportedPacket,
 };
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, Place, PortRange, WatchAction, WatchRule};

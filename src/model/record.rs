@@ -1,10 +1,15 @@
 //! The JSON object that a report becomes, wherever it is written.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Body, ClockState, FlowKey, Hop, NodeId, QueueDepth, Report};
+use super::int_header::is_false;
+use super::{
+    Body, ClockState, DropReasons, Extension, FlowKey, Hop, IntHeader, Metadata, NodeId,
+    QueueDepth, Report, ReportDomain, ReportVersion,
+};
 
 /// Names the shape of [`Record`]; a change that breaks readers changes it.
 pub const RECORD_SCHEMA: &str = "hostint.report/1";
@@ -18,123 +23,118 @@ pub struct Arrival {
 }
 
 /// One report as flat JSON; what a kind of report does not have is left out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct Record {
-    schema: &'static str,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exporter: Option<IpAddr>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exporter_port: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    received_ns: Option<u64>,
-    hw_id: u8,
-    report_seq: u32,
+    pub(super) schema: Cow<'static, str>,
+    pub(super) kind: Cow<'static, str>,
+    #[serde(default)]
+    pub(super) version: ReportVersion,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) exporter: Option<IpAddr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) exporter_port: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) received_ns: Option<u64>,
+    pub(super) hw_id: u8,
+    pub(super) report_seq: u32,
     #[serde(flatten)]
-    time: HeaderTime,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reporter_node: Option<NodeId>,
+    pub(super) flags: FlagsRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) report_time_s: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reporter_node: Option<NodeId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sink_clock: Option<Cow<'static, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sink_clock_synchronised: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) flow: Option<FlowKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inner_flow: Option<FlowKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<EndRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) transit: Vec<HopRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sink: Option<EndRecord>,
+    /// `null` in a latency report of a single hop.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "told"
+    )]
+    pub(super) latency_ns: Option<Option<i64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) seq: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) gap: Option<GapRecord>,
     #[serde(flatten)]
-    clock: Option<ClockRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flow: Option<FlowKey>,
-    #[serde(flatten)]
-    detail: Detail,
+    pub(super) metadata: Metadata,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) drop_reason_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) domain: Option<ReportDomain>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) frame_bytes: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) int: Vec<IntHeader>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) extensions: Vec<Extension>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-enum HeaderTime {
-    #[serde(rename = "report_time_s")]
-    Seconds(u32),
-    #[serde(rename = "ingress_ts_ns")]
-    Nanoseconds(u32),
-}
-
-/// The reporting sink's clock.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct ClockRecord {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sink_clock: Option<&'static str>,
-    sink_clock_synchronised: bool,
-}
-
-impl From<ClockState> for ClockRecord {
-    fn from(clock: ClockState) -> Self {
-        Self {
-            sink_clock: clock.source.name(),
-            sink_clock_synchronised: clock.synchronised,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-enum Detail {
-    Latency {
-        source: SourceRecord,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        transit: Vec<HopRecord>,
-        sink: HopRecord,
-        latency_ns: Option<i64>,
-        seq: u32,
-    },
-    DropSummary {
-        source: PortRecord,
-        sink: PortRecord,
-        gap: GapRecord,
-    },
-    Drop {
-        ingress_port: u16,
-        egress_port: u16,
-        queue_id: u8,
-        drop_reason: u8,
-        frame_bytes: usize,
-    },
-    Local {
-        ingress_port: u16,
-        egress_port: u16,
-        queue_id: u8,
-        queue_occupancy: u32,
-        egress_ts_ns: u32,
-        frame_bytes: usize,
-    },
-    Ethernet {
-        frame_bytes: usize,
-    },
+/// The flags of the report header that are set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct FlagsRecord {
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) dropped: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) congested_queue: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) tracked_flow: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) intermediate: bool,
 }
 
 /// A hop; timestamps are the low 32 bits of nanoseconds since the Unix epoch.
-#[derive(Clone, Debug, Serialize)]
-struct HopRecord {
-    node: NodeId,
-    ingress_port: u16,
-    egress_port: u16,
-    ingress_ts_ns: u32,
-    egress_ts_ns: u32,
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub(super) struct HopRecord {
+    pub(super) node: NodeId,
+    pub(super) ingress_port: u16,
+    pub(super) egress_port: u16,
+    pub(super) ingress_ts_ns: u32,
+    pub(super) egress_ts_ns: u32,
 }
 
-/// The source's hop, and the state of its queue if it tells.
-#[derive(Clone, Debug, Serialize)]
-struct SourceRecord {
-    #[serde(flatten)]
-    hop: HopRecord,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<QueueDepth>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct PortRecord {
-    node: NodeId,
-    port: u16,
+/// Source or sink: as a hop of a latency report, or by node and port in a drop-summary.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(super) enum EndRecord {
+    Hop {
+        #[serde(flatten)]
+        hop: HopRecord,
+        /// The state of the source's queue, if it tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<QueueDepth>,
+    },
+    Port {
+        node: NodeId,
+        port: u16,
+    },
 }
 
 /// `last_seq` is `first_seq + count - 1`: exact for one hole, a lower bound for several.
-#[derive(Clone, Debug, Serialize)]
-struct GapRecord {
-    first_seq: u32,
-    last_seq: u32,
-    count: u32,
-    time_s: u32,
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub(super) struct GapRecord {
+    pub(super) first_seq: u32,
+    pub(super) last_seq: u32,
+    pub(super) count: u32,
+    pub(super) time_s: u32,
+}
+
+/// Tells `null` from nothing.
+fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 impl From<&Hop> for HopRecord {
@@ -153,24 +153,90 @@ impl Record {
     /// The record of a report: received with `arrival`, or about to be sent without.
     pub fn new(report: &Report, arrival: Option<Arrival>) -> Self {
         let observation = &report.observation;
-        Self {
-            schema: RECORD_SCHEMA,
-            kind: observation.kind(),
+        let mut record = Self {
+            schema: RECORD_SCHEMA.into(),
+            kind: observation.kind().into(),
+            version: observation.version(),
             exporter: arrival.map(|arrival| arrival.exporter.ip()),
             exporter_port: arrival.map(|arrival| arrival.exporter.port()),
             received_ns: arrival.map(|arrival| arrival.received_ns),
             hw_id: observation.hw_id.get(),
             report_seq: report.sequence,
-            time: match observation.body {
-                Body::Latency(_) | Body::DropSummary(_) => {
-                    HeaderTime::Seconds(observation.timestamp)
-                }
-                _ => HeaderTime::Nanoseconds(observation.timestamp),
+            flags: FlagsRecord {
+                dropped: observation.flags.dropped,
+                congested_queue: observation.flags.congested_queue,
+                tracked_flow: observation.flags.tracked_flow,
+                intermediate: observation.flags.intermediate,
             },
             reporter_node: observation.reporter(),
-            clock: observation.clock.map(ClockRecord::from),
             flow: observation.flow(),
-            detail: Detail::new(&observation.body),
+            latency_ns: match observation.body {
+                Body::Latency(_) => Some(observation.latency_ns()),
+                _ => observation.latency_ns().map(Some),
+            },
+            ..Self::default()
+        };
+        record.tell_clock(observation.clock);
+        record.tell_body(&observation.body);
+        record
+    }
+
+    /// The same record with the name of its drop reason, if it has one that is known.
+    #[must_use]
+    pub fn with_names(mut self, reasons: &DropReasons) -> Self {
+        let code = self.metadata.drop_reason;
+        self.drop_reason_name = code.and_then(|code| reasons.name(code)).map(str::to_owned);
+        self
+    }
+
+    fn tell_clock(&mut self, clock: Option<ClockState>) {
+        let Some(clock) = clock else { return };
+        self.sink_clock = clock.source.name().map(Cow::from);
+        self.sink_clock_synchronised = Some(clock.synchronised);
+    }
+
+    fn tell_body(&mut self, body: &Body) {
+        match body {
+            Body::Latency(report) => {
+                self.report_time_s = Some(report.time_s);
+                self.source = Some(EndRecord::Hop {
+                    hop: report.hops.source().into(),
+                    queue: report.queue(),
+                });
+                self.transit = report.hops.transit().iter().map(HopRecord::from).collect();
+                self.sink = Some(EndRecord::Hop {
+                    hop: report.hops.sink().into(),
+                    queue: None,
+                });
+                self.seq = Some(report.sequence);
+            }
+            Body::DropSummary(summary) => {
+                self.report_time_s = Some(summary.time_s);
+                self.source = Some(EndRecord::Port {
+                    node: summary.source_node,
+                    port: summary.source_port,
+                });
+                self.sink = Some(EndRecord::Port {
+                    node: summary.sink_node,
+                    port: summary.sink_port,
+                });
+                self.gap = Some(GapRecord {
+                    first_seq: summary.before_seq.wrapping_add(1),
+                    last_seq: summary.before_seq.wrapping_add(summary.count),
+                    count: summary.count,
+                    time_s: summary.gap_time_s,
+                });
+            }
+            Body::Packet(report) => {
+                self.metadata = report.metadata.clone();
+                self.inner_flow = report.inner_flow();
+                self.domain = report.domain;
+                self.extensions.clone_from(&report.extensions);
+                if let Some(packet) = &report.packet {
+                    self.frame_bytes = Some(packet.length);
+                    self.int.clone_from(&packet.int);
+                }
+            }
         }
     }
 
@@ -179,56 +245,5 @@ impl Record {
         serde_json::to_writer(&mut *out, self)?;
         out.push(b'\n');
         Ok(())
-    }
-}
-
-impl Detail {
-    fn new(body: &Body) -> Self {
-        match body {
-            Body::Latency(report) => Self::Latency {
-                source: SourceRecord {
-                    hop: report.hops.source().into(),
-                    queue: report.queue(),
-                },
-                transit: report.hops.transit().iter().map(HopRecord::from).collect(),
-                sink: report.hops.sink().into(),
-                latency_ns: report.hops.latency_ns(),
-                seq: report.sequence,
-            },
-            Body::DropSummary(summary) => Self::DropSummary {
-                source: PortRecord {
-                    node: summary.source_node,
-                    port: summary.source_port,
-                },
-                sink: PortRecord {
-                    node: summary.sink_node,
-                    port: summary.sink_port,
-                },
-                gap: GapRecord {
-                    first_seq: summary.before_seq.wrapping_add(1),
-                    last_seq: summary.before_seq.wrapping_add(summary.count),
-                    count: summary.count,
-                    time_s: summary.gap_time_s,
-                },
-            },
-            Body::Drop(report) => Self::Drop {
-                ingress_port: report.ingress_port,
-                egress_port: report.egress_port,
-                queue_id: report.queue_id,
-                drop_reason: report.reason,
-                frame_bytes: report.frame.0.len(),
-            },
-            Body::Local(report) => Self::Local {
-                ingress_port: report.ingress_port,
-                egress_port: report.egress_port,
-                queue_id: report.queue_id,
-                queue_occupancy: report.queue_occupancy.get(),
-                egress_ts_ns: report.egress_ts,
-                frame_bytes: report.frame.0.len(),
-            },
-            Body::Ethernet(frame) => Self::Ethernet {
-                frame_bytes: frame.0.len(),
-            },
-        }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::net::IpAddr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{ClockState, FlowKey, HopStack, NodeId, QuotedHeaders, TruncatedFrame};
+use super::{ClockState, FlowKey, HopStack, NodeId, PacketReport, QuotedHeaders, ReportVersion};
 
 /// The UDP port to which reports are sent unless configured otherwise.
 pub const REPORT_PORT: u16 = 32766;
 
-/// One telemetry report (Telemetry Report v0.5).
+/// One telemetry report; of Telemetry Report v2.0, an individual report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
-    /// Counts the reports of one reporter to one destination, from 1.
+    /// Counts the datagrams of one reporter to one destination; reports of one group share it.
     pub sequence: u32,
     pub observation: Observation,
 }
@@ -24,9 +24,6 @@ pub struct Observation {
     pub flags: Flags,
     /// The reporter's clock, if it tells.
     pub clock: Option<ClockState>,
-    /// Whole seconds since the Unix epoch in latency and drop-summary reports; in the standard
-    /// kinds the low 32 bits of the device's nanoseconds when the packet was received.
-    pub timestamp: u32,
     pub body: Body,
 }
 
@@ -45,7 +42,7 @@ impl HwId {
     }
 }
 
-/// The D, Q and F flags of the report header.
+/// The D, Q, F and I flags of the report header.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flags {
     /// D: a packet was dropped.
@@ -54,66 +51,26 @@ pub struct Flags {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
+    /// I: a transit hop reports what it takes off the stack (v2.0).
+    pub intermediate: bool,
 }
 
-/// The kinds of report, by the NProto field of the report header.
+/// What a report is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Body {
-    /// NProto 0: a packet.
-    Ethernet(TruncatedFrame),
-    /// NProto 1: a packet that was dropped.
-    Drop(PacketDropReport),
-    /// NProto 2: a packet with the reporter's own metadata.
-    Local(LocalReport),
+    /// Telemetry Report v0.5 (NProto 0 to 2), v1.0 and v2.0: a packet.
+    Packet(Box<PacketReport>),
     /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow: numbers missing.
     DropSummary(DropSummary),
     /// NProto 4, Host-INT's latency report, or 5, the extended one: a packet's hops.
     Latency(LatencyReport),
 }
 
-/// A dropped packet (Telemetry Report v0.5, drop header).
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PacketDropReport {
-    pub node: NodeId,
-    pub ingress_port: u16,
-    pub egress_port: u16,
-    pub queue_id: u8,
-    /// A code of the p4lang/switch list; 0 is unknown.
-    pub reason: u8,
-    pub frame: TruncatedFrame,
-}
-
-/// A packet seen by one node (Telemetry Report v0.5, switch-local header).
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct LocalReport {
-    pub node: NodeId,
-    pub ingress_port: u16,
-    pub egress_port: u16,
-    pub queue_id: u8,
-    pub queue_occupancy: QueueOccupancy,
-    /// Low 32 bits of nanoseconds, by the device's own clock.
-    pub egress_ts: u32,
-    pub frame: TruncatedFrame,
-}
-
-/// How full a queue was, in the device's unit: 24 bits.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub struct QueueOccupancy(u32);
-
-impl QueueOccupancy {
-    /// `None` if the value needs more than 24 bits.
-    pub fn new(value: u32) -> Option<Self> {
-        (value <= 0x00ff_ffff).then_some(Self(value))
-    }
-
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
 /// Packets missing in a flow between source and sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DropSummary {
+    /// Whole seconds since the Unix epoch: when the report was made.
+    pub time_s: u32,
     pub source_node: NodeId,
     pub sink_node: NodeId,
     pub source_port: u16,
@@ -130,6 +87,8 @@ pub struct DropSummary {
 /// A packet's way from INT source to INT sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LatencyReport {
+    /// Whole seconds since the Unix epoch: when the report was made.
+    pub time_s: u32,
     pub packet: ReportedPacket,
     pub hops: HopStack,
     /// The flow's sequence number.
@@ -154,7 +113,7 @@ pub enum ReportedPacket {
 }
 
 /// How full a host's queue was.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct QueueDepth {
     /// More than 24 bits are reported as 2^24 - 1.
     pub packets: u32,
@@ -191,10 +150,8 @@ impl LatencyReport {
 impl Observation {
     /// One word for the kind of report.
     pub fn kind(&self) -> &'static str {
-        match self.body {
-            Body::Ethernet(_) => "ethernet",
-            Body::Drop(_) => "drop",
-            Body::Local(_) => "local",
+        match &self.body {
+            Body::Packet(report) => report.kind(self.flags),
             Body::DropSummary(_) => "drop-summary",
             Body::Latency(_) => "latency",
         }
@@ -203,9 +160,7 @@ impl Observation {
     /// The flow it is about, if the report shows one.
     pub fn flow(&self) -> Option<FlowKey> {
         match &self.body {
-            Body::Ethernet(frame) => frame.flow(),
-            Body::Drop(report) => report.frame.flow(),
-            Body::Local(report) => report.frame.flow(),
+            Body::Packet(report) => report.flow(),
             Body::DropSummary(summary) => Some(summary.flow),
             Body::Latency(report) => Some(report.flow()),
         }
@@ -214,19 +169,27 @@ impl Observation {
     /// The node that observed it, if the report says so.
     pub fn reporter(&self) -> Option<NodeId> {
         match &self.body {
-            Body::Ethernet(_) => None,
-            Body::Drop(report) => Some(report.node),
-            Body::Local(report) => Some(report.node),
+            Body::Packet(report) => report.node,
             Body::DropSummary(summary) => Some(summary.sink_node),
             Body::Latency(report) => Some(report.reporter()),
         }
     }
 
-    /// See [`HopStack::latency_ns`]; `None` unless this is a latency report of two hops or more.
+    /// One-way latency, if the report tells two times of the packet: see [`HopStack::latency_ns`]
+    /// and [`PacketReport::latency_ns`].
     pub fn latency_ns(&self) -> Option<i64> {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
-            _ => None,
+            Body::Packet(report) => report.latency_ns(),
+            Body::DropSummary(_) => None,
+        }
+    }
+
+    /// The version of the report.
+    pub fn version(&self) -> ReportVersion {
+        match &self.body {
+            Body::Packet(report) => report.version,
+            Body::Latency(_) | Body::DropSummary(_) => ReportVersion::V05,
         }
     }
 

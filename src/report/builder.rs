@@ -29,8 +29,8 @@ impl Builder {
     /// `None` for a gap, which is no news yet.
     pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
         let (body, dropped) = match event {
-            SinkEvent::Latency(event) => (Body::Latency(self.latency(event)), false),
-            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event)), true),
+            SinkEvent::Latency(event) => (Body::Latency(self.latency(event, now_ns)), false),
+            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true),
             SinkEvent::Gap(_) => return None,
         };
         Some(Observation {
@@ -39,14 +39,14 @@ impl Builder {
                 dropped,
                 congested_queue: false,
                 tracked_flow: true,
+                intermediate: false,
             },
             clock: self.clock,
-            timestamp: whole_seconds(now_ns),
             body,
         })
     }
 
-    fn latency(&self, event: &LatencyEvent) -> LatencyReport {
+    fn latency(&self, event: &LatencyEvent, now_ns: u64) -> LatencyReport {
         // The low 32 bits, as everywhere in a stack.
         let arrival_ts = event.sink_ns as u32;
         let sink = Hop {
@@ -57,6 +57,7 @@ impl Builder {
             egress_ts: arrival_ts,
         };
         LatencyReport {
+            time_s: whole_seconds(now_ns),
             packet: self.packet(event),
             hops: HopStack::between(event.source, sink),
             sequence: event.sequence,
@@ -82,8 +83,9 @@ impl Builder {
         }
     }
 
-    fn loss(&self, event: &LossEvent) -> DropSummary {
+    fn loss(&self, event: &LossEvent, now_ns: u64) -> DropSummary {
         DropSummary {
+            time_s: whole_seconds(now_ns),
             source_node: event.source_node,
             sink_node: self.sink_node,
             source_port: event.source_port,

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use crate::model::{Arrival, Body, Report};
+use crate::model::{Arrival, Body, DropReasons, Flags, PacketReport, Report};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`;
-/// the time is UTC.
+/// the time is UTC, and left out with the exporter where nobody knows the arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct TextLine<'a> {
     pub report: &'a Report,
-    pub arrival: Arrival,
+    pub arrival: Option<Arrival>,
+    pub reasons: &'a DropReasons,
 }
 
 /// Displays 1234567 as `1,234,567`.
@@ -54,17 +55,20 @@ impl fmt::Display for TextLine<'_> {
             sequence,
             observation,
         } = self.report;
-        let ms = self.arrival.received_ns / 1_000_000;
-        let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
-        let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
-        let kind = match observation.body {
-            Body::Latency(_) => "latency",
-            Body::DropSummary(_) => "LOSS",
-            Body::Drop(_) => "DROP",
-            Body::Local(_) => "local",
-            Body::Ethernet(_) => "packet",
+        if let Some(arrival) = self.arrival {
+            let ms = arrival.received_ns / 1_000_000;
+            let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+            let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+            write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
+        }
+        let kind = match observation.kind() {
+            "drop-summary" => "LOSS",
+            "drop" => "DROP",
+            "ethernet" => "packet",
+            "intermediate" => "transit",
+            kind => kind,
         };
-        write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z {kind:<7}  ")?;
+        write!(f, "{kind:<7}  ")?;
         match observation.flow() {
             Some(flow) => write!(f, "{flow}  ")?,
             None => f.write_str("unknown flow  ")?,
@@ -97,30 +101,65 @@ impl fmt::Display for TextLine<'_> {
                 summary.source_node,
                 summary.sink_node
             )?,
-            Body::Drop(report) => write!(
-                f,
-                "reason {}  port {} -> {}  queue {}  node {}",
-                report.reason,
-                report.ingress_port,
-                report.egress_port,
-                report.queue_id,
-                report.node
-            )?,
-            Body::Local(report) => write!(
-                f,
-                "port {} -> {}  queue {} occupancy {}  node {}",
-                report.ingress_port,
-                report.egress_port,
-                report.queue_id,
-                report.queue_occupancy.get(),
-                report.node
-            )?,
-            Body::Ethernet(frame) => write!(f, "{} bytes", frame.0.len())?,
+            Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }
         write!(f, "  report {sequence}")?;
         if observation.hw_id.get() != 0 {
             write!(f, " of subsystem {}", observation.hw_id.get())?;
         }
-        write!(f, " from {}", self.arrival.exporter.ip())
+        match self.arrival {
+            Some(arrival) => write!(f, " from {}", arrival.exporter.ip()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a node said about one packet, without the two spaces that separate the parts.
+fn packet(
+    report: &PacketReport,
+    flags: Flags,
+    reasons: &DropReasons,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let metadata = &report.metadata;
+    if let Some(inner) = report.inner_flow() {
+        write!(f, "around {inner}  ")?;
+    }
+    if let Some(code) = metadata.drop_reason {
+        write!(f, "reason {code}")?;
+        if let Some(name) = reasons.name(code) {
+            write!(f, " ({name})")?;
+        }
+        f.write_str("  ")?;
+    }
+    if let Some(latency) = report.latency_ns() {
+        write!(f, "{}  ", Nanoseconds(latency))?;
+    }
+    if let (Some(ingress), Some(egress)) = (metadata.ingress_port, metadata.egress_port) {
+        write!(f, "port {ingress} -> {egress}  ")?;
+    }
+    if let Some(latency) = metadata.hop_latency_ns {
+        write!(f, "hop {}  ", Nanoseconds(latency.into()))?;
+    }
+    if let Some(queue) = metadata.queue_id {
+        if flags.congested_queue {
+            f.write_str("congested ")?;
+        }
+        write!(f, "queue {queue}")?;
+        if let Some(occupancy) = metadata.queue_occupancy {
+            write!(f, " occupancy {occupancy}")?;
+        }
+        f.write_str("  ")?;
+    }
+    let path = report.path();
+    match path.split_first() {
+        Some((first, others)) => {
+            write!(f, "node {first}")?;
+            others.iter().try_for_each(|node| write!(f, " -> {node}"))
+        }
+        None => {
+            let length = report.packet.as_ref().map_or(0, |packet| packet.length);
+            write!(f, "{length} bytes")
+        }
     }
 }

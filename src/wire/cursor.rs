@@ -12,6 +12,11 @@ impl<'a> Cursor<'a> {
         Self { bytes, offset: 0 }
     }
 
+    /// Begins behind the first `offset` bytes.
+    pub(super) fn behind(bytes: &'a [u8], offset: usize) -> Self {
+        Self { bytes, offset }
+    }
+
     /// Bytes from the beginning to here.
     pub(super) fn offset(&self) -> usize {
         self.offset
@@ -49,6 +54,29 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, DecodeError> {
         self.array(what).map(u32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        self.array(what).map(u64::from_be_bytes)
+    }
+
+    /// The next `length` bytes, however many they claim to be.
+    pub(super) fn take(
+        &mut self,
+        what: &'static str,
+        length: usize,
+    ) -> Result<&'a [u8], DecodeError> {
+        let rest = self.rest();
+        let (taken, _) = rest
+            .split_at_checked(length)
+            .ok_or(DecodeError::Truncated {
+                what,
+                offset: self.offset,
+                needed: length,
+                available: rest.len(),
+            })?;
+        self.offset += length;
+        Ok(taken)
     }
 
     /// Reads a byte that has to have one value.

@@ -12,10 +12,16 @@ pub enum DecodeError {
         needed: usize,
         available: usize,
     },
-    #[error("telemetry report version {found}, expected 0 (v0.5)")]
+    #[error("telemetry report version {found}, expected 0 (v0.5), 1 (v1.0) or 2 (v2.0)")]
     Version { found: u8 },
-    #[error("report kind (NProto) {found}, expected 0 to 6")]
-    Kind { found: u8 },
+    #[error("{what} {found}, expected {expected}")]
+    Kind {
+        what: &'static str,
+        found: u8,
+        expected: &'static str,
+    },
+    #[error("more than {limit} individual reports in a group")]
+    TooMany { limit: usize },
     #[error("{what} of {found} bytes, expected {expected}")]
     Length {
         what: &'static str,
@@ -49,7 +55,7 @@ impl DecodeError {
             Self::Truncated { .. } => DecodeErrorKind::Truncated,
             Self::Version { .. } => DecodeErrorKind::Version,
             Self::Kind { .. } => DecodeErrorKind::Kind,
-            Self::Length { .. } => DecodeErrorKind::Length,
+            Self::Length { .. } | Self::TooMany { .. } => DecodeErrorKind::Length,
             Self::Field { .. } | Self::Headers { .. } => DecodeErrorKind::Field,
         }
     }

@@ -2,10 +2,17 @@
 
 mod cursor;
 mod error;
+mod int_header;
 pub mod int_v05;
 pub mod lease;
+mod metadata_items;
+pub mod packet;
+pub mod report;
 mod report_extended;
 mod report_hostint;
 pub mod report_v05;
+mod report_v10;
+pub mod report_v20;
+mod tunnel;
 
 pub use error::{DecodeError, DecodeErrorKind};

@@ -23,7 +23,7 @@ const VLAN_ID: u16 = 0x0fff;
 const MOST_PACKETS: u32 = 0x00ff_ffff;
 
 /// Reads a whole datagram whose fixed header says extended latency report.
-pub(super) fn decode_latency(datagram: &[u8]) -> Result<LatencyReport, DecodeError> {
+pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     const AROUND_INT: usize = HEADER_BYTES + FLOW_BYTES + QUEUE_BYTES;
     let hops = datagram
         .len()
@@ -40,6 +40,7 @@ pub(super) fn decode_latency(datagram: &[u8]) -> Result<LatencyReport, DecodeErr
     let queue = decode_queue(&mut cursor, flags)?;
     let (hops, sequence) = int_v05::decode_stack(&mut cursor, hops)?;
     Ok(LatencyReport {
+        time_s,
         packet: ReportedPacket::Named { flow, queue },
         hops,
         sequence,
@@ -60,7 +61,10 @@ pub(super) fn emit_latency(
 }
 
 /// Reads a whole datagram whose fixed header says extended drop-summary report.
-pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, DecodeError> {
+pub(super) fn decode_drop_summary(
+    datagram: &[u8],
+    time_s: u32,
+) -> Result<DropSummary, DecodeError> {
     if datagram.len() != HEADER_BYTES + GAP_BYTES + FLOW_BYTES {
         return Err(DecodeError::Length {
             what: "extended drop-summary report",
@@ -70,7 +74,7 @@ pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, Decode
     }
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
-    decode_gap(&mut cursor, |cursor| {
+    decode_gap(&mut cursor, time_s, |cursor| {
         decode_flow(cursor, 0).map(|(flow, _)| flow)
     })
 }

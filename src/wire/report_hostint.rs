@@ -55,10 +55,10 @@ impl Layout {
 }
 
 /// Reads a whole datagram whose fixed header says latency report.
-pub(super) fn decode_latency(datagram: &[u8]) -> Result<LatencyReport, DecodeError> {
+pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     let mut refused = None;
     for layout in Layout::of_size(datagram.len()) {
-        match decode_layout(datagram, layout) {
+        match decode_layout(datagram, layout, time_s) {
             Ok(report) => return Ok(report),
             Err(error) => refused = refused.or(Some(error)),
         }
@@ -70,7 +70,11 @@ pub(super) fn decode_latency(datagram: &[u8]) -> Result<LatencyReport, DecodeErr
     }))
 }
 
-fn decode_layout(datagram: &[u8], layout: Layout) -> Result<LatencyReport, DecodeError> {
+fn decode_layout(
+    datagram: &[u8],
+    layout: Layout,
+    time_s: u32,
+) -> Result<LatencyReport, DecodeError> {
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
     let reporter = match layout.reporter_word {
@@ -87,6 +91,7 @@ fn decode_layout(datagram: &[u8], layout: Layout) -> Result<LatencyReport, Decod
     .map_err(|source| DecodeError::Headers { offset, source })?;
     let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops)?;
     Ok(LatencyReport {
+        time_s,
         packet: ReportedPacket::Quoted { reporter, headers },
         hops,
         sequence,
@@ -132,7 +137,10 @@ impl Ipv4Flow {
 }
 
 /// Reads a whole datagram whose fixed header says drop-summary report.
-pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, DecodeError> {
+pub(super) fn decode_drop_summary(
+    datagram: &[u8],
+    time_s: u32,
+) -> Result<DropSummary, DecodeError> {
     const AROUND_L4: usize = HEADER_BYTES + GAP_BYTES + IP_BYTES;
     let transport = [Transport::Udp, Transport::Tcp]
         .into_iter()
@@ -144,7 +152,7 @@ pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, Decode
         })?;
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
-    decode_gap(&mut cursor, |cursor| {
+    decode_gap(&mut cursor, time_s, |cursor| {
         let offset = cursor.offset();
         let ip = cursor.array::<IP_BYTES>("synthetic IPv4 header")?;
         check_ip(&ip, offset, transport)?;
@@ -163,9 +171,11 @@ pub(super) fn decode_drop_summary(datagram: &[u8]) -> Result<DropSummary, Decode
 /// Reads what both kinds of drop-summary report have behind the fixed header, and then the flow.
 pub(super) fn decode_gap<'a>(
     cursor: &mut Cursor<'a>,
+    time_s: u32,
     flow: impl FnOnce(&mut Cursor<'a>) -> Result<FlowKey, DecodeError>,
 ) -> Result<DropSummary, DecodeError> {
     Ok(DropSummary {
+        time_s,
         source_node: NodeId(cursor.u32("source node ID")?),
         sink_node: NodeId(cursor.u32("sink node ID")?),
         source_port: cursor.u16("source port")?,

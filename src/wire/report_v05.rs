@@ -1,10 +1,10 @@
 //! Telemetry Report v0.5: the fixed header, the standard kinds, and the way to Host-INT's and ours.
 
 use super::cursor::Cursor;
-use super::{DecodeError, report_extended, report_hostint};
+use super::{DecodeError, packet, report_extended, report_hostint};
 use crate::model::{
-    Body, ClockSource, ClockState, Flags, HwId, LocalReport, NodeId, Observation, PacketDropReport,
-    QueueOccupancy, Report, ReportedPacket, TruncatedFrame,
+    Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
+    PacketReport, Report, ReportVersion, ReportedPacket,
 };
 
 /// Bytes of the fixed header.
@@ -28,6 +28,9 @@ const CLOCK_SOURCE_SHIFT: u8 = 6;
 const CLOCK_SYNCHRONISED: u8 = 0x20;
 const CLOCK_TOLD: u8 = 0x10;
 
+/// A queue's occupancy has 24 bits.
+const MOST_OCCUPANCY: u32 = 0x00ff_ffff;
+
 /// Reads one datagram. Reserved bits are ignored; the datagram's size is part of the format,
 /// because no length field says where a report ends.
 pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
@@ -42,16 +45,41 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     let sequence = cursor.u32("report sequence number")?;
     let timestamp = cursor.u32("report timestamp")?;
     let body = match first & 0x0f {
-        KIND_ETHERNET => Body::Ethernet(rest_of(&cursor)),
-        KIND_DROP => Body::Drop(decode_drop(&mut cursor)?),
-        KIND_LOCAL => Body::Local(decode_local(&mut cursor)?),
-        KIND_DROP_SUMMARY => Body::DropSummary(report_hostint::decode_drop_summary(datagram)?),
-        KIND_LATENCY => Body::Latency(report_hostint::decode_latency(datagram)?),
-        KIND_EXTENDED_LATENCY => Body::Latency(report_extended::decode_latency(datagram)?),
-        KIND_EXTENDED_DROP_SUMMARY => {
-            Body::DropSummary(report_extended::decode_drop_summary(datagram)?)
+        kind @ (KIND_ETHERNET | KIND_DROP | KIND_LOCAL) => {
+            let (node, mut metadata) = match kind {
+                KIND_DROP => decode_drop(&mut cursor)?,
+                KIND_LOCAL => decode_local(&mut cursor)?,
+                _ => (None, Metadata::default()),
+            };
+            metadata.ingress_ts = Some(timestamp.into());
+            let tracked = flags & FLAG_TRACKED_FLOW != 0;
+            Body::Packet(Box::new(PacketReport {
+                version: ReportVersion::V05,
+                node,
+                metadata,
+                // Without the flag there is no INT.
+                packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
+                ..PacketReport::default()
+            }))
         }
-        found => return Err(DecodeError::Kind { found }),
+        KIND_DROP_SUMMARY => {
+            let summary = report_hostint::decode_drop_summary(datagram, timestamp)?;
+            Body::DropSummary(summary)
+        }
+        KIND_LATENCY => Body::Latency(report_hostint::decode_latency(datagram, timestamp)?),
+        KIND_EXTENDED_LATENCY => {
+            Body::Latency(report_extended::decode_latency(datagram, timestamp)?)
+        }
+        KIND_EXTENDED_DROP_SUMMARY => {
+            Body::DropSummary(report_extended::decode_drop_summary(datagram, timestamp)?)
+        }
+        found => {
+            return Err(DecodeError::Kind {
+                what: "report kind (NProto)",
+                found,
+                expected: "0 to 6",
+            });
+        }
     };
     Ok(Report {
         sequence,
@@ -61,29 +89,18 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
                 dropped: flags & FLAG_DROPPED != 0,
                 congested_queue: flags & FLAG_CONGESTED_QUEUE != 0,
                 tracked_flow: flags & FLAG_TRACKED_FLOW != 0,
+                intermediate: false,
             },
             clock: decode_clock(clock),
-            timestamp,
             body,
         },
     })
 }
 
-/// Appends the datagram of a report to `out`.
+/// Appends the datagram of a report to `out`; of a report of a later version, what v0.5 can say.
 pub fn emit(report: &Report, out: &mut Vec<u8>) {
     match &report.observation.body {
-        Body::Ethernet(frame) => {
-            emit_header(KIND_ETHERNET, report, out);
-            out.extend(&frame.0);
-        }
-        Body::Drop(drop) => {
-            emit_header(KIND_DROP, report, out);
-            emit_drop(drop, out);
-        }
-        Body::Local(local) => {
-            emit_header(KIND_LOCAL, report, out);
-            emit_local(local, out);
-        }
+        Body::Packet(packet) => emit_packet(report, packet, out),
         Body::DropSummary(summary) => {
             if let Some(flow) = report_hostint::Ipv4Flow::of(&summary.flow) {
                 emit_header(KIND_DROP_SUMMARY, report, out);
@@ -106,6 +123,23 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
     }
 }
 
+fn emit_packet(report: &Report, packet: &PacketReport, out: &mut Vec<u8>) {
+    match (packet.node, packet.metadata.drop_reason) {
+        (None, None) => emit_header(KIND_ETHERNET, report, out),
+        (node, Some(reason)) => {
+            emit_header(KIND_DROP, report, out);
+            emit_drop(node.unwrap_or_default(), &packet.metadata, reason, out);
+        }
+        (Some(node), None) => {
+            emit_header(KIND_LOCAL, report, out);
+            emit_local(node, &packet.metadata, out);
+        }
+    }
+    if let Some(packet) = &packet.packet {
+        out.extend(&packet.bytes);
+    }
+}
+
 fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     let observation = &report.observation;
     let mut flags = 0;
@@ -121,7 +155,12 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     let clock = observation.clock.map_or(0, clock_byte);
     out.extend([VERSION << 4 | kind, flags, clock, observation.hw_id.get()]);
     out.extend(report.sequence.to_be_bytes());
-    out.extend(observation.timestamp.to_be_bytes());
+    let timestamp = match &observation.body {
+        Body::Packet(packet) => packet.metadata.ingress_ts.unwrap_or_default() as u32,
+        Body::DropSummary(summary) => summary.time_s,
+        Body::Latency(latency) => latency.time_s,
+    };
+    out.extend(timestamp.to_be_bytes());
 }
 
 fn clock_byte(clock: ClockState) -> u8 {
@@ -157,59 +196,56 @@ pub fn renumber(datagram: &mut [u8], sequence: u32) {
     }
 }
 
-fn rest_of(cursor: &Cursor<'_>) -> TruncatedFrame {
-    TruncatedFrame(cursor.rest().to_vec())
-}
-
-fn decode_drop(cursor: &mut Cursor<'_>) -> Result<PacketDropReport, DecodeError> {
+fn decode_drop(cursor: &mut Cursor<'_>) -> Result<(Option<NodeId>, Metadata), DecodeError> {
     let node = NodeId(cursor.u32("drop header")?);
-    let ingress_port = cursor.u16("drop header")?;
-    let egress_port = cursor.u16("drop header")?;
-    let queue_id = cursor.u8("drop header")?;
-    let reason = cursor.u8("drop header")?;
+    let metadata = Metadata {
+        ingress_port: Some(cursor.u16("drop header")?),
+        egress_port: Some(cursor.u16("drop header")?),
+        queue_id: Some(cursor.u8("drop header")?),
+        drop_reason: Some(cursor.u8("drop header")?),
+        ..Metadata::default()
+    };
     cursor.u16("drop header")?;
-    Ok(PacketDropReport {
-        node,
-        ingress_port,
-        egress_port,
-        queue_id,
-        reason,
-        frame: rest_of(cursor),
-    })
+    Ok((Some(node), metadata))
 }
 
-fn emit_drop(drop: &PacketDropReport, out: &mut Vec<u8>) {
-    out.extend(drop.node.0.to_be_bytes());
-    out.extend(drop.ingress_port.to_be_bytes());
-    out.extend(drop.egress_port.to_be_bytes());
-    out.extend([drop.queue_id, drop.reason, 0, 0]);
-    out.extend(&drop.frame.0);
+fn emit_drop(node: NodeId, metadata: &Metadata, reason: u8, out: &mut Vec<u8>) {
+    emit_node_and_ports(node, metadata, out);
+    let queue = metadata.drop_queue_id.or(metadata.queue_id);
+    out.extend([queue.unwrap_or_default(), reason, 0, 0]);
 }
 
-fn decode_local(cursor: &mut Cursor<'_>) -> Result<LocalReport, DecodeError> {
+fn decode_local(cursor: &mut Cursor<'_>) -> Result<(Option<NodeId>, Metadata), DecodeError> {
     let node = NodeId(cursor.u32("switch-local header")?);
     let ingress_port = cursor.u16("switch-local header")?;
     let egress_port = cursor.u16("switch-local header")?;
     let [queue_id, high, middle, low] = cursor.array("switch-local header")?;
-    let occupancy = u32::from_be_bytes([0, high, middle, low]);
-    let egress_ts = cursor.u32("switch-local header")?;
-    Ok(LocalReport {
-        node,
-        ingress_port,
-        egress_port,
-        queue_id,
-        queue_occupancy: QueueOccupancy::new(occupancy).unwrap_or_default(),
-        egress_ts,
-        frame: rest_of(cursor),
-    })
+    let metadata = Metadata {
+        ingress_port: Some(ingress_port),
+        egress_port: Some(egress_port),
+        queue_id: Some(queue_id),
+        queue_occupancy: Some(u32::from_be_bytes([0, high, middle, low])),
+        egress_ts: Some(cursor.u32("switch-local header")?.into()),
+        ..Metadata::default()
+    };
+    Ok((Some(node), metadata))
 }
 
-fn emit_local(local: &LocalReport, out: &mut Vec<u8>) {
-    out.extend(local.node.0.to_be_bytes());
-    out.extend(local.ingress_port.to_be_bytes());
-    out.extend(local.egress_port.to_be_bytes());
-    let [_, high, middle, low] = local.queue_occupancy.get().to_be_bytes();
-    out.extend([local.queue_id, high, middle, low]);
-    out.extend(local.egress_ts.to_be_bytes());
-    out.extend(&local.frame.0);
+fn emit_local(node: NodeId, metadata: &Metadata, out: &mut Vec<u8>) {
+    emit_node_and_ports(node, metadata, out);
+    let occupancy = metadata
+        .queue_occupancy
+        .unwrap_or_default()
+        .min(MOST_OCCUPANCY);
+    let [_, high, middle, low] = occupancy.to_be_bytes();
+    out.extend([metadata.queue_id.unwrap_or_default(), high, middle, low]);
+    let egress_ts = metadata.egress_ts.unwrap_or_default() as u32;
+    out.extend(egress_ts.to_be_bytes());
+}
+
+fn emit_node_and_ports(node: NodeId, metadata: &Metadata, out: &mut Vec<u8>) {
+    out.extend(node.0.to_be_bytes());
+    for port in [metadata.ingress_port, metadata.egress_port] {
+        out.extend(port.unwrap_or_default().to_be_bytes());
+    }
 }

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use hostint::collector;
+use hostint::model::Report;
+
 /// The frame of `tests/golden/NAME.hex`: an offset, then up to sixteen bytes per line.
 pub fn frame(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -18,4 +21,15 @@ pub fn frame(name: &str) -> Vec<u8> {
 #[allow(dead_code)] // each test file uses its share
 pub fn udp_payload(name: &str) -> Vec<u8> {
     frame(name).split_off(14 + 20 + 8)
+}
+
+/// The only report of a datagram.
+#[allow(dead_code)] // each test file uses its share
+pub fn decode(datagram: &[u8]) -> Result<Report, collector::DecodeError> {
+    let mut group = collector::decode(datagram)?;
+    match (group.reports.pop(), group.refused.pop()) {
+        (Some(report), None) if group.reports.is_empty() => Ok(report),
+        (None, Some(refused)) => Err(refused),
+        (last, refused) => panic!("{last:?}, {refused:?} and {group:?}"),
+    }
 }

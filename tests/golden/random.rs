@@ -1,6 +1,7 @@
 //! Random reports: every kind, every field.
 
 use hostint::model::*;
+use hostint::wire::packet;
 
 pub struct Random(pub u64);
 
@@ -49,9 +50,37 @@ impl Random {
         }
     }
 
-    pub fn frame(&mut self) -> TruncatedFrame {
+    pub fn frame(&mut self, with_int: bool) -> Packet {
         let length = self.u8();
-        TruncatedFrame((0..length).map(|_| self.u8()).collect())
+        let bytes: Vec<_> = (0..length).map(|_| self.u8()).collect();
+        packet::read(FirstHeader::Ethernet, &bytes, with_int)
+    }
+
+    /// A report of v0.5 about a packet: NProto 0, 1 or 2.
+    pub fn packet_report(&mut self, nproto: u8, with_int: bool) -> PacketReport {
+        let mut metadata = Metadata {
+            ingress_ts: Some(self.u32().into()),
+            ..Metadata::default()
+        };
+        if nproto != 0 {
+            metadata.ingress_port = Some(self.u16());
+            metadata.egress_port = Some(self.u16());
+            metadata.queue_id = Some(self.u8());
+        }
+        match nproto {
+            1 => metadata.drop_reason = Some(self.u8()),
+            2 => {
+                metadata.queue_occupancy = Some(self.u32() >> 8);
+                metadata.egress_ts = Some(self.u32().into());
+            }
+            _ => {}
+        }
+        PacketReport {
+            node: (nproto != 0).then(|| NodeId(self.u32())),
+            metadata,
+            packet: Some(self.frame(with_int)),
+            ..PacketReport::default()
+        }
     }
 
     pub fn vlans(&mut self) -> Vlans {
@@ -112,6 +141,7 @@ impl Random {
 
     pub fn latency(&mut self) -> LatencyReport {
         LatencyReport {
+            time_s: self.u32(),
             packet: match self.bool() {
                 true => self.quoted(),
                 false => self.named(),
@@ -123,6 +153,7 @@ impl Random {
 
     pub fn drop_summary(&mut self) -> DropSummary {
         DropSummary {
+            time_s: self.u32(),
             source_node: NodeId(self.u32()),
             sink_node: NodeId(self.u32()),
             source_port: self.u16(),
@@ -143,25 +174,9 @@ impl Random {
     }
 
     pub fn report(&mut self) -> Report {
+        let tracked_flow = self.bool();
         let body = match self.u8() % 5 {
-            0 => Body::Ethernet(self.frame()),
-            1 => Body::Drop(PacketDropReport {
-                node: NodeId(self.u32()),
-                ingress_port: self.u16(),
-                egress_port: self.u16(),
-                queue_id: self.u8(),
-                reason: self.u8(),
-                frame: self.frame(),
-            }),
-            2 => Body::Local(LocalReport {
-                node: NodeId(self.u32()),
-                ingress_port: self.u16(),
-                egress_port: self.u16(),
-                queue_id: self.u8(),
-                queue_occupancy: QueueOccupancy::new(self.u32() >> 8).unwrap(),
-                egress_ts: self.u32(),
-                frame: self.frame(),
-            }),
+            nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             _ => Body::Latency(self.latency()),
         };
@@ -172,10 +187,10 @@ impl Random {
                 flags: Flags {
                     dropped: self.bool(),
                     congested_queue: self.bool(),
-                    tracked_flow: self.bool(),
+                    tracked_flow,
+                    intermediate: false,
                 },
                 clock: self.bool().then(|| self.clock()),
-                timestamp: self.u32(),
                 body,
             },
         }

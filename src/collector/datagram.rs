@@ -1,0 +1,111 @@
+//! The UDP datagram in a captured packet, if it is one to the collector.
+
+use std::net::SocketAddr;
+
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, UdpHeader, UdpHeaderSlice};
+
+use super::capture::{Captured, LinkType};
+
+const UDP: u8 = 17;
+const UDP_BYTES: usize = 8;
+
+/// A datagram as a collector's socket would have received it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Datagram<'a> {
+    pub from: SocketAddr,
+    pub payload: &'a [u8],
+    /// A checksum is wrong: damage, or the capturing host left it to its network card.
+    pub wrong_checksum: bool,
+}
+
+/// Why a captured packet is no datagram to a report port.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NoDatagram {
+    /// Another protocol or port.
+    Other,
+    /// A fragment of a UDP datagram; to which port, only the first one tells.
+    Fragment,
+    /// The capture kept only its beginning.
+    Cut,
+    /// Of a link layer that is not read.
+    Link,
+}
+
+/// Finds the datagram to one of the ports.
+pub fn find<'a>(captured: &Captured<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
+    let bytes = captured.bytes;
+    let packet = match captured.link {
+        LinkType::Ethernet => {
+            LaxSlicedPacket::from_ethernet(bytes).map_err(|_| NoDatagram::Other)?
+        }
+        LinkType::Raw => raw(bytes)?,
+        LinkType::LinuxV1 => cooked(bytes, 14, 16)?,
+        LinkType::LinuxV2 => cooked(bytes, 0, 20)?,
+        LinkType::Loopback => raw(bytes.get(4..).unwrap_or_default())?,
+        LinkType::Other => return Err(NoDatagram::Link),
+    };
+    in_packet(&packet, ports)
+}
+
+fn raw(bytes: &[u8]) -> Result<LaxSlicedPacket<'_>, NoDatagram> {
+    LaxSlicedPacket::from_ip(bytes).map_err(|_| NoDatagram::Other)
+}
+
+/// A cooked header of `size` bytes with its EtherType at `at`.
+fn cooked(bytes: &[u8], at: usize, size: usize) -> Result<LaxSlicedPacket<'_>, NoDatagram> {
+    let ether_type = bytes.get(at..).and_then(<[u8]>::first_chunk);
+    match (ether_type, bytes.get(size..)) {
+        (Some(code), Some(rest)) => {
+            let code = EtherType(u16::from_be_bytes(*code));
+            Ok(LaxSlicedPacket::from_ether_type(code, rest))
+        }
+        _ => Err(NoDatagram::Other),
+    }
+}
+
+fn in_packet<'a>(packet: &LaxSlicedPacket<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
+    let payload = packet.ip_payload().ok_or(NoDatagram::Other)?;
+    if payload.ip_number.0 != UDP {
+        return Err(NoDatagram::Other);
+    }
+    if payload.fragmented {
+        return Err(NoDatagram::Fragment);
+    }
+    let l4 = payload.payload;
+    let header = UdpHeaderSlice::from_slice(l4)
+        .map_err(|_| NoDatagram::Other)?
+        .to_header();
+    if !ports.contains(&header.destination_port) {
+        return Err(NoDatagram::Other);
+    }
+    // 0 means to the packet's end, in jumbograms.
+    let length = match usize::from(header.length) {
+        0 => l4.len(),
+        length => length,
+    };
+    let payload = l4.get(UDP_BYTES..length).ok_or(NoDatagram::Cut)?;
+    let (source, wrong_checksum) = match packet.net.as_ref() {
+        Some(LaxNetSlice::Ipv4(ip)) => {
+            let ip = ip.header().to_header();
+            let wrong = header.checksum != 0
+                && !matches(&header, header.calc_checksum_ipv4(&ip, payload).ok());
+            let wrong = wrong || ip.header_checksum != ip.calc_header_checksum();
+            (std::net::IpAddr::from(ip.source), wrong)
+        }
+        Some(LaxNetSlice::Ipv6(ip)) => {
+            let ip = ip.header().to_header();
+            let wrong = !matches(&header, header.calc_checksum_ipv6(&ip, payload).ok());
+            (std::net::IpAddr::from(ip.source), wrong)
+        }
+        _ => return Err(NoDatagram::Other),
+    };
+    Ok(Datagram {
+        from: SocketAddr::new(source, header.source_port),
+        payload,
+        wrong_checksum,
+    })
+}
+
+fn matches(header: &UdpHeader, checksum: Option<u16>) -> bool {
+    checksum == Some(header.checksum)
+}

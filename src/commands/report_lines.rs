@@ -1,0 +1,139 @@
+//! Reports become lines on standard output, and what did not is counted.
+
+use std::io::{self, Write};
+
+use crate::collector::{Exporters, ReportGroup, decode};
+use crate::model::{Arrival, DropReasons, NodeId, Record, Report, ReportVersion};
+use crate::views::text::TextLine;
+
+/// Where reports go, wherever they come from.
+pub(super) struct ReportLines<W: Write> {
+    out: io::BufWriter<W>,
+    json: bool,
+    /// The list that the user chose.
+    chosen: Option<DropReasons>,
+    reasons: DropReasons,
+    exporters: Exporters,
+    line: Vec<u8>,
+    /// The group that the last record of a group belonged to.
+    group: Option<(Arrival, u32, Option<NodeId>)>,
+}
+
+impl<W: Write> ReportLines<W> {
+    pub(super) fn new(out: W, json: bool, reasons: Option<DropReasons>) -> Self {
+        let default = DropReasons::profile(DropReasons::PROFILES[0]);
+        Self {
+            out: io::BufWriter::new(out),
+            json,
+            chosen: reasons.clone(),
+            reasons: reasons.or(default).unwrap_or_default(),
+            exporters: Exporters::default(),
+            line: Vec::new(),
+            group: None,
+        }
+    }
+
+    /// Takes a datagram, whatever is in it.
+    pub(super) fn datagram(&mut self, bytes: &[u8], arrival: Arrival) -> io::Result<()> {
+        let from = arrival.exporter.ip();
+        match decode(bytes) {
+            Ok(group) => {
+                self.exporters.received(from, &group);
+                let mut reports = group.reports.iter();
+                reports.try_for_each(|report| self.report(report, Some(arrival), None))
+            }
+            Err(err) => {
+                self.exporters.undecodable(from, &err);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a report that was read back from a line. Its drop reason keeps the name that it had there,
+    /// unless the user chose a list.
+    pub(super) fn read_back(&mut self, record: &Record, report: Report) -> io::Result<()> {
+        let arrival = record.arrival();
+        let told = record.told_reason().filter(|_| self.chosen.is_none());
+        self.report(&report, arrival, told.as_ref())?;
+        let Some(arrival) = arrival else {
+            return Ok(());
+        };
+        let grouped = report.observation.version() == ReportVersion::V20;
+        let key = (arrival, report.sequence, report.observation.reporter());
+        let group = ReportGroup::from(report);
+        // The reports of one datagram stand in a row, and count it once.
+        if grouped && self.group == Some(key) {
+            self.exporters.another(arrival.exporter.ip(), &group);
+            return Ok(());
+        }
+        self.group = grouped.then_some(key);
+        self.exporters.received(arrival.exporter.ip(), &group);
+        Ok(())
+    }
+
+    fn report(
+        &mut self,
+        report: &Report,
+        arrival: Option<Arrival>,
+        told: Option<&DropReasons>,
+    ) -> io::Result<()> {
+        let reasons = told.unwrap_or(&self.reasons);
+        if !self.json {
+            let line = TextLine {
+                report,
+                arrival,
+                reasons,
+            };
+            return writeln!(self.out, "{line}");
+        }
+        self.line.clear();
+        Record::new(report, arrival)
+            .with_names(reasons)
+            .append_line(&mut self.line)
+            .map_err(io::Error::other)?;
+        self.out.write_all(&self.line)
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Each exporter's counts, on stderr.
+    pub(super) fn summarize_exporters(&self) {
+        for exporter in self.exporters.each() {
+            let node = exporter
+                .node
+                .map_or(String::new(), |node| format!("node {node}, "));
+            eprintln!(
+                "hostint: exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate",
+                exporter.exporter,
+                exporter.hw_id,
+                exporter.reports,
+                exporter.numbers.lost,
+                exporter.numbers.duplicates
+            );
+        }
+        let mut undecodable: Vec<_> = self.exporters.undecodable_by_address().collect();
+        undecodable.sort_by_key(|(address, _)| *address);
+        for (address, counts) in undecodable {
+            eprintln!(
+                "hostint: exporter {address}: {} undecodable ({counts})",
+                counts.total()
+            );
+        }
+    }
+
+    /// The sums, as a part of a sentence.
+    pub(super) fn summary(&self) -> String {
+        let sums = self.exporters.counts();
+        format!(
+            "{} reports from {} exporter{}, {} lost on the way, {} duplicate, {} undecodable",
+            sums.reports,
+            sums.exporters,
+            if sums.exporters == 1 { "" } else { "s" },
+            sums.numbers.lost,
+            sums.numbers.duplicates,
+            sums.undecodable.total()
+        )
+    }
+}

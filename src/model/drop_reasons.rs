@@ -1,0 +1,87 @@
+//! What drop reason codes mean; no standard says, so each domain has its list.
+
+use std::collections::BTreeMap;
+
+/// Names of drop reason codes.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct DropReasons(BTreeMap<u8, String>);
+
+/// The same in both lists below.
+const COMMON: [(u8, &str); 13] = [
+    (0, "unknown"),
+    (10, "outer source mac zero"),
+    (11, "outer source mac multicast"),
+    (12, "outer destination mac zero"),
+    (13, "outer ethernet miss"),
+    (14, "source mac zero"),
+    (15, "source mac multicast"),
+    (16, "destination mac zero"),
+    (25, "outer ip version invalid"),
+    (26, "outer ip ttl zero"),
+    (27, "outer ip source multicast"),
+    (28, "outer ip source loopback"),
+    (29, "outer ip routing miss"),
+];
+
+/// p4lang/switch, drop_reason_codes.h.
+const P4LANG_SWITCH: [(u8, &str); 16] = [
+    (30, "ip version invalid"),
+    (31, "ip ttl zero"),
+    (32, "ip source multicast"),
+    (33, "ip source loopback"),
+    (40, "port vlan mapping miss"),
+    (41, "stp state learning"),
+    (42, "stp state blocking"),
+    (43, "same interface"),
+    (44, "multicast snooping enabled"),
+    (50, "mtu check fail"),
+    (51, "traffic manager"),
+    (60, "acl deny"),
+    (61, "routed acl deny"),
+    (62, "urpf check fail"),
+    (63, "ip source guard miss"),
+    (64, "interface"),
+];
+
+/// int-host-reporter: the switches' later numbers, and those of its Calico from 180 on.
+const INT_HOST_REPORTER: [(u8, &str); 11] = [
+    (30, "ip header length invalid"),
+    (31, "ip checksum invalid"),
+    (55, "port vlan mapping miss"),
+    (71, "traffic manager"),
+    (80, "acl deny"),
+    (89, "bridging miss"),
+    (180, "encapsulation failed"),
+    (181, "decapsulation failed"),
+    (182, "checksum failed"),
+    (183, "ip options"),
+    (184, "unauthorised source"),
+];
+
+impl DropReasons {
+    /// The lists that are built in.
+    pub const PROFILES: [&str; 2] = ["int-host-reporter", "p4lang-switch"];
+
+    /// The list of that name; the first of [`Self::PROFILES`] is the default.
+    pub fn profile(name: &str) -> Option<Self> {
+        let own: &[(u8, &str)] = match name {
+            "int-host-reporter" => &INT_HOST_REPORTER,
+            "p4lang-switch" => &P4LANG_SWITCH,
+            _ => return None,
+        };
+        let names = COMMON.iter().chain(own);
+        Some(Self::from_iter(
+            names.map(|(code, name)| (*code, (*name).to_owned())),
+        ))
+    }
+
+    pub fn name(&self, code: u8) -> Option<&str> {
+        self.0.get(&code).map(String::as_str)
+    }
+}
+
+impl FromIterator<(u8, String)> for DropReasons {
+    fn from_iter<T: IntoIterator<Item = (u8, String)>>(names: T) -> Self {
+        Self(names.into_iter().collect())
+    }
+}

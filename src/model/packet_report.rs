@@ -1,0 +1,131 @@
+//! A telemetry report about one packet, of any version of the standard.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet};
+
+/// The version of a telemetry report.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+pub enum ReportVersion {
+    #[default]
+    #[serde(rename = "0.5")]
+    V05,
+    #[serde(rename = "1.0")]
+    V10,
+    #[serde(rename = "2.0")]
+    V20,
+}
+
+/// A packet that a node saw, and what the node said about it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PacketReport {
+    pub version: ReportVersion,
+    /// The node that reports; v0.5 does not always tell it.
+    pub node: Option<NodeId>,
+    /// The node's own metadata, the header's timestamp (before v2.0) included.
+    pub metadata: Metadata,
+    /// Of v2.0, unless it is all 0.
+    pub domain: Option<ReportDomain>,
+    pub packet: Option<Packet>,
+    /// Domain-specific extension data of v2.0, and TLVs that are no first packet.
+    pub extensions: Vec<Extension>,
+}
+
+/// Whose domain-specific metadata a v2.0 report brings, and which.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub struct ReportDomain {
+    pub id: u16,
+    /// DSMdBits.
+    pub bits: u16,
+    /// DSMdstatus.
+    pub status: u16,
+}
+
+/// Data that only a domain understands, as it came.
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub struct Extension {
+    /// TLVType, if it came as a TLV.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<u8>,
+    /// Template, of a TLV.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<u16>,
+    #[serde(with = "super::hex")]
+    pub data: Vec<u8>,
+}
+
+impl ReportVersion {
+    /// How many bits of the time its timestamps hold.
+    pub fn timestamp_bits(self) -> u32 {
+        match self {
+            Self::V05 | Self::V10 => 32,
+            Self::V20 => 64,
+        }
+    }
+}
+
+impl PacketReport {
+    /// One word for what it tells.
+    pub fn kind(&self, flags: Flags) -> &'static str {
+        match self.version {
+            ReportVersion::V05 if self.node.is_none() => "ethernet",
+            ReportVersion::V05 if self.metadata.drop_reason.is_some() => "drop",
+            ReportVersion::V05 => "local",
+            _ if flags.dropped || self.metadata.drop_reason.is_some() => "drop",
+            _ if flags.intermediate => "intermediate",
+            _ if self.metadata == Metadata::default() => "packet",
+            _ => "local",
+        }
+    }
+
+    pub fn flow(&self) -> Option<FlowKey> {
+        self.packet.as_ref().and_then(|packet| packet.flow)
+    }
+
+    pub fn inner_flow(&self) -> Option<FlowKey> {
+        self.packet.as_ref().and_then(|packet| packet.inner_flow)
+    }
+
+    /// Nanoseconds from the INT source's ingress timestamp to the reporting node's; where that has
+    /// none, to the newest hop's.
+    ///
+    /// Signed, and right as long as the true value is at most half of what the narrower of both
+    /// timestamps holds. `None` for Host-INT's block: its clock is not that of who reports it.
+    pub fn latency_ns(&self) -> Option<i64> {
+        let header = self.packet.as_ref()?.int.first()?;
+        if header.truncated || header.kind != IntType::Md {
+            return None;
+        }
+        let bits = header.version.timestamp_bits();
+        let (newest, oldest) = (header.hops.first()?, header.hops.last()?);
+        let begin = oldest.ingress_ts?;
+        let (end, bits) = match self.metadata.ingress_ts {
+            Some(own) => (own, bits.min(self.version.timestamp_bits())),
+            None if header.hops.len() > 1 => (newest.ingress_ts?, bits),
+            None => return None,
+        };
+        let elapsed = end.wrapping_sub(begin);
+        Some(match bits {
+            32 => i64::from(elapsed as u32 as i32),
+            _ => elapsed as i64,
+        })
+    }
+
+    /// The nodes on the way, oldest first, as far as the stack and the report tell.
+    pub fn path(&self) -> Vec<NodeId> {
+        let hops = self.packet.iter().flat_map(|packet| packet.int.first());
+        let mut path: Vec<_> = hops
+            .flat_map(|header| header.hops.iter().rev())
+            .filter_map(|hop| hop.node)
+            .collect();
+        if path.last().copied() != self.node {
+            path.extend(self.node);
+        }
+        path
+    }
+
+    /// The version of the outermost INT header, if there is one.
+    pub fn int_version(&self) -> Option<IntVersion> {
+        Some(self.packet.as_ref()?.int.first()?.version)
+    }
+}

@@ -1,0 +1,224 @@
+//! A JSON line back into the report that it was made of.
+
+use std::net::SocketAddr;
+
+use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
+use super::{
+    Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
+    Hop, HopStack, HwId, LatencyReport, Observation, Packet, PacketReport, QuotedHeaders, Record,
+    Report, ReportedPacket, Transport, Vlans,
+};
+
+/// Why a line is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRecord {
+    #[error("no JSON object of a report: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("schema {0:?}, expected \"hostint.report/1\"")]
+    Schema(String),
+    #[error("{what} of a {kind} report {problem}")]
+    Value {
+        kind: String,
+        what: &'static str,
+        problem: &'static str,
+    },
+}
+
+impl Record {
+    /// Reads one line, with or without its line feed; keys that later versions add are left out.
+    pub fn read_line(line: &[u8]) -> Result<Self, BadRecord> {
+        let record: Self = serde_json::from_slice(line)?;
+        if record.schema != RECORD_SCHEMA {
+            return Err(BadRecord::Schema(record.schema.into_owned()));
+        }
+        Ok(record)
+    }
+
+    /// Where and when it was received, if the line tells.
+    pub fn arrival(&self) -> Option<Arrival> {
+        Some(Arrival {
+            exporter: SocketAddr::new(self.exporter?, self.exporter_port?),
+            received_ns: self.received_ns?,
+        })
+    }
+
+    /// The name of the drop reason as the line tells it, for that code alone.
+    pub fn told_reason(&self) -> Option<DropReasons> {
+        let name = self.drop_reason_name.as_ref()?;
+        let told = (self.metadata.drop_reason?, name.clone());
+        (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([told]))
+    }
+
+    /// The report, equal in all that records tell; the packet's bytes are not among it.
+    pub fn report(&self) -> Result<Report, BadRecord> {
+        let hw_id = HwId::new(self.hw_id);
+        Ok(Report {
+            sequence: self.report_seq,
+            observation: Observation {
+                hw_id: hw_id.ok_or_else(|| self.bad("hw_id", "needs more than 6 bits"))?,
+                flags: Flags {
+                    dropped: self.flags.dropped,
+                    congested_queue: self.flags.congested_queue,
+                    tracked_flow: self.flags.tracked_flow,
+                    intermediate: self.flags.intermediate,
+                },
+                clock: self.clock()?,
+                body: self.body()?,
+            },
+        })
+    }
+
+    fn clock(&self) -> Result<Option<ClockState>, BadRecord> {
+        let source = match self.sink_clock.as_deref() {
+            None => ClockSource::Unknown,
+            Some("tai") => ClockSource::Tai,
+            Some("realtime") => ClockSource::Realtime,
+            Some("nic") => ClockSource::Nic,
+            Some(_) => return Err(self.bad("sink_clock", "is not tai, realtime or nic")),
+        };
+        Ok(self.sink_clock_synchronised.map(|synchronised| ClockState {
+            source,
+            synchronised,
+        }))
+    }
+
+    fn body(&self) -> Result<Body, BadRecord> {
+        match self.kind.as_ref() {
+            "latency" => self.latency().map(Body::Latency),
+            "drop-summary" => self.drop_summary().map(Body::DropSummary),
+            "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
+                Ok(Body::Packet(Box::new(self.packet_report())))
+            }
+            _ => Err(self.bad("kind", "is unknown")),
+        }
+    }
+
+    fn latency(&self) -> Result<LatencyReport, BadRecord> {
+        let (source, queue) = self.hop(self.source, "source")?;
+        let (sink, _) = self.hop(self.sink, "sink")?;
+        let between = self.transit.iter().map(Hop::from);
+        // A stack of one hop is told as source and as sink.
+        let hops: Vec<_> = match self.latency_ns.flatten() {
+            None => vec![sink],
+            Some(_) => std::iter::once(sink)
+                .chain(between)
+                .chain(std::iter::once(source))
+                .collect(),
+        };
+        let flow = self.flow.ok_or_else(|| self.bad("flow", "is missing"))?;
+        Ok(LatencyReport {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            packet: match quoted(&flow) {
+                Some(headers) if queue.is_none() => ReportedPacket::Quoted {
+                    reporter: self.reporter_node,
+                    headers,
+                },
+                _ => ReportedPacket::Named { flow, queue },
+            },
+            hops: HopStack::newest_first(&hops)
+                .ok_or_else(|| self.bad("transit", "is too long"))?,
+            sequence: self.needed(self.seq, "seq")?,
+        })
+    }
+
+    fn drop_summary(&self) -> Result<DropSummary, BadRecord> {
+        let (
+            Some(EndRecord::Port {
+                node: source_node,
+                port: source_port,
+            }),
+            Some(EndRecord::Port {
+                node: sink_node,
+                port: sink_port,
+            }),
+        ) = (self.source, self.sink)
+        else {
+            return Err(self.bad("source or sink", "is no node and port"));
+        };
+        let gap = self.needed(self.gap, "gap")?;
+        Ok(DropSummary {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            source_node,
+            sink_node,
+            source_port,
+            sink_port,
+            gap_time_s: gap.time_s,
+            before_seq: gap.first_seq.wrapping_sub(1),
+            count: gap.count,
+            flow: self.needed(self.flow, "flow")?,
+        })
+    }
+
+    fn packet_report(&self) -> PacketReport {
+        PacketReport {
+            version: self.version,
+            node: self.reporter_node,
+            metadata: self.metadata.clone(),
+            domain: self.domain,
+            packet: self.frame_bytes.map(|length| Packet {
+                first: FirstHeader::default(),
+                length,
+                bytes: Vec::new(),
+                flow: self.flow,
+                inner_flow: self.inner_flow,
+                int: self.int.clone(),
+            }),
+            extensions: self.extensions.clone(),
+        }
+    }
+
+    fn hop(
+        &self,
+        end: Option<EndRecord>,
+        what: &'static str,
+    ) -> Result<(Hop, Option<super::QueueDepth>), BadRecord> {
+        match end {
+            Some(EndRecord::Hop { hop, queue }) => Ok((Hop::from(&hop), queue)),
+            _ => Err(self.bad(what, "is no hop")),
+        }
+    }
+
+    fn needed<T>(&self, value: Option<T>, what: &'static str) -> Result<T, BadRecord> {
+        value.ok_or_else(|| self.bad(what, "is missing"))
+    }
+
+    fn bad(&self, what: &'static str, problem: &'static str) -> BadRecord {
+        BadRecord::Value {
+            kind: self.kind.to_string(),
+            what,
+            problem,
+        }
+    }
+}
+
+impl From<&HopRecord> for Hop {
+    fn from(hop: &HopRecord) -> Self {
+        Self {
+            node: hop.node,
+            ingress_port: hop.ingress_port,
+            egress_port: hop.egress_port,
+            ingress_ts: hop.ingress_ts_ns,
+            egress_ts: hop.egress_ts_ns,
+        }
+    }
+}
+
+/// Headers that say no more than the flow, if it is one that can be quoted.
+fn quoted(flow: &FlowKey) -> Option<QuotedHeaders> {
+    let (src, dst) = match (flow.src, flow.dst) {
+        (std::net::IpAddr::V4(src), std::net::IpAddr::V4(dst)) => (src, dst),
+        _ => return None,
+    };
+    let transport = Transport::from_protocol(flow.protocol)?;
+    if flow.vlans != Vlans::NONE {
+        return None;
+    }
+    let mut ip = [0; 20];
+    (ip[0], ip[9]) = (0x45, flow.protocol);
+    ip[12..16].copy_from_slice(&src.octets());
+    ip[16..].copy_from_slice(&dst.octets());
+    let mut l4 = [0; 20];
+    l4[..2].copy_from_slice(&flow.sport.to_be_bytes());
+    l4[2..4].copy_from_slice(&flow.dport.to_be_bytes());
+    QuotedHeaders::new(ip, &l4[..transport.quoted_bytes()]).ok()
+}

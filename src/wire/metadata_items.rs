@@ -1,0 +1,230 @@
+//! Metadata items by the bits that announce them: INT's instruction bitmaps and v2.0's RepMdBits.
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use crate::model::{IntVersion, Metadata, NodeId, ReservedWord};
+
+/// One item of a node's metadata.
+#[derive(Clone, Copy)]
+pub(super) enum Item {
+    Node,
+    Ports,
+    HopLatency,
+    Queue,
+    Ingress32,
+    Ingress64,
+    Egress32,
+    Egress64,
+    Level2Ports,
+    Congestion,
+    TxUtilization,
+    Buffer,
+    ChecksumComplement,
+    Drop,
+    /// A bit without a meaning costs a word.
+    Reserved(u8),
+}
+
+use Item::{
+    Buffer, ChecksumComplement, Congestion, Drop, Egress32, Egress64, HopLatency, Ingress32,
+    Ingress64, Level2Ports, Node, Ports, Queue, Reserved, TxUtilization,
+};
+
+/// What each bit announces, the most significant first.
+pub(super) type Layout = [Item; 16];
+
+const INT_V05: Layout = [
+    Node,
+    Ports,
+    HopLatency,
+    Queue,
+    Ingress32,
+    Egress32,
+    Congestion,
+    TxUtilization,
+    Reserved(8),
+    Reserved(9),
+    Reserved(10),
+    Reserved(11),
+    Reserved(12),
+    Reserved(13),
+    Reserved(14),
+    Reserved(15),
+];
+
+const INT_V10: Layout = [
+    Node,
+    Ports,
+    HopLatency,
+    Queue,
+    Ingress32,
+    Egress32,
+    Level2Ports,
+    TxUtilization,
+    Reserved(8),
+    Reserved(9),
+    Reserved(10),
+    Reserved(11),
+    Reserved(12),
+    Reserved(13),
+    Reserved(14),
+    ChecksumComplement,
+];
+
+const INT_V2: Layout = [
+    Node,
+    Ports,
+    HopLatency,
+    Queue,
+    Ingress64,
+    Egress64,
+    Level2Ports,
+    TxUtilization,
+    Buffer,
+    Reserved(9),
+    Reserved(10),
+    Reserved(11),
+    Reserved(12),
+    Reserved(13),
+    Reserved(14),
+    ChecksumComplement,
+];
+
+/// Telemetry Report v2.0: as INT v2.x, but the node stands in the group header, and the last bit
+/// is the drop.
+pub(super) const REPORT_V20: Layout = {
+    let mut layout = INT_V2;
+    layout[0] = Reserved(0);
+    layout[15] = Drop;
+    layout
+};
+
+/// Nothing to tell, in one word and in two.
+const NONE_32: u32 = u32::MAX;
+const NONE_64: u64 = u64::MAX;
+
+pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
+    match version {
+        IntVersion::V05 => &INT_V05,
+        IntVersion::V10 => &INT_V10,
+        IntVersion::V2 => &INT_V2,
+    }
+}
+
+/// The items that a bitmap announces, in the order in which they stand.
+fn items(layout: &Layout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
+    layout
+        .iter()
+        .enumerate()
+        .filter(move |(bit, _)| bits & (0x8000 >> bit) != 0)
+        .map(|(_, item)| *item)
+}
+
+/// How many words the items of a bitmap take.
+pub(super) fn words_of(layout: &Layout, bits: u16) -> usize {
+    items(layout, bits).map(Item::words).sum()
+}
+
+/// Reads one node's items, with `domain_words` domain-specific ones before those of the last bit
+/// (`domain_last`: behind it).
+pub(super) fn decode(
+    cursor: &mut Cursor<'_>,
+    layout: &Layout,
+    bits: u16,
+    domain_words: usize,
+    domain_last: bool,
+) -> Result<Metadata, DecodeError> {
+    let mut metadata = Metadata::default();
+    let last = if domain_last { bits } else { bits & !1 };
+    for item in items(layout, last) {
+        item.decode(cursor, &mut metadata)?;
+    }
+    for _ in 0..domain_words {
+        metadata
+            .domain_words
+            .push(cursor.u32("domain-specific metadata")?);
+    }
+    for item in items(layout, bits & !last) {
+        item.decode(cursor, &mut metadata)?;
+    }
+    Ok(metadata)
+}
+
+impl Item {
+    fn words(self) -> usize {
+        match self {
+            Ingress64 | Egress64 | Level2Ports => 2,
+            _ => 1,
+        }
+    }
+
+    /// Reads one item; all ones stand for an item that the node cannot tell.
+    pub(super) fn decode(
+        self,
+        cursor: &mut Cursor<'_>,
+        metadata: &mut Metadata,
+    ) -> Result<(), DecodeError> {
+        if self.words() == 2 {
+            let value = cursor.u64("metadata")?;
+            if value != NONE_64 {
+                self.store_long(value, metadata);
+            }
+        } else {
+            let value = cursor.u32("metadata")?;
+            if value != NONE_32 {
+                self.store(value, metadata);
+            }
+        }
+        Ok(())
+    }
+
+    fn store_long(self, value: u64, metadata: &mut Metadata) {
+        let (high, low) = ((value >> 32) as u32, value as u32);
+        match self {
+            Ingress64 => metadata.ingress_ts = Some(value),
+            Egress64 => metadata.egress_ts = Some(value),
+            _ => {
+                metadata.level2_ingress_port = Some(high);
+                metadata.level2_egress_port = Some(low);
+            }
+        }
+    }
+
+    fn store(self, value: u32, metadata: &mut Metadata) {
+        let [first, second, ..] = value.to_be_bytes();
+        let (high, low, low24) = ((value >> 16) as u16, value as u16, value & 0x00ff_ffff);
+        match self {
+            Node => metadata.node = Some(NodeId(value)),
+            Ports => {
+                metadata.ingress_port = Some(high);
+                metadata.egress_port = Some(low);
+            }
+            HopLatency => metadata.hop_latency_ns = Some(value),
+            Queue => {
+                metadata.queue_id = Some(first);
+                metadata.queue_occupancy = Some(low24);
+            }
+            Ingress32 => metadata.ingress_ts = Some(value.into()),
+            Egress32 => metadata.egress_ts = Some(value.into()),
+            Congestion => {
+                metadata.congestion_queue_id = Some(first);
+                metadata.queue_congestion = Some(low24);
+            }
+            TxUtilization => metadata.tx_utilization = Some(value),
+            Buffer => {
+                metadata.buffer_id = Some(first);
+                metadata.buffer_occupancy = Some(low24);
+            }
+            ChecksumComplement => metadata.checksum_complement = Some(value),
+            Drop => {
+                match metadata.queue_id {
+                    None => metadata.queue_id = Some(first),
+                    Some(_) => metadata.drop_queue_id = Some(first),
+                }
+                metadata.drop_reason = Some(second);
+            }
+            Reserved(bit) => metadata.reserved.push(ReservedWord { bit, word: value }),
+            Ingress64 | Egress64 | Level2Ports => {}
+        }
+    }
+}

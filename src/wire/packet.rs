@@ -1,0 +1,246 @@
+//! A reported packet: its flow, the flow in its tunnel, and the INT headers between.
+
+use std::net::IpAddr;
+
+use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket};
+
+use super::int_header::{self, Found};
+use super::tunnel::{self, Inside};
+use crate::model::{FirstHeader, FlowKey, IntHeader, IntType, Packet, Vlans};
+
+/// IP headers that are followed into each other.
+const MAX_DEPTH: usize = 5;
+/// INT headers that follow each other.
+pub(super) const MAX_INT_HEADERS: usize = 8;
+
+/// Reads the beginning of a packet, whatever it is; INT is looked for if `with_int`.
+pub fn read(first: FirstHeader, bytes: &[u8], with_int: bool) -> Packet {
+    let mut walk = Walk {
+        with_int,
+        depth: 0,
+        flow: None,
+        inner_flow: None,
+        int: Vec::new(),
+    };
+    match first {
+        FirstHeader::Ethernet => walk.ethernet(bytes),
+        FirstHeader::Ipv4 | FirstHeader::Ipv6 => walk.ip(bytes),
+    }
+    Packet {
+        first,
+        length: bytes.len(),
+        bytes: bytes.to_vec(),
+        flow: walk.flow,
+        inner_flow: walk.inner_flow,
+        int: walk.int,
+    }
+}
+
+struct Walk {
+    with_int: bool,
+    /// IP headers so far.
+    depth: usize,
+    flow: Option<FlowKey>,
+    inner_flow: Option<FlowKey>,
+    int: Vec<IntHeader>,
+}
+
+impl Walk {
+    fn ethernet(&mut self, bytes: &[u8]) {
+        if let Ok(packet) = LaxSlicedPacket::from_ethernet(bytes) {
+            self.sliced(&packet);
+        }
+    }
+
+    fn ip(&mut self, bytes: &[u8]) {
+        if let Ok(packet) = LaxSlicedPacket::from_ip(bytes) {
+            self.sliced(&packet);
+        }
+    }
+
+    fn inside(&mut self, inside: Inside<'_>) {
+        match inside {
+            Inside::Ethernet(bytes) => self.ethernet(bytes),
+            Inside::Ip(bytes) => self.ip(bytes),
+            Inside::EtherType(ether_type, bytes) => {
+                self.sliced(&LaxSlicedPacket::from_ether_type(
+                    EtherType(ether_type),
+                    bytes,
+                ));
+            }
+        }
+    }
+
+    /// Takes the flow of an IP header, and goes on behind it.
+    ///
+    /// Of more than two VLAN tags the innermost count. Ports are 0 in later fragments.
+    fn sliced(&mut self, packet: &LaxSlicedPacket<'_>) {
+        let (src, dst, first): (IpAddr, IpAddr, bool) = match packet.net.as_ref() {
+            Some(LaxNetSlice::Ipv4(ip)) => {
+                let header = ip.header();
+                (
+                    header.source_addr().into(),
+                    header.destination_addr().into(),
+                    header.fragments_offset().value() == 0,
+                )
+            }
+            Some(LaxNetSlice::Ipv6(ip)) => {
+                let header = ip.header();
+                (
+                    header.source_addr().into(),
+                    header.destination_addr().into(),
+                    !ip.is_payload_fragmented(),
+                )
+            }
+            Some(LaxNetSlice::Arp(_)) | None => return,
+        };
+        let Some(payload) = packet.net.as_ref().and_then(LaxNetSlice::ip_payload_ref) else {
+            return;
+        };
+        if self.depth == MAX_DEPTH || cut_before(payload.ip_number, src.is_ipv6()) {
+            return;
+        }
+        self.depth += 1;
+        let flow = FlowKey {
+            src,
+            dst,
+            sport: 0,
+            dport: 0,
+            protocol: payload.ip_number.0,
+            vlans: vlans_of(packet),
+        };
+        if first {
+            self.transport(flow, payload.payload);
+        } else {
+            self.found(flow);
+        }
+    }
+
+    /// The flow at this depth: the first is the outer one, the last the inner one.
+    fn found(&mut self, flow: FlowKey) {
+        match self.depth {
+            1 => self.flow = Some(flow),
+            _ => self.inner_flow = Some(flow),
+        }
+    }
+
+    /// Reads ports where TCP, UDP and SCTP have them, without a look at the rest of that header:
+    /// int-host-reporter puts a TCP header behind protocol 17.
+    fn transport(&mut self, mut flow: FlowKey, l4: &[u8]) {
+        if let (6 | 17 | 132, bytes) = (flow.protocol, l4) {
+            let Some([a, b, c, d]) = bytes.first_chunk() else {
+                return;
+            };
+            flow.sport = u16::from_be_bytes([*a, *b]);
+            flow.dport = u16::from_be_bytes([*c, *d]);
+        }
+        self.found(flow);
+        match flow.protocol {
+            4 | 41 => self.ip(l4),
+            6 => self.tcp(flow, l4),
+            17 => self.udp(flow, l4.get(8..).unwrap_or_default()),
+            47 => self.gre(l4),
+            _ => {}
+        }
+    }
+
+    /// INT stands before TCP options, as Host-INT has it, or behind them.
+    fn tcp(&mut self, flow: FlowKey, l4: &[u8]) {
+        let options = l4.get(12).map_or(5, |byte| usize::from(byte >> 4));
+        for begin in [20, 4 * options] {
+            if let Some(bytes) = l4.get(begin..)
+                && self.int_behind_l4(flow, bytes)
+            {
+                return;
+            }
+        }
+    }
+
+    fn udp(&mut self, flow: FlowKey, payload: &[u8]) {
+        if !self.tunnel(flow.dport, payload) {
+            self.int_behind_l4(flow, payload);
+        }
+    }
+
+    fn tunnel(&mut self, port: u16, payload: &[u8]) -> bool {
+        let Some(inside) = tunnel::in_udp(port, payload, self.with_int, &mut self.int) else {
+            return tunnel::is_port(port);
+        };
+        self.inside(inside);
+        true
+    }
+
+    fn gre(&mut self, l4: &[u8]) {
+        if let Some(inside) = tunnel::in_gre(l4, self.with_int, &mut self.int) {
+            self.inside(inside);
+        }
+    }
+
+    /// Whether there is INT; if so, its headers and what they hid are taken.
+    fn int_behind_l4(&mut self, flow: FlowKey, bytes: &[u8]) -> bool {
+        if !self.with_int {
+            return false;
+        }
+        // INT v1.0 and later may stand behind a probe marker, whose 8 bytes each domain chooses.
+        let marked = || {
+            let bytes = bytes.get(8..)?;
+            let found = int_header::behind_l4(bytes)?;
+            (found.header.kind != IntType::HostInt).then_some((found, bytes))
+        };
+        let Some((found, bytes)) = int_header::behind_l4(bytes)
+            .map(|found| (found, bytes))
+            .or_else(marked)
+        else {
+            return false;
+        };
+        self.behind_int(flow, found, bytes);
+        true
+    }
+
+    fn behind_int(&mut self, mut flow: FlowKey, found: Found, bytes: &[u8]) {
+        let mut rest = bytes.get(found.bytes..).unwrap_or_default();
+        let (dport, protocol) = (found.header.original_dport, found.next);
+        self.int.push(found.header);
+        while self.int.len() < MAX_INT_HEADERS
+            && let Some(next) = int_header::behind_l4(rest)
+            && next.header.kind == IntType::Destination
+        {
+            rest = rest.get(next.bytes..).unwrap_or_default();
+            self.int.push(next.header);
+        }
+        if let Some(protocol) = protocol.and_then(|protocol| u8::try_from(protocol).ok()) {
+            // The UDP header is INT's, and the original one follows.
+            if self.int.len() < MAX_INT_HEADERS {
+                flow.protocol = protocol;
+                (flow.sport, flow.dport) = (0, 0);
+                self.transport(flow, rest);
+            }
+            return;
+        }
+        if let Some(port) = dport {
+            flow.dport = port;
+            self.found(flow);
+        }
+        if flow.protocol == 17 {
+            self.tunnel(flow.dport, rest);
+        }
+    }
+}
+
+/// Whether an extension header stands where the packet ends, so that nobody knows the protocol.
+fn cut_before(protocol: IpNumber, ipv6: bool) -> bool {
+    match protocol.0 {
+        51 => true,
+        0 | 43 | 44 | 60 => ipv6,
+        _ => false,
+    }
+}
+
+fn vlans_of(packet: &LaxSlicedPacket<'_>) -> Vlans {
+    let ids = packet.vlan_ids();
+    let mut innermost_first = ids.iter().rev().map(|id| id.value());
+    Vlans {
+        inner: innermost_first.next().unwrap_or(0),
+        outer: innermost_first.next().unwrap_or(0),
+    }
+}

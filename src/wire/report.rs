@@ -1,0 +1,51 @@
+//! A datagram of telemetry reports of any version, told apart by their first bits.
+
+use super::{DecodeError, report_v05, report_v10, report_v20};
+use crate::model::{HwId, NodeId, Observation, Report, ReportVersion};
+
+/// What one datagram brought.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ReportGroup {
+    pub hw_id: HwId,
+    /// The node that numbers its datagrams; before v1.0 numbers belong to the address.
+    pub node: Option<NodeId>,
+    /// The datagram's number.
+    pub sequence: u32,
+    /// How many bits the number has.
+    pub sequence_bits: u32,
+    /// The individual reports; before v2.0 one.
+    pub reports: Vec<Report>,
+    /// Individual reports that could not be read.
+    pub refused: Vec<DecodeError>,
+}
+
+/// Reads one datagram, whoever sent it and whatever is in it.
+pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
+    match datagram.first().map_or(0, |first| first >> 4) {
+        0 => report_v05::decode(datagram).map(ReportGroup::from),
+        1 => report_v10::decode(datagram).map(ReportGroup::from),
+        2 => report_v20::decode(datagram),
+        found => Err(DecodeError::Version { found }),
+    }
+}
+
+impl From<Report> for ReportGroup {
+    /// The group of this report alone, which every one before v2.0 is.
+    fn from(report: Report) -> Self {
+        let Observation { hw_id, .. } = report.observation;
+        Self {
+            hw_id,
+            node: match report.observation.version() {
+                ReportVersion::V05 => None,
+                ReportVersion::V10 | ReportVersion::V20 => report.observation.reporter(),
+            },
+            sequence: report.sequence,
+            sequence_bits: match report.observation.version() {
+                ReportVersion::V05 | ReportVersion::V10 => 32,
+                ReportVersion::V20 => report_v20::SEQUENCE_BITS,
+            },
+            reports: vec![report],
+            refused: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Telemetry Report v1.0: one header, its optional words, and the packet.
+
+use super::cursor::Cursor;
+use super::metadata_items::Item;
+use super::{DecodeError, packet};
+use crate::model::{
+    Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Report,
+    ReportVersion,
+};
+
+const FIXED_WORDS: u8 = 4;
+
+/// The optional words, in the order of their bits in RepMdBits.
+const ITEMS: [Item; 6] = [
+    Item::Ports,
+    Item::HopLatency,
+    Item::Queue,
+    Item::Egress32,
+    Item::Drop,
+    Item::TxUtilization,
+];
+
+/// Reads one datagram of version 1. Reserved bits are ignored.
+pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    let [first, second, third, fourth] = cursor.array("report header")?;
+    let node = NodeId(cursor.u32("node ID")?);
+    let sequence = cursor.u32("report sequence number")?;
+    let mut metadata = Metadata {
+        ingress_ts: Some(cursor.u32("ingress timestamp")?.into()),
+        ..Metadata::default()
+    };
+    let bits = second << 1 & 0x3e | third >> 7;
+    let length = first & 0x0f;
+    let expected = u32::from(FIXED_WORDS) + bits.count_ones();
+    if u32::from(length) != expected {
+        return Err(DecodeError::Field {
+            what: "header length of its metadata bits",
+            offset: 0,
+            found: length.into(),
+            expected,
+        });
+    }
+    for (bit, item) in ITEMS.into_iter().enumerate() {
+        if bits & (0x20 >> bit) != 0 {
+            item.decode(&mut cursor, &mut metadata)?;
+        }
+    }
+    let first_header = match second >> 5 {
+        0 => FirstHeader::Ethernet,
+        1 => FirstHeader::Ipv4,
+        2 => FirstHeader::Ipv6,
+        found => {
+            return Err(DecodeError::Kind {
+                what: "next protocol (NProt)",
+                found,
+                expected: "0 (Ethernet), 1 (IPv4) or 2 (IPv6)",
+            });
+        }
+    };
+    let rest = cursor.rest();
+    Ok(Report {
+        sequence,
+        observation: Observation {
+            hw_id: HwId::new(fourth & 0x3f).unwrap_or_default(),
+            flags: Flags {
+                dropped: third & 0x01 != 0,
+                congested_queue: fourth & 0x80 != 0,
+                tracked_flow: fourth & 0x40 != 0,
+                intermediate: false,
+            },
+            clock: None,
+            body: Body::Packet(Box::new(PacketReport {
+                version: ReportVersion::V10,
+                node: Some(node),
+                metadata,
+                packet: (!rest.is_empty()).then(|| packet::read(first_header, rest, true)),
+                ..PacketReport::default()
+            })),
+        },
+    })
+}
