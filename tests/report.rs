@@ -336,11 +336,11 @@ fn another_emitter_goes_on_with_numbers_and_counts() {
     let (mut listener, stays, goes) = listener();
     let to = |collectors: Vec<SocketAddr>, log: &str| Destinations {
         collectors,
-        report_to_sender: None,
         log: Some(LogSettings {
             path: path(log),
             format: LogFormat::Json,
         }),
+        ..Destinations::default()
     };
     let observation = BUILDER.build(&loopback_event(9), NOW_NS).unwrap();
     let mut emitter = Emitter::new(to(vec![stays, goes], "first")).unwrap();

@@ -9,17 +9,20 @@ use anyhow::{Context, Result};
 use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
-use crate::config::{ConfigError, drop_reasons, settle};
-use crate::model::{Arrival, REPORT_PORT};
+use crate::config::{ConfigError, Settled, drop_reasons, settle};
+use crate::model::{Arrival, Classes, REPORT_PORT};
 use crate::os::{clock, resolve, signals};
 
 use super::read_reports;
 use super::report_lines::ReportLines;
+use super::source::find_names;
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
-    let config = settle(&args.settings, args.config.as_deref())?.config;
+    let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+    let rules = file.map_or_else(Vec::new, |file| file.rules);
+    let classes = Classes::new(&find_names(rules)?);
     let reasons = args.drop_reasons.as_deref().map(drop_reasons).transpose()?;
-    let mut reports = ReportLines::new(io::stdout().lock(), config.json, reasons);
+    let mut reports = ReportLines::new(io::stdout().lock(), config.json, reasons, classes);
     if let Some(file) = &args.read {
         return read_reports::run(file, args, &mut reports);
     }

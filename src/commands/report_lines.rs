@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use crate::collector::{Exporters, ReportGroup, decode};
-use crate::model::{Arrival, DropReasons, NodeId, Record, Report, ReportVersion};
+use crate::model::{
+    Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
+};
 use crate::views::text::TextLine;
 
 /// Where reports go, wherever they come from.
@@ -13,6 +15,7 @@ pub(super) struct ReportLines<W: Write> {
     /// The list that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
+    classifier: Classifier,
     exporters: Exporters,
     line: Vec<u8>,
     /// The group that the last record of a group belonged to.
@@ -20,13 +23,14 @@ pub(super) struct ReportLines<W: Write> {
 }
 
 impl<W: Write> ReportLines<W> {
-    pub(super) fn new(out: W, json: bool, reasons: Option<DropReasons>) -> Self {
+    pub(super) fn new(out: W, json: bool, reasons: Option<DropReasons>, classes: Classes) -> Self {
         let default = DropReasons::profile(DropReasons::PROFILES[0]);
         Self {
             out: io::BufWriter::new(out),
             json,
             chosen: reasons.clone(),
             reasons: reasons.or(default).unwrap_or_default(),
+            classifier: Classifier::new(classes),
             exporters: Exporters::default(),
             line: Vec::new(),
             group: None,
@@ -40,7 +44,7 @@ impl<W: Write> ReportLines<W> {
             Ok(group) => {
                 self.exporters.received(from, &group);
                 let mut reports = group.reports.iter();
-                reports.try_for_each(|report| self.report(report, Some(arrival), None))
+                reports.try_for_each(|report| self.report(report, Some(arrival), None, None))
             }
             Err(err) => {
                 self.exporters.undecodable(from, &err);
@@ -54,7 +58,7 @@ impl<W: Write> ReportLines<W> {
     pub(super) fn read_back(&mut self, record: &Record, report: Report) -> io::Result<()> {
         let arrival = record.arrival();
         let told = record.told_reason().filter(|_| self.chosen.is_none());
-        self.report(&report, arrival, told.as_ref())?;
+        self.report(&report, arrival, told.as_ref(), record.class())?;
         let Some(arrival) = arrival else {
             return Ok(());
         };
@@ -76,6 +80,7 @@ impl<W: Write> ReportLines<W> {
         report: &Report,
         arrival: Option<Arrival>,
         told: Option<&DropReasons>,
+        class: Option<&str>,
     ) -> io::Result<()> {
         let reasons = told.unwrap_or(&self.reasons);
         if !self.json {
@@ -87,8 +92,13 @@ impl<W: Write> ReportLines<W> {
             return writeln!(self.out, "{line}");
         }
         self.line.clear();
+        let class = self
+            .classifier
+            .class_of(report.observation.flow())
+            .or(class);
         Record::new(report, arrival)
             .with_names(reasons)
+            .in_class(class)
             .append_line(&mut self.line)
             .map_err(io::Error::other)?;
         self.out.write_all(&self.line)

@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod classes;
 mod clock;
 mod dest;
 mod diagnosis;
@@ -26,6 +27,7 @@ mod report;
 mod sink_event;
 mod watch;
 
+pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
 pub use dest::Dest;
 pub use diagnosis::{Reason, diagnose};

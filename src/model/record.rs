@@ -51,6 +51,9 @@ pub struct Record {
     pub(super) flow: Option<FlowKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) inner_flow: Option<FlowKey>,
+    /// Of the traffic, as the rules of who writes this name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) class: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<EndRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -187,6 +190,18 @@ impl Record {
         let code = self.metadata.drop_reason;
         self.drop_reason_name = code.and_then(|code| reasons.name(code)).map(str::to_owned);
         self
+    }
+
+    /// The same record with the class of its flow.
+    #[must_use]
+    pub fn in_class(mut self, class: Option<&str>) -> Self {
+        self.class = class.map(str::to_owned);
+        self
+    }
+
+    /// The class that it was written with.
+    pub fn class(&self) -> Option<&str> {
+        self.class.as_deref()
     }
 
     fn tell_clock(&mut self, clock: Option<ClockState>) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::log::ReportLog;
 use super::socket::Sockets;
 use super::{DestinationCounts, EmitterCounts, LogError, LogSettings, LostCounts, SenderCounts};
-use crate::model::{Observation, Report};
+use crate::model::{Classes, Classifier, Observation, Report};
 use crate::wire::report_v05;
 
 /// Packet senders that have a numbering of their own at a time.
@@ -27,6 +27,8 @@ pub struct Destinations {
     /// The UDP port at the source address of each reported packet.
     pub report_to_sender: Option<u16>,
     pub log: Option<LogSettings>,
+    /// What the log calls flows.
+    pub classes: Classes,
 }
 
 /// Why no report could leave.
@@ -48,6 +50,7 @@ pub struct Emitter {
     collectors: Vec<Collector>,
     packet_senders: Option<PacketSenders>,
     log: Option<ReportLog>,
+    classifier: Classifier,
     /// What became of reports to destinations that were given up.
     gone: EmitterCounts,
     datagram: Vec<u8>,
@@ -100,6 +103,7 @@ impl Emitter {
             collectors: addresses.into_iter().map(Collector::new).collect(),
             packet_senders: report_to_sender.map(PacketSenders::new),
             log: destinations.log.map(ReportLog::open).transpose()?,
+            classifier: Classifier::new(destinations.classes),
             gone: EmitterCounts::default(),
             datagram: Vec::new(),
         })
@@ -154,7 +158,8 @@ impl Emitter {
             }
         }
         if let Some(log) = &mut self.log {
-            log.append(&mut report);
+            let class = self.classifier.class_of(report.observation.flow());
+            log.append(&mut report, class);
         }
     }
 

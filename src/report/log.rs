@@ -95,11 +95,11 @@ impl ReportLog {
         Ok(())
     }
 
-    /// Appends the report under the log's own number.
-    pub(super) fn append(&mut self, report: &mut Report) {
+    /// Appends the report, whose flow is of this class, under the log's own number.
+    pub(super) fn append(&mut self, report: &mut Report, class: Option<&str>) {
         report.sequence = self.next_sequence;
         self.next_sequence = self.next_sequence.wrapping_add(1);
-        match self.write(report) {
+        match self.write(report, class) {
             Ok(()) => self.counts.lines += 1,
             Err(_) => self.counts.lost += 1,
         }
@@ -113,14 +113,16 @@ impl ReportLog {
         self.counts
     }
 
-    fn write(&mut self, report: &Report) -> io::Result<()> {
+    fn write(&mut self, report: &Report, class: Option<&str>) -> io::Result<()> {
         self.line.clear();
         if self.torn {
             self.line.push(b'\n');
         }
         match self.settings.format {
             LogFormat::HostInt => writeln!(self.line, "{}", LogLine(report))?,
-            LogFormat::Json => Record::new(report, None).append_line(&mut self.line)?,
+            LogFormat::Json => Record::new(report, None)
+                .in_class(class)
+                .append_line(&mut self.line)?,
         }
         let mut written = 0;
         while written < self.line.len() {

@@ -8,7 +8,7 @@ use crate::cli::SinkArgs;
 use crate::commands::{advise, source};
 use crate::config::{ConfigError, File, LogFormatName, Settled, SinkConfig, settle};
 use crate::datapath::sink::Sink;
-use crate::model::{REPORT_PORT, WatchRule};
+use crate::model::{Classes, REPORT_PORT, WatchRule};
 use crate::os::{netdev, resolve};
 use crate::report::{Destinations, LogFormat, LogSettings};
 
@@ -26,6 +26,10 @@ impl Plan {
     /// If anything could not be done so.
     pub fn make(args: &SinkArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let rules = file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = source::find_names(rules)?;
         let destinations = Destinations {
             collectors: resolve_collectors(&config)?,
             report_to_sender: config.report_to_sender,
@@ -36,14 +40,11 @@ impl Plan {
                     LogFormatName::Json => LogFormat::Json,
                 },
             }),
+            classes: Classes::new(&rules),
         };
         for dev in &config.devs {
             check_device(dev)?;
         }
-        let rules = file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.rules.clone());
-        let rules = source::find_names(rules)?;
         Ok(Self {
             config,
             file,

@@ -3,7 +3,7 @@
 use nix::libc;
 
 use crate::exchange::{exchange_tcp, exchange_udp, set_option};
-use crate::netns::Lab;
+use crate::netns::{Lab, await_that};
 
 const RULES: &str = r#"
 [source]
@@ -34,9 +34,13 @@ fn rules_of_the_file_choose_by_port_protocol_dscp_and_sender() {
     let config = std::env::temp_dir().join(format!("{}-watch.toml", lab.a.ns));
     std::fs::write(&config, RULES).unwrap();
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    let _b = lab.b.sink("--dev b0 --node-id 2");
-    lab.a
-        .hostint(&format!("source attach --config {}", config.display()));
+    // The sink's rules are about the same flows.
+    let log = config.with_extension("jsonl");
+    let (file, lines) = (config.display(), log.display());
+    let _b = lab.b.sink(&format!(
+        "--dev b0 --node-id 2 --config {file} --report-log {lines} --log-format json"
+    ));
+    lab.a.hostint(&format!("source attach --config {file}"));
     std::fs::remove_file(&config).unwrap();
     let tagged = || lab.a.count("source", "tagged");
 
@@ -64,6 +68,13 @@ fn rules_of_the_file_choose_by_port_protocol_dscp_and_sender() {
         lab.a.count("source", "tagged"),
         lab.b.count("sink", "stripped")
     );
+    let logged = || std::fs::read_to_string(&log).unwrap();
+    for class in ["\"class\":\"voice\"", "\"class\":\"web\""] {
+        await_that(&format!("a report has {class}"), || {
+            logged().contains(class)
+        });
+    }
+    std::fs::remove_file(&log).unwrap();
 }
 
 /// Two hosts that sample flows choose the same ones.

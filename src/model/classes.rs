@@ -1,0 +1,98 @@
+//! Which class of traffic a flow is of, by the rules of the watchlist.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::{FlowKey, Place, WatchAction, WatchRule};
+
+/// Flows whose class is remembered.
+const REMEMBERED: usize = 65_536;
+
+/// Rules that name classes, and those that decide before them.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Classes(Vec<WatchRule>);
+
+/// Finds classes, and remembers those of flows that it was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Classifier {
+    classes: Classes,
+    known: HashMap<FlowKey, Option<usize>>,
+}
+
+/// The longest prefix that the address has of these; an empty list has all addresses.
+fn longest(places: &[Place], addr: IpAddr) -> Option<u8> {
+    if places.is_empty() {
+        return Some(0);
+    }
+    let prefixes = places.iter().flat_map(|place| &place.prefixes);
+    let own = prefixes.filter(|prefix| prefix.contains(addr));
+    own.map(|prefix| prefix.len()).max()
+}
+
+/// How much of the destination a rule names, if it is about the flow. DSCP and interface are not asked for: a
+/// flow does not show them.
+fn fits(rule: &WatchRule, flow: &FlowKey) -> Option<u8> {
+    let mut protocols = rule.protocols.iter().map(|transport| transport.protocol());
+    let mut from_ports = rule.from_ports.iter();
+    let mut to_ports = rule.to_ports.iter();
+    let fits = (rule.protocols.is_empty() || protocols.any(|one| one == flow.protocol))
+        && (rule.from_ports.is_empty() || from_ports.any(|ports| ports.contains(flow.sport)))
+        && (rule.to_ports.is_empty() || to_ports.any(|ports| ports.contains(flow.dport)))
+        && longest(&rule.from, flow.src).is_some();
+    longest(&rule.to, flow.dst).filter(|_| fits)
+}
+
+impl Classes {
+    /// Without a rule that names a class nothing needs to be looked for.
+    pub fn new(rules: &[WatchRule]) -> Self {
+        if rules.iter().any(|rule| rule.class.is_some()) {
+            Self(rules.to_vec())
+        } else {
+            Self::default()
+        }
+    }
+
+    fn deciding(&self, flow: &FlowKey) -> Option<usize> {
+        let fitting = self
+            .0
+            .iter()
+            .enumerate()
+            .filter_map(|(number, rule)| Some((number, rule, fits(rule, flow)?)));
+        let (number, ..) = fitting.min_by_key(|(_, rule, len)| {
+            (
+                Reverse(rule.priority),
+                rule.action,
+                Reverse(*len),
+                !rule.fixed,
+            )
+        })?;
+        Some(number)
+    }
+}
+
+impl Classifier {
+    pub fn new(classes: Classes) -> Self {
+        Self {
+            classes,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The class that the rule names which decides about the flow.
+    pub fn class_of(&mut self, flow: Option<FlowKey>) -> Option<&str> {
+        let flow = flow.filter(|_| !self.classes.0.is_empty())?;
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        let classes = &self.classes;
+        let number = *self
+            .known
+            .entry(flow)
+            .or_insert_with(|| classes.deciding(&flow));
+        let rule = classes.0.get(number?)?;
+        rule.class
+            .as_deref()
+            .filter(|_| rule.action == WatchAction::Watch)
+    }
+}
