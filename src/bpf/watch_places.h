@@ -35,7 +35,10 @@ static __always_inline const struct watch_state *get_watch_state(void)
 	return bpf_map_lookup_elem(&watch_state, &zero);
 }
 
-/* What is next comes from memory, so that the verifier takes all ways of a step for one. */
+/*
+ * What is next comes from memory, so that the verifier takes all ways of a step for one. The barrier keeps the
+ * comparison apart from the one before, or verifiers before 6.18 learn nothing of the index.
+ */
 static __always_inline const struct watch_place *find_place4(const struct watch_state *state, enum watch_role role,
 							     __be32 addr)
 {
@@ -44,10 +47,16 @@ static __always_inline const struct watch_place *find_place4(const struct watch_
 	const struct watch_place *best = NULL, *place;
 	__u32 next = search->first;
 
-	for (int i = 0; i < WATCH_STEPS && next && next < WATCH_PROBES; i++) {
-		const struct watch_probe *probe = &search->probes[next];
-		struct watch_key4 key = { .what = what | probe->len, .addr = addr & probe->mask[0] };
+	for (int i = 0; i < WATCH_STEPS && next; i++) {
+		const struct watch_probe *probe;
+		struct watch_key4 key;
 
+		barrier_var(next);
+		if (next >= WATCH_PROBES)
+			break;
+		probe = &search->probes[next];
+		key.what = what | probe->len;
+		key.addr = addr & probe->mask[0];
 		place = bpf_map_lookup_elem(&watch_places4, &key);
 		if (place)
 			best = place;
@@ -64,10 +73,15 @@ static __always_inline const struct watch_place *find_place6(const struct watch_
 	const struct watch_place *best = NULL, *place;
 	__u32 next = search->first;
 
-	for (int i = 0; i < WATCH_STEPS && next && next < WATCH_PROBES; i++) {
-		const struct watch_probe *probe = &search->probes[next];
-		struct watch_key6 key = { .what = what | probe->len };
+	for (int i = 0; i < WATCH_STEPS && next; i++) {
+		const struct watch_probe *probe;
+		struct watch_key6 key;
 
+		barrier_var(next);
+		if (next >= WATCH_PROBES)
+			break;
+		probe = &search->probes[next];
+		key.what = what | probe->len;
 		for (int word = 0; word < 4; word++)
 			key.addr[word] = addr[word] & probe->mask[word];
 		place = bpf_map_lookup_elem(&watch_places6, &key);
