@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use hostint::cli::{Cli, exit};
 use hostint::commands;
-use hostint::os::resolve;
+use hostint::os::{log, resolve};
 
 fn main() -> ExitCode {
     resolve::pin_name_services();
@@ -12,11 +12,9 @@ fn main() -> ExitCode {
     match commands::run(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(err) => {
-            for line in format!("{err:#}").lines() {
-                eprintln!("hostint: {line}");
-            }
+            log::error(format_args!("{err:#}"));
             if let Some(hint) = commands::hint(&err) {
-                eprintln!("hostint: {hint}");
+                log::error(hint);
             }
             ExitCode::from(if commands::is_usage(&err) {
                 exit::USAGE

@@ -2,20 +2,25 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::give_up;
 use crate::cli::{CollectArgs, exit};
-use crate::collector::Listener;
+use crate::collector::{Exporters, Listener};
 use crate::config::{ConfigError, Settled, drop_reasons, settle};
 use crate::model::{Arrival, Classes, REPORT_PORT};
-use crate::os::{clock, resolve, signals};
+use crate::os::notify::Notify;
+use crate::os::{clock, log, resolve, signals};
+use crate::views::text::Grouped;
 
 use super::read_reports;
 use super::report_lines::ReportLines;
 use super::source::find_names;
+
+/// How often the service manager hears how it goes.
+const STATE_LINE: Duration = Duration::from_secs(1);
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
     let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
@@ -35,10 +40,13 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     give_up(&[])?;
     signals::install().context("cannot handle signals")?;
     for address in listener.local_addresses() {
-        eprintln!("hostint: collecting on {address}");
+        log::info(format_args!("collecting on {address}"));
     }
     let mut written = Ok(());
     let mut seen = 0;
+    let mut notify = Notify::from_env();
+    notify.ready();
+    let mut next_line = Instant::now();
     while !signals::ending() && args.count.is_none_or(|count| seen < count) {
         listener.poll(Duration::from_millis(100), |bytes, from| {
             seen += 1;
@@ -62,7 +70,13 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         if signals::asked() {
             summarize(&listener, &reports);
         }
+        notify.alive();
+        if notify.listens() && Instant::now() >= next_line {
+            next_line = Instant::now() + STATE_LINE;
+            notify.status(state_line(&listener, &reports.exporters));
+        }
     }
+    notify.stopping();
     summarize(&listener, &reports);
     Ok(exit::OK)
 }
@@ -85,10 +99,31 @@ fn listen_addresses(texts: &[String]) -> Result<Vec<SocketAddr>> {
 fn summarize(listener: &Listener, reports: &ReportLines<impl Write>) {
     reports.summarize_exporters();
     let datagrams = listener.counts();
-    eprintln!(
-        "hostint: {} datagrams, {}, {} dropped by the socket",
+    log::info(format_args!(
+        "{} datagrams, {}, {} dropped by the socket",
         datagrams.datagrams,
         reports.summary(),
         datagrams.kernel_drops
+    ));
+}
+
+/// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.
+fn state_line(listener: &Listener, exporters: &Exporters) -> String {
+    let (sums, drops) = (exporters.counts(), listener.counts().kernel_drops);
+    let mut line = format!(
+        "{} exporter{}; {} reports, {} lost on the way",
+        Grouped(sums.exporters as u64),
+        if sums.exporters == 1 { "" } else { "s" },
+        Grouped(sums.reports),
+        Grouped(sums.numbers.lost)
     );
+    for (count, what) in [
+        (sums.undecodable.total(), "undecodable"),
+        (drops, "dropped by the socket"),
+    ] {
+        if count > 0 {
+            line += &format!(", {} {what}", Grouped(count));
+        }
+    }
+    line
 }

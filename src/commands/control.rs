@@ -18,7 +18,7 @@ use crate::datapath::abi::daemon_counter;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::DAEMON_MAP;
-use crate::os::{clock, local_socket, netns};
+use crate::os::{clock, local_socket, log, netns};
 use crate::views;
 
 /// Where sockets of all network namespaces are.
@@ -96,7 +96,7 @@ impl Control {
             }
         });
         if let Err(err) = listening {
-            eprintln!("hostint: nobody listens at the control socket: {err}");
+            log::warning(format_args!("nobody listens at the control socket: {err}"));
         }
     }
 }
@@ -199,7 +199,10 @@ impl Server {
                 Err(err) => self.refuse(&name(peer), &format!("{err:#}")),
             },
             (Request::Reload, Some(reload)) => {
-                eprintln!("hostint: {} asks to read the config file again", name(peer));
+                log::info(format_args!(
+                    "{} asks to read the config file again",
+                    name(peer)
+                ));
                 reload();
                 self.count(daemon_counter::DAEMON_CONTROL_ANSWERED);
                 Answer::done()
@@ -219,7 +222,7 @@ impl Server {
         let said_ns = self.said_ns.load(Ordering::Relaxed);
         if said_ns == 0 || now_ns.saturating_sub(said_ns) > SAY_NS {
             self.said_ns.store(now_ns, Ordering::Relaxed);
-            eprintln!("hostint: control socket: {whom} is refused: {why}");
+            log::warning(format_args!("control socket: {whom} is refused: {why}"));
         }
         Answer::refused(why)
     }

@@ -14,6 +14,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
 use crate::datapath::sink::{self, Sink};
 use crate::datapath::sink_links;
+use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 use crate::os::netlink_events::Changes;
 
@@ -36,7 +37,9 @@ impl Follower {
     pub fn start() -> Self {
         let changes = Changes::listen()
             .inspect_err(|err| {
-                eprintln!("hostint: cannot hear of changed interfaces at once: {err}")
+                log::warning(format_args!(
+                    "cannot hear of changed interfaces at once: {err}"
+                ));
             })
             .ok();
         Self {
@@ -75,9 +78,11 @@ impl Follower {
         self.names.follow(pins)
     }
 
-    fn tell(&mut self, what: String) {
-        if self.told.insert(what.clone()) {
-            eprintln!("hostint: {what}");
+    fn tell(&mut self, dev: &str, role: &str, what: String) {
+        if !self.told.contains(&what) {
+            let fields = [("DEV", &dev as _), ("ROLE", &role as _)];
+            log::event(Level::Warning, Event::CannotRepair, &fields, &what);
+            self.told.insert(what);
         }
     }
 
@@ -86,12 +91,16 @@ impl Follower {
             if ifindex != 0 {
                 if let Some(name) = netdev::name_of(ifindex).filter(|name| *name != dev) {
                     pins.rename_link(sink::role(hook), &dev, &name)?;
-                    eprintln!("hostint: {dev} is called {name} now");
+                    log::info(format_args!("{dev} is called {name} now"));
                 }
                 continue;
             }
             if netdev::index_of(&dev).is_err() {
-                self.tell(format!("{dev} is gone: the sink waits for it to come back"));
+                self.tell(
+                    &dev,
+                    "sink",
+                    format!("{dev} is gone: the sink waits for it to come back"),
+                );
                 continue;
             }
             let as_it_was = SinkConfig {
@@ -99,17 +108,26 @@ impl Follower {
                 ..config.clone()
             };
             match sink.attach(pins, &dev, &as_it_was) {
-                Ok(_) => self.put_back(&dev, "the sink"),
-                Err(err) => self.tell(format!("cannot attach the sink to {dev} again: {err}")),
+                Ok(_) => self.put_back(&dev, "sink"),
+                Err(err) => self.tell(
+                    &dev,
+                    "sink",
+                    format!("cannot attach the sink to {dev} again: {err}"),
+                ),
             }
         }
         Ok(())
     }
 
-    fn put_back(&mut self, dev: &str, what: &str) {
+    fn put_back(&mut self, dev: &str, role: &str) {
         self.repaired += 1;
         self.told.retain(|said| !said.contains(dev));
-        eprintln!("hostint: {what} was no longer attached to {dev}: attached again");
+        log::event(
+            Level::Warning,
+            Event::Repaired,
+            &[("DEV", &dev), ("ROLE", &role)],
+            format_args!("the {role} was no longer attached to {dev}: attached again"),
+        );
     }
 
     fn follow_source(&mut self, pins: &Pins) -> Result<()> {
@@ -117,7 +135,7 @@ impl Follower {
             let mut dev = seen.dev.clone();
             if let Some(name) = seen.name.as_ref().filter(|name| **name != dev) {
                 attachments::rename(pins, &seen, name)?;
-                eprintln!("hostint: {dev} is called {name} now");
+                log::info(format_args!("{dev} is called {name} now"));
                 dev.clone_from(name);
             }
             let other_mtu = self.has_other_mtu(&dev, &seen);
@@ -125,15 +143,21 @@ impl Follower {
                 continue;
             }
             if netdev::index_of(&dev).is_err() {
-                self.tell(format!(
-                    "{dev} is gone: the source waits for it to come back"
-                ));
+                self.tell(
+                    &dev,
+                    "source",
+                    format!("{dev} is gone: the source waits for it to come back"),
+                );
                 continue;
             }
             match reattach(pins, &dev, &seen) {
                 Ok(()) if other_mtu => {}
-                Ok(()) => self.put_back(&dev, "the source"),
-                Err(err) => self.tell(format!("cannot attach the source to {dev} again: {err:#}")),
+                Ok(()) => self.put_back(&dev, "source"),
+                Err(err) => self.tell(
+                    &dev,
+                    "source",
+                    format!("cannot attach the source to {dev} again: {err:#}"),
+                ),
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::source_settings::tagging_of;
 use crate::lease::{Keeper, Ours, Received, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
+use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
 use crate::wire::lease::MAGIC;
@@ -71,7 +72,7 @@ impl Nonces {
 /// Leases of a trusted network are plain: said at start.
 pub fn say_plain(has_key: bool) {
     if !has_key {
-        eprintln!("hostint: no --lease-key: any host of this network can get, and forge, leases");
+        log::warning("no --lease-key: any host of this network can get, and forge, leases");
     }
 }
 
@@ -104,6 +105,14 @@ impl LeaseKeeping {
     pub fn set_key(&mut self, key: Option<LeaseKey>) {
         self.keeper = keeper(key, Nonces::default());
         self.next_scan_ns = 0;
+    }
+
+    /// How many peers strip, and how many there are.
+    pub fn granted(&self) -> (usize, usize) {
+        let states = self.keeper.pairs().map(|pair| self.keeper.lease(pair));
+        let granted =
+            states.filter(|lease| lease.is_some_and(|lease| lease.state == LeaseState::Granted));
+        (granted.count(), self.keeper.pairs().count())
     }
 
     /// To be called every few ms.
@@ -257,6 +266,17 @@ fn tell(told: &mut HashMap<IpAddr, LeaseState>, dest: IpAddr, lease: &Lease) {
     match (before, lease.state) {
         (_, LeaseState::Asking) => {}
         (None, LeaseState::Silent) => {}
-        (_, _) => eprintln!("hostint: {dest}: {}", views::peers::sentence(lease)),
+        (_, state) => log::event(
+            match state {
+                LeaseState::Granted => Level::Info,
+                _ => Level::Warning,
+            },
+            Event::Peer,
+            &[
+                ("PEER", &dest),
+                ("GRANTED", &(state == LeaseState::Granted)),
+            ],
+            format_args!("{dest}: {}", views::peers::sentence(lease)),
+        ),
     }
 }

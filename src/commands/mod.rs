@@ -14,6 +14,7 @@ mod reloading;
 mod report_lines;
 mod sink;
 mod source;
+mod state_line;
 mod status;
 mod troubles;
 
@@ -25,6 +26,7 @@ use anyhow::{Context, Result, anyhow};
 use crate::cli::{Cli, Command};
 use crate::config::ConfigError;
 use crate::datapath::pins::Pins;
+use crate::os::log::{self, Event, Level};
 use crate::os::privileges::{self, Capability};
 
 /// Runs a command line and returns the exit code.
@@ -119,6 +121,16 @@ fn require_privileges() -> Result<()> {
 /// Keeps only these capabilities, for good.
 fn give_up(kept: &[Capability]) -> Result<()> {
     privileges::keep_only(kept).context("cannot give up privileges")
+}
+
+/// Says that a command took a program off.
+fn tell_detached(role: &str, dev: &str) {
+    log::event(
+        Level::Info,
+        Event::Detached,
+        &[("DEV", &dev), ("ROLE", &role)],
+        format_args!("{role} detached from {dev}"),
+    );
 }
 
 /// The pins of this host, made if need be.

@@ -14,7 +14,7 @@ use super::source::rename_addresses;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::model::{Place, Prefix, WatchRule};
-use crate::os::resolve;
+use crate::os::{log, resolve};
 
 /// For names that DNS knows no lifetime of, as those of /etc/hosts, and those that are not found.
 const UNKNOWN: Duration = Duration::from_secs(60);
@@ -138,7 +138,7 @@ impl Names {
                     return None;
                 }
                 let prefixes: Vec<Prefix> = found.into_iter().collect();
-                eprintln!("hostint: {text} is {} now", list(&prefixes));
+                log::info(format_args!("{text} is {} now", list(&prefixes)));
                 name.prefixes.clone_from(&prefixes);
                 Some(Place { text, prefixes })
             }
@@ -149,10 +149,10 @@ impl Names {
                         Err(err) => err.to_string(),
                         Ok(_) => "the name has no address".to_owned(),
                     };
-                    eprintln!(
-                        "hostint: cannot find {text} any more, so it stays {}: {why}",
+                    log::warning(format_args!(
+                        "cannot find {text} any more, so it stays {}: {why}",
                         list(&name.prefixes)
-                    );
+                    ));
                 }
                 None
             }

@@ -10,7 +10,7 @@ use nix::fcntl::Flock;
 
 use crate::config::{File, Given};
 use crate::datapath::pins::Pins;
-use crate::os::signals;
+use crate::os::{log, signals};
 
 /// The right to attach and detach on this host.
 pub type Changing = Flock<fs::File>;
@@ -33,6 +33,11 @@ impl<P: Send + 'static> Planning<P> {
             running: None,
             ready: None,
         }
+    }
+
+    /// Whether a SIGHUP came that is not dealt with yet.
+    pub fn goes_on(&self) -> bool {
+        self.asked || self.running.is_some() || self.ready.is_some()
     }
 
     /// To be called every few ms: a plan, once after each SIGHUP. `free`: one may be begun.
@@ -82,16 +87,15 @@ pub fn summary<O: Args>(
     let path = now.path.display();
     let changes = now.changes(before, tables, |key| given.origin(key).is_some());
     if changes.is_empty() {
-        eprintln!("hostint: {path} read again: nothing changed in it");
+        log::info(format_args!("{path} read again: nothing changed in it"));
     } else {
-        eprintln!("hostint: {path} applied: {}", changes.join("; "));
+        log::info(format_args!("{path} applied: {}", changes.join("; ")));
     }
 }
 
 /// Says why nothing was changed, a line for each reason.
 pub fn tell_refusal(err: &anyhow::Error) {
-    for line in format!("{err:#}").lines() {
-        eprintln!("hostint: {line}");
-    }
-    eprintln!("hostint: the config file was not applied: all settings stay as they were");
+    log::error(format_args!(
+        "{err:#}\nthe config file was not applied: all settings stay as they were"
+    ));
 }

@@ -6,6 +6,7 @@ use crate::collector::{Exporters, ReportGroup, decode};
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
 };
+use crate::os::log;
 use crate::views::text::TextLine;
 
 /// Where reports go, wherever they come from.
@@ -16,7 +17,7 @@ pub(super) struct ReportLines<W: Write> {
     chosen: Option<DropReasons>,
     reasons: DropReasons,
     classifier: Classifier,
-    exporters: Exporters,
+    pub(super) exporters: Exporters,
     line: Vec<u8>,
     /// The group that the last record of a group belonged to.
     group: Option<(Arrival, u32, Option<NodeId>)>,
@@ -114,22 +115,22 @@ impl<W: Write> ReportLines<W> {
             let node = exporter
                 .node
                 .map_or(String::new(), |node| format!("node {node}, "));
-            eprintln!(
-                "hostint: exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate",
+            log::info(format_args!(
+                "exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate",
                 exporter.exporter,
                 exporter.hw_id,
                 exporter.reports,
                 exporter.numbers.lost,
                 exporter.numbers.duplicates
-            );
+            ));
         }
         let mut undecodable: Vec<_> = self.exporters.undecodable_by_address().collect();
         undecodable.sort_by_key(|(address, _)| *address);
         for (address, counts) in undecodable {
-            eprintln!(
-                "hostint: exporter {address}: {} undecodable ({counts})",
+            log::info(format_args!(
+                "exporter {address}: {} undecodable ({counts})",
                 counts.total()
-            );
+            ));
         }
     }
 

@@ -29,7 +29,7 @@ use crate::model::{
     Encapsulation, FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
     SourceStatus, WatchRule, diagnose,
 };
-use crate::os::{clock, netdev};
+use crate::os::{clock, log, netdev};
 use crate::views;
 
 /// A daemon that gave no sign of life for so long is taken for dead.
@@ -64,7 +64,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
             .to_string(),
         )?;
     } else {
-        eprintln!("hostint: nothing of hostint runs on this host (network namespace)");
+        log::info("nothing of hostint runs on this host (network namespace)");
     }
     Ok(if runs { exit::OK } else { exit::NOTHING })
 }
@@ -211,7 +211,7 @@ fn read_sink(pins: &Pins, host: abi::host_settings, wanted: Wanted) -> Result<Op
     }))
 }
 
-fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
+pub(super) fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
     let mut found = Vec::new();
     for (role, dev) in pins.links()? {
         let Some(hook) = sink::hook_of(&role) else {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
+use crate::os::log::{self, Event, Level};
+
 /// What does not work for now is said once, and tried again: packets are stripped meanwhile.
 #[derive(Default)]
 pub struct Troubles(BTreeMap<&'static str, String>);
@@ -13,7 +15,12 @@ impl Troubles {
         match result {
             Ok(()) => {
                 if self.0.remove(what).is_some() {
-                    eprintln!("hostint: can {what} again");
+                    log::event(
+                        Level::Info,
+                        Event::TroubleOver,
+                        &[("TASK", &what)],
+                        format_args!("can {what} again"),
+                    );
                 }
             }
             Err(err) => {
@@ -23,7 +30,12 @@ impl Troubles {
                     .insert(what, why.clone())
                     .is_none_or(|before| before != why)
                 {
-                    eprintln!("hostint: cannot {what}: {why}; trying again");
+                    log::event(
+                        Level::Warning,
+                        Event::Trouble,
+                        &[("TASK", &what), ("REASON", &why)],
+                        format_args!("cannot {what}: {why}; trying again"),
+                    );
                 }
             }
         }

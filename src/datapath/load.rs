@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use libbpf_rs::{MapCore, MapHandle, OpenMapMut, PrintLevel, ProgramMut, get_print, set_print};
 
 use super::pins::{Pins, remove};
+use crate::os::log;
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -58,7 +59,9 @@ pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<
                 && pinned.max_entries() == map.max_entries()
         });
         if !same {
-            eprintln!("hostint: map {name} has another size now and starts empty");
+            log::warning(format_args!(
+                "map {name} has another size now and starts empty"
+            ));
             remove(&path)?;
         }
     }

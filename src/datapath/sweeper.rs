@@ -23,6 +23,9 @@ pub struct Sweeper {
     idle_ns: u64,
     due: VecDeque<(Instant, flow_key)>,
     walker: Walker,
+    seen: u64,
+    /// How many flows the last complete pass saw.
+    pub seen_in_pass: u64,
 }
 
 /// True if something that happened at `last_ns` is `timeout_ns` or more ago.
@@ -39,6 +42,8 @@ impl Sweeper {
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
             walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
+            seen: 0,
+            seen_in_pass: 0,
         })
     }
 
@@ -92,6 +97,10 @@ impl Sweeper {
             idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
         })?;
+        self.seen += u64::from(found.seen);
+        if found.end {
+            self.seen_in_pass = std::mem::take(&mut self.seen);
+        }
         self.sweep(&found.loss)?;
         let idle_ns = self.idle_ns;
         let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);

@@ -40,6 +40,8 @@ pub struct Wanted {
 pub struct Found {
     pub idle: Vec<flow_key>,
     pub loss: Vec<flow_key>,
+    /// Flows that were looked at.
+    pub seen: u32,
     /// The table's end was reached.
     pub end: bool,
 }
@@ -151,6 +153,8 @@ impl Walker {
                 _ => break,
             }
         }
+        let request = self.requests.get(&self.which)?;
+        found.seen = request.map_or(0, |request| request.seen);
         Ok(found)
     }
 }

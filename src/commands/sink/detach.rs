@@ -6,14 +6,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::cli::exit;
-use crate::commands::{advise, find_pins};
+use crate::commands::{advise, find_pins, tell_detached};
 use crate::config::SinkOptions;
 use crate::datapath::pins::Pins;
 use crate::datapath::{grants, sink_links};
+use crate::os::log;
 
 pub fn detach(bpffs: Option<&Path>, options: &SinkOptions, now: bool) -> Result<u8> {
     let Some(pins) = find_pins(bpffs)? else {
-        eprintln!("hostint: no sink on this host");
+        log::info("no sink on this host");
         return Ok(exit::NOTHING);
     };
     if !now {
@@ -24,10 +25,10 @@ pub fn detach(bpffs: Option<&Path>, options: &SinkOptions, now: bool) -> Result<
         .map_err(advise)
         .context("cannot detach the sink")?;
     for dev in &detached {
-        eprintln!("hostint: sink detached from {dev}");
+        tell_detached("sink", dev);
     }
     if detached.is_empty() {
-        eprintln!("hostint: no sink to detach");
+        log::info("no sink to detach");
         return Ok(exit::NOTHING);
     }
     Ok(exit::OK)
@@ -38,7 +39,7 @@ pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
     close(pins, devs).context("cannot end leases before detaching")?;
     let _changing = pins.change()?;
     for dev in sink_links::detach(pins, devs).map_err(advise)? {
-        eprintln!("hostint: sink detached from {dev}");
+        tell_detached("sink", &dev);
     }
     Ok(())
 }
@@ -53,7 +54,7 @@ fn close(pins: &Pins, devs: &[String]) -> Result<()> {
         return Ok(());
     }
     sink_links::set_closing(pins, true)?;
-    eprintln!("hostint: waiting until sources have stopped tagging");
+    log::info("waiting until sources have stopped tagging");
     std::thread::sleep(Duration::from_nanos(grants::LEASE_ENDS_NS));
     let last = attached
         .iter()

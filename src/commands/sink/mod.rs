@@ -1,5 +1,7 @@
 //! `hostint sink`: its kernel programs loaded, attached and set.
 
+mod counts;
+mod deliveries;
 mod detach;
 mod plan;
 mod reload;
@@ -18,6 +20,8 @@ use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::{self, Attached, Sink};
 use crate::datapath::sink_links;
+use crate::os::log::{self, Event, Level};
+use crate::os::notify::Notify;
 use crate::os::{clock, netdev, privileges, signals};
 use crate::report::Emitter;
 use detach::detach;
@@ -56,9 +60,9 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     let leases = keep_leases(config);
     let control = Control::bind(config.control.as_deref())
         .inspect_err(|err| {
-            eprintln!(
-                "hostint: no control socket, so only who may read pins sees the status: {err:#}"
-            )
+            log::warning(format_args!(
+                "no control socket, so only who may read pins sees the status: {err:#}"
+            ));
         })
         .ok();
     // Threads keep what they begin with: from here on there are some.
@@ -72,16 +76,26 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
         let mode = attach(&sink, &pins, dev, config)
             .with_context(|| format!("cannot attach the sink to {dev}"))
             .inspect_err(|_| leave_nothing(&pins))?;
-        eprintln!(
-            "hostint: sink attached to {dev} ({mode}), node id {}",
-            config.node_id
+        log::event(
+            Level::Info,
+            Event::Attached,
+            &[
+                ("DEV", dev),
+                ("ROLE", &"sink"),
+                ("MODE", &mode),
+                ("NODE_ID", &config.node_id),
+            ],
+            format_args!(
+                "sink attached to {dev} ({mode}), node id {}",
+                config.node_id
+            ),
         );
         let gro = sink::veth_gro(config.hook, netdev::index_of(dev)?);
         if gro == Some(false) {
-            eprintln!(
-                "hostint: {dev} is a veth with GRO off: received segments are not merged after the strip \
+            log::warning(format_args!(
+                "{dev} is a veth with GRO off: received segments are not merged after the strip \
                  (try: ethtool -K {dev} gro on)"
-            );
+            ));
         }
     }
     adopt(&sink, &pins, config)?;
@@ -95,13 +109,14 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .then_some(signals::ask_to_reload as fn());
         control.serve(&pins, reload);
     }
-    match serve(&pins, &sink, plan, emitter, leases, Reload::new(args))
+    let (reload, notify) = (Reload::new(args), Notify::from_env());
+    match serve(&pins, &sink, plan, emitter, leases, reload, notify)
         .context("cannot go on as a sink")?
     {
         End::Asked => {
-            eprintln!("hostint: ended; INT is still stripped (hostint sink --detach ends that)");
+            log::info("ended; INT is still stripped (hostint sink --detach ends that)");
         }
-        End::Detached => eprintln!("hostint: ended, because the sink was detached"),
+        End::Detached => log::info("ended, because the sink was detached"),
     }
     Ok(exit::OK)
 }
@@ -132,10 +147,10 @@ fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
             ..config.clone()
         };
         match attach(sink, pins, &dev, &as_it_was) {
-            Ok(_) => eprintln!(
-                "hostint: sink still attached to {dev} (hostint sink --detach --dev {dev} ends that)"
-            ),
-            Err(err) => eprintln!("hostint: an older sink stays on {dev}: {err:#}"),
+            Ok(_) => log::info(format_args!(
+                "sink still attached to {dev} (hostint sink --detach --dev {dev} ends that)"
+            )),
+            Err(err) => log::warning(format_args!("an older sink stays on {dev}: {err:#}")),
         }
     }
     Ok(())
@@ -147,9 +162,9 @@ fn keep_leases(config: &SinkConfig) -> Option<LeaseKeeping> {
     match LeaseKeeping::start(config.lease_key) {
         Ok(leases) => Some(leases),
         Err(err) => {
-            eprintln!(
-                "hostint: no leases are kept, so only --static destinations are tagged: {err:#}"
-            );
+            log::warning(format_args!(
+                "no leases are kept, so only --static destinations are tagged: {err:#}"
+            ));
             None
         }
     }

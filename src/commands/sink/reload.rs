@@ -16,6 +16,7 @@ use crate::datapath::links;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::datapath::{attachments, sink_links};
+use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 
 /// What goes on beside the daemon's loop.
@@ -39,10 +40,17 @@ impl Reload {
     /// To be called every few ms: what the file says now, once after each SIGHUP.
     pub fn step(&mut self, pins: &Pins) -> Option<Result<(Plan, Changing)>> {
         if let Some(Err(err)) = finished(&mut self.leaving) {
-            eprintln!("hostint: cannot detach what the config file no longer names: {err:#}");
+            log::error(format_args!(
+                "cannot detach what the config file no longer names: {err:#}"
+            ));
         }
         // One after another: an interface that is being left may be named again.
         self.planning.step(pins, self.leaving.is_none())
+    }
+
+    /// Whether a SIGHUP came that is not dealt with yet.
+    pub fn goes_on(&self) -> bool {
+        self.planning.goes_on()
     }
 
     /// After a plan was applied: says so, and leaves interfaces that only the plan before names, as
@@ -119,7 +127,17 @@ impl Done<'_> {
             self.touched.push(dev.clone());
             let mode = super::attach(sink, pins, dev, &now.config)
                 .with_context(|| format!("cannot attach the sink to {dev}"))?;
-            eprintln!("hostint: sink attached to {dev} ({mode})");
+            log::event(
+                Level::Info,
+                Event::Attached,
+                &[
+                    ("DEV", dev),
+                    ("ROLE", &"sink"),
+                    ("MODE", &mode),
+                    ("NODE_ID", &now.config.node_id),
+                ],
+                format_args!("sink attached to {dev} ({mode})"),
+            );
         }
         if now.rules != before.rules {
             self.rules = true;
@@ -161,7 +179,7 @@ impl Done<'_> {
             });
         }
         for err in tried.into_iter().filter_map(Result::err) {
-            eprintln!("hostint: cannot go back: {err:#}");
+            log::error(format_args!("cannot go back: {err:#}"));
         }
     }
 }

@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::counts::{Before, Now};
+use super::deliveries::Deliveries;
 use super::plan::Plan;
 use super::reload::{Reload, apply};
 use crate::commands::follow::Follower;
 use crate::commands::leases::{Counts, LeaseKeeping, say_plain};
+use crate::commands::state_line;
 use crate::commands::troubles::Troubles;
 use crate::commands::{reloading, source};
 use crate::config::{Compat, File, SinkConfig};
@@ -19,7 +22,8 @@ use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SourceSweeper, Sweeper, rest_after};
 use crate::datapath::{attachments, events, grants};
 use crate::model::SinkEvent;
-use crate::os::{clock, signals};
+use crate::os::notify::Notify;
+use crate::os::{clock, log, signals};
 use crate::report::{Builder, Emitter};
 
 /// How often the ring is looked at: events are not worth a wake-up each.
@@ -59,46 +63,21 @@ impl Pipeline {
     }
 }
 
-/// The daemon's counters of an earlier life, to which it adds.
-struct Before {
-    read: u64,
-    malformed: u64,
-    sent: u64,
-    lost: u64,
-    log_written: u64,
-    log_lost: u64,
-    expired: u64,
-    source_expired: u64,
-    sweeps: u64,
-    sweep_cpu_ns: u64,
-    leases: Counts,
-    repaired: u64,
-}
+impl Pipeline {
+    fn counts(&self, follower: &Follower) -> Now {
+        let leases = self.leases.as_ref();
+        Now {
+            events_read: self.events_read,
+            events_malformed: self.events_malformed,
+            reports: self.emitter.counts(),
+            leases: leases.map_or_else(Counts::default, |leases| leases.counts),
+            repaired: follower.repaired,
+        }
+    }
 
-impl Before {
-    fn of(sink: &Sink) -> Result<Self> {
-        let get = |which: daemon_counter| -> Result<u64> {
-            Ok(sink.daemon.get(&which.0)?.unwrap_or_default())
-        };
-        Ok(Self {
-            read: get(daemon_counter::DAEMON_EVENTS_READ)?,
-            malformed: get(daemon_counter::DAEMON_EVENTS_MALFORMED)?,
-            sent: get(daemon_counter::DAEMON_REPORTS_SENT)?,
-            lost: get(daemon_counter::DAEMON_REPORTS_LOST)?,
-            log_written: get(daemon_counter::DAEMON_LOG_WRITTEN)?,
-            log_lost: get(daemon_counter::DAEMON_LOG_LOST)?,
-            expired: get(daemon_counter::DAEMON_FLOWS_EXPIRED)?,
-            source_expired: get(daemon_counter::DAEMON_SOURCE_FLOWS_EXPIRED)?,
-            sweeps: get(daemon_counter::DAEMON_SWEEPS)?,
-            sweep_cpu_ns: get(daemon_counter::DAEMON_SWEEP_CPU_NS)?,
-            repaired: get(daemon_counter::DAEMON_REPAIRED)?,
-            leases: Counts {
-                asked: get(daemon_counter::DAEMON_LEASES_ASKED)?,
-                answered: get(daemon_counter::DAEMON_LEASES_ANSWERED)?,
-                refused: get(daemon_counter::DAEMON_LEASES_REFUSED)?,
-                cpu_ns: get(daemon_counter::DAEMON_LEASE_CPU_NS)?,
-            },
-        })
+    fn state_line(&self, pins: &Pins) -> Result<String> {
+        let lost = self.emitter.counts().lost;
+        state_line::of_sink(pins, self.sweeper.seen_in_pass, lost, self.leases.as_ref())
     }
 }
 
@@ -116,6 +95,7 @@ pub fn serve(
     emitter: Emitter,
     leases: Option<LeaseKeeping>,
     mut reload: Reload,
+    mut notify: Notify,
 ) -> Result<End> {
     let config = &plan.config;
     let pipeline = RefCell::new(Pipeline {
@@ -133,12 +113,14 @@ pub fn serve(
     });
     let mut follower = Follower::start();
     let mut troubles = Troubles::default();
+    let mut deliveries = Deliveries::default();
     let ring = sink.events(|bytes| pipeline.borrow_mut().take(bytes))?;
     let mut before = Before::of(sink)?;
     let mut passes =
         Passes::new().context("cannot load the programs that walk over flow tables")?;
     let mut next_pass = Instant::now();
     let mut watching = Watching::default();
+    notify.ready();
     loop {
         // Ended by a signal is no error; what waits is read by consume.
         ring.poll_raw(POLL);
@@ -161,6 +143,7 @@ pub fn serve(
                 Err(err) => reloading::tell_refusal(&err),
             }
         }
+        notify.reload_goes_on(reload.goes_on());
         let followed = follower.follow(pins, Some((sink, &plan.config)));
         troubles.note("look after what is attached", followed);
         let stepped = passes.step(
@@ -174,15 +157,18 @@ pub fn serve(
         if signals::asked()
             && let Err(err) = pipeline.borrow_mut().emitter.reopen_log()
         {
-            eprintln!("hostint: {err}");
+            log::error(err);
         }
         let ending = signals::ending();
+        if ending {
+            notify.stopping();
+        }
         if now >= next_pass || ending {
             next_pass = now + PASS;
             let links = sink_links::links(pins);
             if !ending && links.as_ref().is_ok_and(Vec::is_empty) {
                 reload.end();
-                write_counters(sink, &pipeline.borrow(), &follower, &before)?;
+                before.write(sink, &pipeline.borrow().counts(&follower))?;
                 sink.note(daemon_counter::DAEMON_PID, 0)?;
                 return Ok(End::Detached);
             }
@@ -197,12 +183,23 @@ pub fn serve(
             let watched = watching.follow(pins, &plan);
             troubles.note("watch what the config file names", watched);
             sink.note(daemon_counter::DAEMON_ALIVE_NS, clock::realtime_ns())?;
-            write_counters(sink, &pipeline.borrow(), &follower, &before)?;
+            let pipeline = pipeline.borrow();
+            let counts = pipeline.counts(&follower);
+            before.write(sink, &counts)?;
+            deliveries.note(&counts.reports);
+            notify.alive();
+            if notify.listens() {
+                let line = pipeline.state_line(pins);
+                troubles.note(
+                    "tell the service manager",
+                    line.map(|line| notify.status(line)),
+                );
+            }
         }
         if ending {
             reload.end();
             ring.consume()?;
-            write_counters(sink, &pipeline.borrow(), &follower, &before)?;
+            before.write(sink, &pipeline.borrow().counts(&follower))?;
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
         }
@@ -315,69 +312,4 @@ impl Passes {
         self.resume = now + rest_after(took_ns);
         Ok(())
     }
-}
-
-fn write_counters(
-    sink: &Sink,
-    pipeline: &Pipeline,
-    follower: &Follower,
-    before: &Before,
-) -> Result<()> {
-    let counts = pipeline.emitter.counts();
-    let log = counts.log.unwrap_or_default();
-    let leases = pipeline.leases.as_ref();
-    let leases = leases.map_or_else(Counts::default, |leases| leases.counts);
-    for (which, value) in [
-        (
-            daemon_counter::DAEMON_EVENTS_READ,
-            before.read + pipeline.events_read,
-        ),
-        (
-            daemon_counter::DAEMON_EVENTS_MALFORMED,
-            before.malformed + pipeline.events_malformed,
-        ),
-        (
-            daemon_counter::DAEMON_REPORTS_SENT,
-            before.sent + counts.sent,
-        ),
-        (
-            daemon_counter::DAEMON_REPORTS_LOST,
-            before.lost + counts.lost,
-        ),
-        (
-            daemon_counter::DAEMON_LOG_WRITTEN,
-            before.log_written + log.lines,
-        ),
-        (daemon_counter::DAEMON_LOG_LOST, before.log_lost + log.lost),
-        (daemon_counter::DAEMON_FLOWS_EXPIRED, before.expired),
-        (
-            daemon_counter::DAEMON_SOURCE_FLOWS_EXPIRED,
-            before.source_expired,
-        ),
-        (daemon_counter::DAEMON_SWEEPS, before.sweeps),
-        (daemon_counter::DAEMON_SWEEP_CPU_NS, before.sweep_cpu_ns),
-        (
-            daemon_counter::DAEMON_REPAIRED,
-            before.repaired + follower.repaired,
-        ),
-        (
-            daemon_counter::DAEMON_LEASES_ASKED,
-            before.leases.asked + leases.asked,
-        ),
-        (
-            daemon_counter::DAEMON_LEASES_ANSWERED,
-            before.leases.answered + leases.answered,
-        ),
-        (
-            daemon_counter::DAEMON_LEASES_REFUSED,
-            before.leases.refused + leases.refused,
-        ),
-        (
-            daemon_counter::DAEMON_LEASE_CPU_NS,
-            before.leases.cpu_ns + leases.cpu_ns,
-        ),
-    ] {
-        sink.note(which, value)?;
-    }
-    Ok(())
 }

@@ -16,6 +16,7 @@ use crate::datapath::source::{Attached, Source};
 use crate::datapath::watch::Watchlist;
 use crate::datapath::{sink_links, source_settings};
 use crate::model::{NodeId, Place, REPORT_PORT};
+use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 
 pub fn attach_dev(
@@ -65,15 +66,25 @@ pub fn attach_dev(
         (_, Attached::Link) => "tcx",
         (_, Attached::Clsact) => "clsact",
     };
-    eprintln!(
-        "hostint: source attached to {dev} ({}, {how}), {}, node id {node}",
-        config.hook.name(),
-        config.encapsulation
+    log::event(
+        Level::Info,
+        Event::Attached,
+        &[
+            ("DEV", &dev),
+            ("ROLE", &"source"),
+            ("MODE", &how),
+            ("NODE_ID", &node),
+        ],
+        format_args!(
+            "source attached to {dev} ({}, {how}), {}, node id {node}",
+            config.hook.name(),
+            config.encapsulation
+        ),
     );
     if config.superpackets == Superpackets::NoGso {
-        eprintln!(
-            "hostint: {dev} is sent no superpackets any more; connections that exist follow when their route changes"
-        );
+        log::info(format_args!(
+            "{dev} is sent no superpackets any more; connections that exist follow when their route changes"
+        ));
     }
     Ok(source)
 }

@@ -12,7 +12,7 @@ use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::model::{AddressPair, Dest, LeaseState, Place, Prefix, WatchAction, WatchRule};
-use crate::os::{icmp, resolve};
+use crate::os::{icmp, log, resolve};
 use crate::views;
 
 /// How long adding a destination waits for its sink's answer.
@@ -110,11 +110,19 @@ pub fn await_leases(pins: &Pins, found: &[Prefix]) -> Result<()> {
                 .unwrap_or_default();
             match lease.state {
                 LeaseState::Granted => {
-                    eprintln!("hostint: {}: {}", pair.dest, views::peers::sentence(&lease));
+                    log::info(format_args!(
+                        "{}: {}",
+                        pair.dest,
+                        views::peers::sentence(&lease)
+                    ));
                 }
                 LeaseState::Asking | LeaseState::Silent => left.push(pair),
                 _ if Instant::now() < end => left.push(pair),
-                _ => eprintln!("hostint: {}: {}", pair.dest, views::peers::sentence(&lease)),
+                _ => log::warning(format_args!(
+                    "{}: {}",
+                    pair.dest,
+                    views::peers::sentence(&lease)
+                )),
             }
         }
         waiting = left;
@@ -127,11 +135,11 @@ pub fn await_leases(pins: &Pins, found: &[Prefix]) -> Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     for pair in waiting {
-        eprintln!(
-            "hostint: {}: no sink answers yet: packets go untagged until one does (see hostint status; \
+        log::warning(format_args!(
+            "{}: no sink answers yet: packets go untagged until one does (see hostint status; \
              --static tags all the same)",
             pair.dest
-        );
+        ));
     }
     Ok(())
 }
@@ -222,9 +230,13 @@ pub fn del_dests(list: &Watchlist, names: &[String]) -> Result<u8> {
             .iter()
             .any(|rule| rule.to.iter().any(|to| to.text == *name));
         if in_file {
-            eprintln!("hostint: destination {name} is watched by the config file: change it there");
+            log::warning(format_args!(
+                "destination {name} is watched by the config file: change it there"
+            ));
         } else {
-            eprintln!("hostint: destination {name} was not watched (see hostint source dests)");
+            log::warning(format_args!(
+                "destination {name} was not watched (see hostint source dests)"
+            ));
         }
         code = exit::FAILURE;
     }

@@ -13,6 +13,7 @@ use crate::commands::follow::Follower;
 use crate::commands::give_up;
 use crate::commands::leases::{LeaseKeeping, say_plain};
 use crate::commands::reloading::{Planning, summary, tell_refusal};
+use crate::commands::state_line;
 use crate::commands::troubles::Troubles;
 use crate::config::{SOURCE, WATCH};
 use crate::datapath::pins::Pins;
@@ -20,7 +21,8 @@ use crate::datapath::source::Source;
 use crate::datapath::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::watch::Watchlist;
 use crate::model::Place;
-use crate::os::{clock, privileges, signals};
+use crate::os::notify::Notify;
+use crate::os::{clock, log, privileges, signals};
 
 pub fn look_after(pins: &Pins, source: &Source, args: &AttachArgs, mut plan: Plan) -> Result<()> {
     let key = plan.setup.source.lease_key;
@@ -45,6 +47,8 @@ pub fn look_after(pins: &Pins, source: &Source, args: &AttachArgs, mut plan: Pla
     let mut sweeping = false;
     let mut resume = Instant::now();
     let mut next = Instant::now();
+    let mut notify = Notify::from_env();
+    notify.ready();
     while !signals::ending() {
         troubles.note("keep leases", leases.tick(pins));
         troubles.note("look after what is attached", follower.follow(pins, None));
@@ -60,11 +64,20 @@ pub fn look_after(pins: &Pins, source: &Source, args: &AttachArgs, mut plan: Pla
                 Err(err) => tell_refusal(&err),
             }
         }
+        notify.reload_goes_on(planning.goes_on());
         if Instant::now() >= next {
             next += Duration::from_secs(1);
             let followed = source.host.refresh_clock();
             troubles.note("follow the clock", followed.map(drop).map_err(Into::into));
             sweeping = true;
+            notify.alive();
+            if notify.listens() {
+                let line = state_line::of_source(pins, Some(&leases));
+                troubles.note(
+                    "tell the service manager",
+                    line.map(|line| notify.status(line)),
+                );
+            }
         }
         if sweeping && Instant::now() >= resume {
             let cpu_ns = clock::thread_cpu_ns();
@@ -76,7 +89,8 @@ pub fn look_after(pins: &Pins, source: &Source, args: &AttachArgs, mut plan: Pla
         }
         std::thread::park_timeout(Duration::from_millis(10));
     }
-    eprintln!("hostint: ended; the source is still attached (hostint source detach ends that)");
+    notify.stopping();
+    log::info("ended; the source is still attached (hostint source detach ends that)");
     Ok(())
 }
 
@@ -108,7 +122,7 @@ fn apply(
             unwatch(pins, &now.places, &before.places),
         ] {
             if let Err(err) = undone {
-                eprintln!("hostint: cannot go back: {err:#}");
+                log::error(format_args!("cannot go back: {err:#}"));
             }
         }
         return Err(err);
@@ -129,7 +143,9 @@ fn apply(
         unwatch(pins, &before.places, &now.places),
     ] {
         if let Err(err) = done {
-            eprintln!("hostint: cannot give up what is no longer named: {err:#}");
+            log::error(format_args!(
+                "cannot give up what is no longer named: {err:#}"
+            ));
         }
     }
     Ok(now)

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Usage, advise, find_pins, give_up, make_pins};
+use super::{Usage, advise, find_pins, give_up, make_pins, tell_detached};
 use crate::cli::{AttachArgs, SourceCommand, exit};
 use crate::config::{Origin, SourceConfig};
 use crate::datapath::attachments;
@@ -19,7 +19,7 @@ use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
 use crate::datapath::{peer, sink_links};
 use crate::model::{NodeId, WatchRule};
-use crate::os::privileges;
+use crate::os::{log, privileges};
 use attach::attach_dev;
 pub use attach::{adopt, reattach};
 pub use dests::follow_addresses;
@@ -152,10 +152,10 @@ fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<u8> {
         }
     };
     for dev in &detached {
-        eprintln!("hostint: source detached from {dev}");
+        tell_detached("source", dev);
     }
     if detached.is_empty() {
-        eprintln!("hostint: no source to detach");
+        log::info("no source to detach");
         return Ok(exit::NOTHING);
     }
     Ok(exit::OK)

@@ -3,13 +3,14 @@
 use anyhow::{Context, Result};
 
 use super::attach::{again, attach_dev};
-use crate::commands::advise;
+use crate::commands::{advise, tell_detached};
 use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::abi::{flow_key, source_flow};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::{attachments, peer, source};
 use crate::model::{NodeId, Place};
+use crate::os::log;
 
 /// What cannot change while a source is attached.
 ///
@@ -77,7 +78,7 @@ pub fn reconfigure(
                 None => leave(pins, std::slice::from_ref(dev)),
             };
             if let Err(err) = back {
-                eprintln!("hostint: cannot go back: {err:#}");
+                log::error(format_args!("cannot go back: {err:#}"));
             }
         }
         return Err(err);
@@ -95,7 +96,7 @@ pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
         .map_err(advise)
         .context("cannot detach the source")?;
     for dev in detached {
-        eprintln!("hostint: source detached from {dev}");
+        tell_detached("source", &dev);
     }
     Ok(())
 }

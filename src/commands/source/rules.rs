@@ -10,6 +10,7 @@ use crate::commands::{advise, print};
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::model::{Place, WatchRule};
+use crate::os::log;
 use crate::views;
 
 /// From now on these rules are those of the config file, all at once; without a source on this host nothing
@@ -47,7 +48,7 @@ pub fn find_names(mut rules: Vec<WatchRule>) -> Result<Vec<WatchRule>> {
         match prefixes_of(&place.text) {
             Ok(prefixes) => place.prefixes = prefixes,
             Err(err) if crate::commands::is_usage(&err) => return Err(err),
-            Err(err) => eprintln!("hostint: {err:#}: looked for again in a minute"),
+            Err(err) => log::warning(format_args!("{err:#}: looked for again in a minute")),
         }
     }
     Ok(rules)

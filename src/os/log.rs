@@ -1,0 +1,161 @@
+//! Log lines: on stderr, and in the journal with their priority and fields when stderr leads there.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::os::unix::net::UnixDatagram;
+use std::sync::OnceLock;
+
+use nix::sys::stat::fstat;
+
+/// Where journald takes entries with fields.
+const JOURNAL: &str = "/run/systemd/journal/socket";
+
+/// How much it matters, as syslog(3) counts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Level {
+    Error = 3,
+    Warning = 4,
+    Info = 6,
+}
+
+/// What happened, for programs that read the journal. Numbers are never given anew; hostint(8) lists them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Event {
+    Attached,
+    Detached,
+    Repaired,
+    CannotRepair,
+    Peer,
+    ReportsLost,
+    ReportsSentAgain,
+    Trouble,
+    TroubleOver,
+}
+
+impl Event {
+    pub const ALL: [Event; 9] = [
+        Event::Attached,
+        Event::Detached,
+        Event::Repaired,
+        Event::CannotRepair,
+        Event::Peer,
+        Event::ReportsLost,
+        Event::ReportsSentAgain,
+        Event::Trouble,
+        Event::TroubleOver,
+    ];
+
+    /// MESSAGE_ID.
+    pub fn id(self) -> &'static str {
+        match self {
+            Event::Attached => "4b2bb9cc3abf4da1bc1d8b17d4c12a5a",
+            Event::Detached => "255974b301c24c7a8b87fc1019d80ad8",
+            Event::Repaired => "b889800cd5b942bda0a81d022a38cc95",
+            Event::CannotRepair => "25d532ece9d54af78628964ff5e4a894",
+            Event::Peer => "ca5274ca6f2942c9bf22af3b1a6d55b5",
+            Event::ReportsLost => "c7135948e6124f55935bcf6b5eaa0423",
+            Event::ReportsSentAgain => "2fd6a857ce4647608f735cbaf4a4907b",
+            Event::Trouble => "095e57e2607543ae851057a55a4334f7",
+            Event::TroubleOver => "b1302bc857fb4138b6ef9bca77779ecc",
+        }
+    }
+}
+
+pub fn error(message: impl Display) {
+    write(Level::Error, None, &[], &message.to_string());
+}
+
+pub fn warning(message: impl Display) {
+    write(Level::Warning, None, &[], &message.to_string());
+}
+
+pub fn info(message: impl Display) {
+    write(Level::Info, None, &[], &message.to_string());
+}
+
+/// A line that programs can find: fields are called HOSTINT_ and this, and have no line breaks in their names.
+pub fn event(level: Level, event: Event, fields: &[(&str, &dyn Display)], message: impl Display) {
+    write(level, Some(event), fields, &message.to_string());
+}
+
+fn write(level: Level, event: Option<Event>, fields: &[(&str, &dyn Display)], message: &str) {
+    static STDERR: OnceLock<Stderr> = OnceLock::new();
+    let stderr = STDERR.get_or_init(Stderr::find);
+    if let Stderr::Journal(Some(journal)) = stderr
+        && journal.send(&entry(level, event, fields, message)).is_ok()
+    {
+        return;
+    }
+    // Nobody is left to be told if this fails.
+    let _ = io::stderr()
+        .lock()
+        .write_all(lines(level, message, stderr).as_bytes());
+}
+
+/// Where stderr leads.
+enum Stderr {
+    Elsewhere,
+    /// To journald, which reads priorities off each line; entries with fields need its socket.
+    Journal(Option<UnixDatagram>),
+}
+
+impl Stderr {
+    fn find() -> Self {
+        let stream = std::env::var("JOURNAL_STREAM").unwrap_or_default();
+        let ours = fstat(io::stderr()).map(|stat| format!("{}:{}", stat.st_dev, stat.st_ino));
+        if ours.is_ok_and(|ours| ours == stream) {
+            Stderr::Journal(connect().ok())
+        } else {
+            Stderr::Elsewhere
+        }
+    }
+}
+
+fn connect() -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.connect(JOURNAL)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+fn lines(level: Level, message: &str, stderr: &Stderr) -> String {
+    let priority = match stderr {
+        Stderr::Journal(_) => format!("<{}>", level as u8),
+        Stderr::Elsewhere => String::new(),
+    };
+    message
+        .lines()
+        .map(|line| format!("{priority}hostint: {line}\n"))
+        .collect()
+}
+
+/// An entry in journald's own form.
+fn entry(
+    level: Level,
+    event: Option<Event>,
+    fields: &[(&str, &dyn Display)],
+    message: &str,
+) -> Vec<u8> {
+    let mut entry = Vec::new();
+    let mut add = |name: &str, value: &str| {
+        entry.extend_from_slice(name.as_bytes());
+        if value.contains('\n') {
+            entry.push(b'\n');
+            entry.extend_from_slice(&(value.len() as u64).to_le_bytes());
+        } else {
+            entry.push(b'=');
+        }
+        entry.extend_from_slice(value.as_bytes());
+        entry.push(b'\n');
+    };
+    add("MESSAGE", message);
+    add("PRIORITY", &(level as u8).to_string());
+    add("SYSLOG_IDENTIFIER", "hostint");
+    if let Some(event) = event {
+        add("MESSAGE_ID", event.id());
+    }
+    for (name, value) in fields {
+        add(&format!("HOSTINT_{name}"), &value.to_string());
+    }
+    entry
+}

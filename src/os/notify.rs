@@ -1,0 +1,122 @@
+//! What the service manager is told: readiness, state in words, signs of life (sd_notify(3)).
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::{Duration, Instant};
+
+use super::{clock, log};
+
+/// A manager that does not read must not hold up the daemon.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The way to the service manager; without one nothing happens.
+#[derive(Debug, Default)]
+pub struct Notify {
+    manager: Option<(UnixDatagram, SocketAddr)>,
+    watchdog: Option<Duration>,
+    next_sign: Option<Instant>,
+    status: String,
+    reloading: bool,
+    failed: bool,
+}
+
+impl Notify {
+    /// As the environment says: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+    pub fn from_env() -> Self {
+        let get = |name: &str| std::env::var_os(name);
+        let for_us = get("WATCHDOG_PID").is_none_or(|pid| pid == *std::process::id().to_string());
+        let watchdog = get("WATCHDOG_USEC").filter(|_| for_us);
+        Self::new(get("NOTIFY_SOCKET"), watchdog)
+    }
+
+    /// A manager at this address, which wants a sign of life within so many microseconds if it says so.
+    pub fn new(address: Option<OsString>, watchdog_us: Option<OsString>) -> Self {
+        let Some(address) = address.filter(|address| !address.is_empty()) else {
+            return Self::default();
+        };
+        let mut notify = Self::default();
+        match connect(&address) {
+            Ok(manager) => notify.manager = Some(manager),
+            Err(err) => notify.complain(&err),
+        }
+        let watchdog_us = watchdog_us.and_then(|us| us.to_str()?.parse().ok());
+        notify.watchdog = watchdog_us.filter(|us| *us > 0).map(Duration::from_micros);
+        notify
+    }
+
+    /// Whether anybody listens.
+    pub fn listens(&self) -> bool {
+        self.manager.is_some()
+    }
+
+    /// It serves.
+    pub fn ready(&mut self) {
+        self.send("READY=1");
+    }
+
+    /// Whether settings are being read anew; to be called often.
+    pub fn reload_goes_on(&mut self, goes_on: bool) {
+        if goes_on && !self.reloading {
+            let now_us = clock::monotonic_ns() / 1000;
+            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"));
+        } else if self.reloading && !goes_on {
+            self.ready();
+        }
+        self.reloading = goes_on;
+    }
+
+    /// It begins to end.
+    pub fn stopping(&mut self) {
+        self.send("STOPPING=1");
+    }
+
+    /// One line on what it does.
+    pub fn status(&mut self, line: String) {
+        if line != self.status {
+            self.send(&format!("STATUS={}", line.replace('\n', " ")));
+            self.status = line;
+        }
+    }
+
+    /// It did its work once more; to be called far more often than the watchdog barks.
+    pub fn alive(&mut self) {
+        let Some(watchdog) = self.watchdog else {
+            return;
+        };
+        let now = Instant::now();
+        if self.next_sign.is_none_or(|next| next <= now) {
+            self.next_sign = Some(now + watchdog / 4);
+            self.send("WATCHDOG=1");
+        }
+    }
+
+    fn send(&mut self, message: &str) {
+        let Some((socket, address)) = &self.manager else {
+            return;
+        };
+        if let Err(err) = socket.send_to_addr(message.as_bytes(), address) {
+            self.complain(&err);
+        }
+    }
+
+    fn complain(&mut self, err: &io::Error) {
+        if !self.failed {
+            self.failed = true;
+            log::warning(format_args!("cannot talk to the service manager: {err}"));
+        }
+    }
+}
+
+fn connect(address: &OsStr) -> io::Result<(UnixDatagram, SocketAddr)> {
+    let address = match address.as_bytes().split_first() {
+        Some((b'@', name)) => SocketAddr::from_abstract_name(name)?,
+        Some((b'/', _)) => SocketAddr::from_pathname(address)?,
+        _ => return Err(io::Error::other("NOTIFY_SOCKET is no path and no @name")),
+    };
+    let socket = UnixDatagram::unbound()?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    Ok((socket, address))
+}
