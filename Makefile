@@ -16,7 +16,8 @@ export RUSTUP_HOME ?= $(CALLER_HOME)/.rustup
 endif
 endif
 
-.PHONY: all demo test test-long test-vm lint man bench fuzz install need-root clean
+.PHONY: all demo test test-long test-vm test-packages test-systemd lint audit man bench fuzz install sbom deb rpm reproducible \
+	need-root clean
 
 all:
 	cargo build --release --locked
@@ -66,22 +67,49 @@ fuzz:
 	cd fuzz && for target in config decode_report exporter_track read_capture read_record render_report; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
+# One list of files for all packages. A config file that is there stays as it is.
+UNITS := $(notdir $(wildcard packaging/systemd/*))
+SHARE := $(DESTDIR)$(PREFIX)/share
 install:
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/hostint
 	for page in man/*.[1-9]; do \
-		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
-	install -D -m 644 packaging/completions/hostint.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hostint
-	install -D -m 644 packaging/completions/_hostint $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hostint
-	install -D -m 644 packaging/completions/hostint.fish \
-		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hostint.fish
+		install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/} || exit 1; done
+	install -D -m 644 packaging/completions/hostint.bash $(SHARE)/bash-completion/completions/hostint
+	install -D -m 644 packaging/completions/_hostint $(SHARE)/zsh/site-functions/_hostint
+	install -D -m 644 packaging/completions/hostint.fish $(SHARE)/fish/vendor_completions.d/hostint.fish
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/systemd/system
+	for unit in $(UNITS); do \
+		sed 's,/usr/bin/hostint,$(PREFIX)/bin/hostint,' packaging/systemd/$$unit \
+			>$(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit || exit 1; done
+	chmod 644 $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/system/,$(UNITS))
 # Where Wireshark looks for plugins differs from one distribution to the next: hostint-wire(7) says how to link this.
-	install -d $(DESTDIR)$(PREFIX)/share/hostint/wireshark
-	install -m 644 packaging/wireshark/*.lua $(DESTDIR)$(PREFIX)/share/hostint/wireshark/
-	install -D -m 644 packaging/hostint.toml $(DESTDIR)$(PREFIX)/share/doc/hostint/hostint.toml
+	install -d $(SHARE)/hostint/wireshark
+	install -m 644 packaging/wireshark/*.lua $(SHARE)/hostint/wireshark/
+	install -D -m 644 packaging/hostint.toml $(SHARE)/doc/hostint/hostint.toml
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml ] || \
 		install -D -m 644 packaging/hostint.toml $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml
 	install -D -m 644 packaging/logrotate/hostint $(DESTDIR)$(SYSCONFDIR)/logrotate.d/hostint
+	for dashboard in $(wildcard packaging/grafana/*.json); do \
+		install -D -m 644 $$dashboard $(SHARE)/hostint/grafana/$${dashboard##*/} || exit 1; done
+	for file in README.md CHANGELOG.md LICENSE $(wildcard target/sbom/*); do \
+		install -D -m 644 $$file $(SHARE)/doc/hostint/$${file##*/} || exit 1; done
+
+# Packages are put into target/packages. SUFFIX makes another version of them.
+SUFFIX ?=
+sbom:
+	packaging/sbom.py target/sbom
+
+deb: need-root
+	packaging/install-build-deps.sh --package
+	cargo build --release --locked
+	packaging/sbom.py target/sbom
+	packaging/deb/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
+
+rpm: need-root
+	packaging/install-build-deps.sh --package
+	cargo build --release --locked
+	packaging/sbom.py target/sbom
+	packaging/rpm/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 clean:
 	cargo clean

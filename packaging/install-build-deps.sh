@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
-# --test adds what the tests and the demo use, --vm what make test-vm uses, --lint what make lint uses.
+# --test adds what the tests and the demo use, --vm what make test-vm uses, --lint what make lint uses, --package what
+# packages are made and looked at with, --root what tests of packages install them into.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,9 +11,11 @@ for argument; do
 	case $argument in
 	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux) ;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
+	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
+	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--test] [--vm] [--lint]" >&2
+		echo "usage: $0 [--test] [--vm] [--lint] [--package] [--root]" >&2
 		exit 2
 		;;
 	esac
