@@ -1,0 +1,103 @@
+#!/bin/bash
+# Installs, upgrades, removes and purges the packages in a clean Debian: packages.sh ROOT   (by tests/vm/root.sh)
+# The .deb and .rpm are made from the release build that is there, twice: as they are and as a later version.
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+tree=$here/..
+lower=$(realpath "$1")/root
+# Mounts are ours alone and end with us.
+if [ -z "${HOSTINT_UNSHARED:-}" ]; then
+	HOSTINT_UNSHARED=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+work=$(mktemp -d)
+trap 'cd /; umount -l "$work"; rmdir "$work"' EXIT
+mount -t tmpfs -o size=1g packages "$work"
+fail() { echo "packages.sh: $*" >&2; exit 1; }
+
+mkdir "$work"/{first,later}
+"$tree/packaging/deb/build.sh" "$work/first"
+"$tree/packaging/rpm/build.sh" "$work/first"
+"$tree/packaging/deb/build.sh" "$work/later" +later
+"$tree/packaging/rpm/build.sh" "$work/later" +later
+
+root=$work/root
+fresh_root() {
+	umount -lR "$root" 2>/dev/null || true
+	rm -rf "$work/upper" "$work/memory"
+	mkdir -p "$root" "$work/upper" "$work/memory"
+	mount -t overlay -o "lowerdir=$lower,upperdir=$work/upper,workdir=$work/memory" overlay "$root"
+	mount -t proc proc "$root/proc"
+	mount -t tmpfs run "$root/run"
+	mkdir -p "$root/packages"
+	mount --bind "$work" "$root/packages"
+}
+in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+# What the package managers keep for themselves is not looked at.
+files() {
+	(cd "$root" && find . -xdev \( -path ./packages -o -path ./proc -o -path ./run -o -path ./var/lib/dpkg -o -path ./var/lib/rpm \
+		-o -path ./usr/lib/sysimage -o -path ./var/cache/man -o -path ./var/log/dpkg.log -o -path ./root \) -prune \
+		-o -printf '%p %y %m %U:%G %l\n' | sort)
+}
+
+# What a user has after installation, whichever package it was.
+check_installed() {
+	in_root hostint --version | grep -q '^hostint [0-9]' || fail "$1: hostint does not run"
+	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire; do
+		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | grep -q hostint || fail "$1: no page $page"
+	done
+	for file in /usr/share/bash-completion/completions/hostint /usr/share/fish/vendor_completions.d/hostint.fish \
+		/usr/share/doc/hostint/hostint.cdx.json* /usr/share/doc/hostint/third-party-licences.txt* /etc/hostint/hostint.toml; do
+		ls "$root"$file >/dev/null || fail "$1: no $file"
+	done
+	find "$root"/usr/share/zsh -name _hostint | grep -q . || fail "$1: no completion for zsh"
+	for unit in hostint-sink hostint-source@eth0 hostint-collect; do
+		in_root systemd-analyze --man=no verify "$unit.service" || fail "$1: $unit.service is wrong"
+	done
+	zcat -f "$root"/usr/share/doc/hostint/hostint.cdx.json* | python3 -c '
+import json, sys
+assert len(json.load(sys.stdin)["components"]) > 20' || fail "$1: the SBOM is empty"
+	! find "$root"/etc/systemd -name 'hostint*' | grep -q . || fail "$1: a service is enabled without being asked for"
+	for config in "$root"/etc/hostint/hostint.toml; do
+		[ "$(stat -c '%a %U:%G' "$config")" = "644 root:root" ] || fail "$1: mode or owner of $config"
+	done
+}
+
+try() { # name, install, version's query, upgrade, remove, purge
+	local name=$1
+	fresh_root
+	files >"$work/before"
+	$2 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot install"; }
+	check_installed "$name, installed"
+	# A service that the administrator switched on stays so, and a config that was changed too.
+	in_root systemctl enable hostint-sink.service hostint-source@eth0.service >/dev/null 2>&1 ||
+		fail "$name: cannot enable the services"
+	echo "# mine" >>"$root/etc/hostint/hostint.toml"
+	$4 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot upgrade"; }
+	$3 | grep -q +later || fail "$name: not upgraded"
+	grep -q "# mine" "$root/etc/hostint/hostint.toml" || fail "$name: the upgrade overwrote the config"
+	in_root systemctl is-enabled hostint-sink.service >/dev/null || fail "$name: the upgrade disabled the service"
+	$5 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot remove"; }
+	[ ! -e "$root/usr/bin/hostint" ] || fail "$name: hostint is still there"
+	grep -q "# mine" "$root"/etc/hostint/hostint.toml* || fail "$name: removal lost the config"
+	$6 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot purge"; }
+	files >"$work/after"
+	diff "$work/before" "$work/after" || fail "$name: left behind or taken away (above)"
+	echo "ok: $name"
+}
+
+deb_install() { in_root sh -c 'dpkg -i /packages/first/*.deb'; }
+deb_version() { in_root dpkg-query -W hostint; }
+deb_upgrade() { in_root sh -c 'dpkg -i /packages/later/*.deb'; }
+deb_remove() { in_root dpkg -r hostint; }
+deb_purge() { in_root dpkg -P hostint; }
+try ".deb" deb_install deb_version deb_upgrade deb_remove deb_purge
+
+# --nodeps: this Debian's own files are unknown to rpm.
+rpm_install() { in_root sh -c 'rpm -i --nodeps /packages/first/*.rpm'; }
+rpm_version() { in_root rpm -q hostint; }
+rpm_upgrade() { in_root sh -c 'rpm -U --nodeps /packages/later/*.rpm'; }
+rpm_remove() { in_root rpm -e --nodeps hostint; }
+# rpm knows no purge: a config that was changed stays as .rpmsave.
+rpm_purge() { rm -r "$root/etc/hostint"; }
+try ".rpm" rpm_install rpm_version rpm_upgrade rpm_remove rpm_purge
+echo "packages.sh: all passed in $SECONDS s"
