@@ -16,16 +16,21 @@ export RUSTUP_HOME ?= $(CALLER_HOME)/.rustup
 endif
 endif
 
+# No paths of this machine in what is given out, so that all builds of one version with one compiler are one file.
+CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
+RELEASE := cargo build --release --locked \
+	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
+
 .PHONY: all demo test test-long test-vm test-packages test-systemd lint audit man bench fuzz install sbom deb rpm reproducible \
 	need-root clean
 
 all:
-	cargo build --release --locked
+	$(RELEASE)
 
 # Two hosts as network namespaces, real TCP and UDP traffic, a few packets dropped on the way.
 demo: need-root
 	packaging/install-build-deps.sh --test
-	cargo build --release --locked; $(GIVE_BACK)
+	$(RELEASE); $(GIVE_BACK)
 	tests/demo.sh $(abspath $(BINARY))
 
 test: need-root
@@ -94,6 +99,11 @@ install:
 	for file in README.md CHANGELOG.md LICENSE $(wildcard target/sbom/*); do \
 		install -D -m 644 $$file $(SHARE)/doc/hostint/$${file##*/} || exit 1; done
 
+# Two builds in different folders, and the packages made of them, are compared byte by byte.
+reproducible: need-root
+	packaging/install-build-deps.sh --package
+	packaging/reproducible.sh; $(GIVE_BACK)
+
 # Packages are put into target/packages. SUFFIX makes another version of them.
 SUFFIX ?=
 sbom:
@@ -101,13 +111,13 @@ sbom:
 
 deb: need-root
 	packaging/install-build-deps.sh --package
-	cargo build --release --locked
+	$(RELEASE)
 	packaging/sbom.py target/sbom
 	packaging/deb/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 rpm: need-root
 	packaging/install-build-deps.sh --package
-	cargo build --release --locked
+	$(RELEASE)
 	packaging/sbom.py target/sbom
 	packaging/rpm/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 

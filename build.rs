@@ -12,6 +12,9 @@ const PROGRAMS: [&str; 5] = ["abi", "peer", "sink", "source", "walk"];
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let clang = find_clang();
+    // The line numbers in the programs name files; two builds of one version are to be one file.
+    let here = env::current_dir().expect("cargo starts it in the package");
+    let relative = format!("-ffile-prefix-map={}/=", here.display());
 
     let next_abi = match env::var_os("CARGO_FEATURE_NEXT_ABI") {
         Some(_) => "-DNEXT_ABI",
@@ -33,6 +36,7 @@ fn main() {
                 "-MD".into(),
                 format!("-MF{}", depfile.display()),
                 next_abi.into(),
+                relative.clone(),
             ])
             .build_and_generate(out.join(format!("{name}.skel.rs")))
             .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));

@@ -19,4 +19,10 @@ mount -t bpf bpf /root/sys/fs/bpf
 mount -t cgroup2 cgroup /root/sys/fs/cgroup 2>/dev/null
 mount -t tracefs trace /root/sys/kernel/tracing 2>/dev/null
 cp /job /root/run/job
+if [ -e /job.service ]; then
+	mkdir -p /root/run/systemd/system
+	cp /job.service /root/run/systemd/system/
+	mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144 share /root/mnt || poweroff -f
+	exec switch_root /root /lib/systemd/systemd
+fi
 exec chroot /root /bin/bash /run/job

@@ -8,7 +8,7 @@ dir=$(realpath -m "$1")
 rm -rf "$dir"
 mkdir -p "$dir"
 site=$(apt-get indextargets --format '$(SITE)' | grep -m 1 'debian/*$' | sed 's,/*$,,')
-packages=iproute2,iputils-ping,kmod,logrotate,man-db,procps,python3-minimal,rpm,systemd-sysv
+packages=iproute2,iputils-ping,kmod,logrotate,man-db,procps,python3,rpm,systemd-sysv
 if ! debootstrap --variant=minbase --include=$packages bookworm "$dir/root" "$site" >"$dir/log" 2>&1; then
 	tail -20 "$dir/log" >&2
 	echo "root.sh: cannot make a Debian 12 in $dir (see $dir/log)" >&2

@@ -3,6 +3,7 @@
 # KERNEL is a folder that kernels.sh made. What the command writes stays in the guest's memory. The exit code is the
 # command's; 99: the guest died without one. Also a runner for cargo:
 #   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test verifier
+# With VM_ROOT=DIR the guest has that root file system and runs systemd, VM_SHARE=DIR is its /mnt, and COMMAND a service.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: run.sh KERNEL COMMAND..." >&2; exit 2; }
 here=$(dirname "$(realpath "$0")")
@@ -15,7 +16,7 @@ mkdir -p "$work"/root/{bin,proc,sys,dev,modules}
 cp "$(command -v busybox)" "$work/root/bin/busybox"
 install -m 755 "$here/init.sh" "$work/root/init"
 # What is needed to find the file system, each after what it depends on.
-for name in virtio_pci 9pnet_virtio 9p overlay; do
+for name in virtio_pci 9pnet_virtio 9p overlay ${VM_ROOT:+veth sch_ingress cls_bpf}; do
 	modprobe -d "$kernel" -S "$version" --show-depends "$name" 2>/dev/null | sed -n 's/^insmod \([^ ]*\).*/\1/p'
 done | awk '!seen[$0]++' | while read -r file; do
 	base=$(basename "$file"); base=${base%.xz}; base=${base%.zst}
@@ -27,8 +28,27 @@ done | awk '!seen[$0]++' | while read -r file; do
 	echo "$base" >>"$work/root/modules/order"
 done
 [ -e "$work/root/modules/order" ] || : >"$work/root/modules/order"
-{
-	cat <<JOB
+share=()
+if [ -n "${VM_ROOT:-}" ]; then
+	share=(-virtfs "local,path=$VM_SHARE,mount_tag=share,security_model=none,readonly=on")
+	cat >"$work/root/job" <<JOB
+$(printf '%q ' "$@") </dev/null >/dev/ttyS0 2>&1
+code=\$?
+dmesg | grep -E 'BUG:|Oops|WARNING:' >/dev/ttyS0
+echo "@@code \$code" >/dev/ttyS0
+echo o >/proc/sysrq-trigger
+sleep 60
+JOB
+	cat >"$work/root/job.service" <<UNIT
+[Unit]
+After=multi-user.target
+[Service]
+ExecStart=/bin/bash /run/job
+StandardOutput=null
+StandardError=null
+UNIT
+else
+	cat >"$work/root/job" <<JOB
 mkdir -p /lib/modules
 mount --bind $(dirname "$modules") /lib/modules
 export PATH=$PATH HOME=/root TERM=dumb RUST_BACKTRACE=1
@@ -45,15 +65,15 @@ sync
 echo o >/proc/sysrq-trigger
 sleep 60
 JOB
-} >"$work/root/job"
+fi
 (cd "$work/root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
 # TCG: a /dev/kvm that is there need not be of use.
 timeout "${VM_TIMEOUT:-1200}" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -m "${VM_MEMORY:-3G}" -smp 2 \
 	-nodefaults -no-user-config -display none -serial stdio -no-reboot \
 	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01 \
 	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02 \
-	-virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
-	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1" </dev/null 2>&1 |
+	-virtfs local,path="${VM_ROOT:-/}",mount_tag=root,security_model=none,readonly=on,multidevs=remap "${share[@]}" \
+	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1 systemd.unit=multi-user.target systemd.wants=job.service systemd.mask=serial-getty@ttyS0.service" </dev/null 2>&1 |
 	stdbuf -oL tr -d '\r' | tee "$work/log" | grep --line-buffered -av "^@@code"
 code=$(sed -n 's/^@@code //p' "$work/log" | tail -1)
 exit "${code:-99}"

@@ -1,0 +1,158 @@
+#!/bin/bash
+# In the guest of systemd.sh: one host with the services, another as a network namespace, and a flow between them that
+# must not notice what is done to the services.
+set -euo pipefail
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+fail() {
+	echo "systemd-guest.sh: $*"
+	systemctl status --no-pager 'hostint-*' || true
+	journalctl --no-pager -n 40 || true
+	exit 1
+}
+await() { # sentence, command
+	local sentence=$1
+	shift
+	for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done
+	fail "never happened: $sentence"
+}
+show() { systemctl show -p "$2" --value "$1"; }
+says() { show "$1" StatusText | grep -qE "$2"; }
+counter() { # role, name; of this host, or that of the namespace in $in
+	${in:-} /run/hostint-peer status --json | python3 -c '
+import json, sys
+role = json.load(sys.stdin)[sys.argv[1]]
+print(next(one["packets"] for one in role["counters"] if one["name"] == sys.argv[2]) if role else 0)' "$1" "$2"
+}
+peer="ip netns exec peer"
+moved() { # the flow came further since, nothing is missing, nothing had INT in it
+	read -r seen missing bad </run/steady
+	local before=$seen
+	for _ in $(seq 300); do
+		read -r seen missing bad </run/steady
+		[ "$seen" -lt $((before + 20)) ] || break
+		sleep 0.1
+	done
+	[ "$seen" -ge $((before + 20)) ] || fail "$1: the flow stands still"
+	[ "$missing $bad" = "0 0" ] || fail "$1: $missing packets are missing, $bad are not as they were sent"
+	echo "ok: $1 ($seen packets)"
+}
+step() { echo "-- $* ($(cut -d ' ' -f 1 /proc/uptime) s)"; }
+
+step "install"
+dpkg -i /mnt/first/*.deb >/run/dpkg 2>&1 || fail "cannot install: $(cat /run/dpkg)"
+[ "$(systemctl is-enabled hostint-sink.service || true)" = disabled ] || fail "the sink is enabled by itself"
+cp /usr/bin/hostint /run/hostint-peer
+ip netns add peer
+ip link add v0 type veth peer name e0 netns peer
+ip addr add 10.5.0.2/24 dev v0
+ip link set v0 up
+ip -n peer addr add 10.5.0.1/24 dev e0
+ip -n peer link set e0 up
+ip -n peer link set lo up
+cat >/etc/hostint/hostint.toml <<CONF
+[sink]
+dev = ["v0"]
+node-id = 2
+collector = ["127.0.0.1"]
+CONF
+
+# TEMP until merged
+mkdir -p /etc/systemd/system/hostint-collect.service.d /etc/systemd/system/hostint-source@.service.d
+printf '[Service]\nExecStart=\nExecStart=/usr/bin/hostint collect\n' >/etc/systemd/system/hostint-collect.service.d/t.conf
+printf '[Service]\nExecStart=\nExecStart=/usr/bin/hostint source attach --dev %%i\nExecReload=\nExecReload=/usr/bin/hostint source attach --dev %%i\n' >/etc/systemd/system/hostint-source@.service.d/t.conf
+printf '[Service]\nExecReload=\nExecReload=/bin/kill -USR1 $MAINPID\n' | install -D /dev/stdin /etc/systemd/system/hostint-sink.service.d/t.conf
+systemctl daemon-reload
+# TEMP end
+
+step "start"
+systemctl start hostint-collect.service hostint-sink.service || fail "cannot start"
+for unit in hostint-collect hostint-sink; do
+	[ "$(show $unit ActiveState) $(show $unit SubState)" = "active running" ] || fail "$unit does not run"
+done
+await "the sink's status line" says hostint-sink '^sink on v0 \(xdp [a-z]+\); 0 flows, 0 packets stripped, 0 lost'
+await "the collector's status line" says hostint-collect '^[01] exporters?; '
+ip link show v0 | grep -q xdp || fail "no XDP program on v0"
+pid=$(show hostint-sink MainPID)
+grep -E '^(Uid|CapEff|NoNewPrivs|Seccomp):' "/proc/$pid/status" | tr '\n' ' '
+grep -E '^(Uid|CapEff):' "/proc/$(show hostint-collect MainPID)/status" | tr '\n' ' '; echo
+for unit in hostint-sink hostint-source@v0 hostint-collect; do
+	systemd-analyze security --no-pager $unit.service | tail -1
+done
+$peer /run/hostint-peer sink --dev e0 --node-id 1 2>/run/peer.log &
+await "the peer's sink" grep -q "sink attached" /run/peer.log
+$peer /run/hostint-peer source attach --dev e0
+$peer /run/hostint-peer source add-dest 10.5.0.2
+python3 /mnt/steady.py receive 10.5.0.2 7000 /run/steady &
+sleep 0.5
+$peer python3 /mnt/steady.py send 10.5.0.2 7000 &
+await "the flow begins" test -s /run/steady
+moved "the service strips"
+await "the status line tells of the flow" says hostint-sink '1 flow, [0-9,]+ packets? stripped, 0 lost'
+await "the collector hears of the flow" says hostint-collect '^1 exporter; [1-9]'
+journalctl -u hostint-collect -o cat | grep -q '10.5.0.1' || fail "no report in the journal"
+journalctl MESSAGE_ID=4b2bb9cc3abf4da1bc1d8b17d4c12a5a -o json | grep -q '"HOSTINT_DEV":"v0"' || fail "no fields in the journal"
+journalctl -u hostint-sink -p warning -o cat | grep -q 'lease-key' || fail "no warning in the journal"
+tagged_early=$(in=$peer counter source tagged)
+[ "$tagged_early" -gt 20 ] || fail "the peer tagged only $tagged_early"
+
+step "reload"
+systemctl reload hostint-sink.service || fail "cannot reload"
+await "the reload ends" test "$(show hostint-sink ActiveState)" = active
+moved "a reload is not noticed"
+[ "$(show hostint-sink MainPID)" = "$pid" ] || fail "the reload began another daemon"
+
+step "kill -9"
+kill -9 "$pid"
+restarted() { [ "$(show hostint-sink NRestarts)" = 1 ] && [ "$(show hostint-sink ActiveState)" = active ]; }
+await "systemd starts the sink again" restarted
+moved "a crash is not noticed"
+
+step "upgrade"
+pid=$(show hostint-sink MainPID)
+dpkg -i /mnt/later/*.deb >/run/dpkg 2>&1 || fail "cannot upgrade: $(cat /run/dpkg)"
+[ "$(show hostint-sink ActiveState)" = active ] || fail "the upgrade left no daemon"
+[ "$(show hostint-sink MainPID)" != "$pid" ] || fail "the upgrade left the old daemon"
+[ "$(show hostint-collect ActiveState)" = active ] || fail "the upgrade left no collector"
+grep -q 'node-id = 2' /etc/hostint/hostint.toml || fail "the upgrade overwrote the config"
+moved "an upgrade is not noticed"
+
+step "stop"
+systemctl stop hostint-sink.service
+ip link show v0 | grep -q xdp || fail "stopping took the program off"
+before=$(counter sink stripped)
+moved "without its daemon the sink strips"
+[ "$(counter sink stripped)" -gt "$before" ] || fail "nothing is stripped any more"
+systemctl start hostint-sink.service
+
+step "source"
+systemctl start hostint-source@v0.service || fail "cannot start the source"
+/run/hostint-peer source add-dest 10.5.0.1
+$peer python3 /mnt/steady.py receive 10.5.0.1 7001 /run/back &
+sleep 0.5
+python3 /mnt/steady.py send 10.5.0.1 7001 &
+tags() { [ "$(counter source tagged)" -gt 20 ]; }
+await "the source tags" tags
+systemctl reload hostint-source@v0.service || fail "cannot reload the source"
+await "the status line tells of the source" says hostint-sink 'source on v0; 1 of 1 peer strip, [0-9,]+ packets tagged'
+before=$(counter source tagged)
+still_tags() { [ "$(counter source tagged)" -gt $((before + 20)) ]; }
+await "the source tags after a reload" still_tags
+systemctl stop hostint-source@v0.service || fail "cannot stop the source"
+[ "$(/run/hostint-peer status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["source"])')" = None ] ||
+	fail "the source is still attached"
+read -r _ missing bad </run/back
+[ "$missing $bad" = "0 0" ] || fail "of what the source tagged $missing are missing, $bad are not as they were sent"
+systemctl start hostint-source@v0.service
+
+step "remove"
+dpkg -r hostint >/run/dpkg 2>&1 || fail "cannot remove: $(cat /run/dpkg)"
+! ip link show v0 | grep -q xdp || fail "the program is still on v0"
+[ "$(ls /sys/fs/bpf/hostint | wc -l)" = 1 ] || fail "not only the peer's pins are left: $(ls /sys/fs/bpf/hostint)"
+moved "removal is not noticed"
+systemctl list-units --all --no-legend 'hostint-*' | grep -v ' not-found ' | grep ' active ' && fail "services still run"
+
+step "purge"
+dpkg -P hostint >/run/dpkg 2>&1 || fail "cannot purge: $(cat /run/dpkg)"
+left=$(find /etc /usr /lib /var -xdev -name '*hostint*' -not -path '/var/log/journal/*' 2>/dev/null)
+[ -z "$left" ] || fail "left behind: $left"
+step "all passed on $(uname -r)"
