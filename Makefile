@@ -50,11 +50,17 @@ lint:
 	cargo clippy --locked --all-targets -- -D warnings
 	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.[ch]
 
+# Licences, duplicates, sources and known holes of what is linked in (deny.toml). Not a part of every run: cargo-deny
+# takes minutes to build, and what is known changes without us. ADVISORIES= leaves out what needs the network.
+ADVISORIES ?= advisories
+audit:
+	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: cargo install --locked cargo-deny)" >&2; exit 1; }
+	cargo deny check licenses bans sources $(ADVISORIES)
+
 # Writes man pages and completions from the command line's definition.
 man:
 	HOSTINT_BLESS=1 cargo test --locked --test manpages
 
-# What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 # On kernels of Debian, under QEMU without KVM; some ten minutes each.
 KERNELS ?= 5.10 6.1 6.12 7.3
 KERNEL_DIR ?= $(HOME)/.cache/hostint-kernels
@@ -63,6 +69,22 @@ test-vm: need-root
 	tests/vm/kernels.sh $(KERNEL_DIR) $(KERNELS)
 	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS); $(GIVE_BACK)
 
+# Installs, upgrades, removes and purges both packages in a clean Debian; a minute or two, and two more the first time.
+ROOT_DIR ?= $(HOME)/.cache/hostint-root
+test-packages: deb rpm
+	packaging/install-build-deps.sh --root
+	tests/vm/root.sh $(ROOT_DIR)
+	tests/packages.sh $(ROOT_DIR)
+
+# The services and the .deb under systemd, in QEMU; some two minutes for each kernel.
+SYSTEMD_KERNELS ?= 6.12
+test-systemd: deb
+	packaging/install-build-deps.sh --root --vm
+	tests/vm/root.sh $(ROOT_DIR)
+	tests/vm/kernels.sh $(KERNEL_DIR) $(SYSTEMD_KERNELS)
+	tests/vm/systemd.sh $(ROOT_DIR) $(addprefix $(KERNEL_DIR)/,$(SYSTEMD_KERNELS))
+
+# What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 bench: need-root
 	cargo bench --locked --bench datapath --bench sweep; $(GIVE_BACK)
 
