@@ -135,12 +135,14 @@ deb: need-root
 	packaging/install-build-deps.sh --package
 	$(RELEASE)
 	packaging/sbom.py target/sbom
+	rm -f target/packages/*.deb
 	packaging/deb/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 rpm: need-root
 	packaging/install-build-deps.sh --package
 	$(RELEASE)
 	packaging/sbom.py target/sbom
+	rm -f target/packages/*.rpm
 	packaging/rpm/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 clean:
