@@ -14,7 +14,7 @@ fn main() {
     let clang = find_clang();
     // The line numbers in the programs name files; two builds of one version are to be one file.
     let here = env::current_dir().expect("cargo starts it in the package");
-    let relative = format!("-ffile-prefix-map={}/=", here.display());
+    let relative = format!("-ffile-prefix-map={}=.", here.display());
 
     let next_abi = match env::var_os("CARGO_FEATURE_NEXT_ABI") {
         Some(_) => "-DNEXT_ABI",

@@ -258,6 +258,34 @@ mod root {
         source_manager.hear("STOPPING=1");
     }
 
+    #[test]
+    fn reports_that_cannot_leave_are_told_once_and_so_is_the_end_of_it() {
+        let lab = Lab::new();
+        lab.b.sh("ip route add unreachable 192.0.2.9");
+        let flags = "--node-id 2 --allow 10.9.1.0/24 --collector 192.0.2.9 --report-period 20ms";
+        let sink = lab.b.sink(&format!("--dev b0 {flags}"));
+        lab.a.hostint("source attach --dev a0 --node-id 1 --force");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
+        let from = lab.a.udp("10.9.1.1:5000");
+        let send_until = |what: &str| {
+            await_that(what, || {
+                from.send_to(b"packet", "10.9.2.1:6000").unwrap();
+                sink.stderr().contains(what)
+            });
+        };
+        send_until("hostint: reports to collector 192.0.2.9:32766 are lost, ");
+        lab.b
+            .sh("ip route del unreachable 192.0.2.9; ip route add 192.0.2.9 dev lo");
+        send_until("hostint: reports to collector 192.0.2.9:32766 leave again; ");
+        let said = sink.stderr();
+        assert_eq!(said.matches(" are lost, ").count(), 1, "{said}");
+        assert!(
+            said.contains(" in the last second: no way there (see ip route)"),
+            "{said}"
+        );
+        lab.a.hostint("source detach");
+    }
+
     /// Runs hostint with stderr leading to what it must take for the journal, and says what came there, and what
     /// came to journald's own socket if there is one.
     fn log_to_journal(journald: bool) -> (String, String) {

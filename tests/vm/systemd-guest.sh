@@ -56,14 +56,6 @@ node-id = 2
 collector = ["127.0.0.1"]
 CONF
 
-# TEMP until merged
-mkdir -p /etc/systemd/system/hostint-collect.service.d /etc/systemd/system/hostint-source@.service.d
-printf '[Service]\nExecStart=\nExecStart=/usr/bin/hostint collect\n' >/etc/systemd/system/hostint-collect.service.d/t.conf
-printf '[Service]\nExecStart=\nExecStart=/usr/bin/hostint source attach --dev %%i\nExecReload=\nExecReload=/usr/bin/hostint source attach --dev %%i\n' >/etc/systemd/system/hostint-source@.service.d/t.conf
-printf '[Service]\nExecReload=\nExecReload=/bin/kill -USR1 $MAINPID\n' | install -D /dev/stdin /etc/systemd/system/hostint-sink.service.d/t.conf
-systemctl daemon-reload
-# TEMP end
-
 step "start"
 systemctl start hostint-collect.service hostint-sink.service || fail "cannot start"
 for unit in hostint-collect hostint-sink; do
@@ -96,7 +88,10 @@ tagged_early=$(in=$peer counter source tagged)
 [ "$tagged_early" -gt 20 ] || fail "the peer tagged only $tagged_early"
 
 step "reload"
+sed -i 's/^collector.*/&\nloss-timeout = "300ms"/' /etc/hostint/hostint.toml
 systemctl reload hostint-sink.service || fail "cannot reload"
+applied() { journalctl -u hostint-sink -o cat | grep -q 'hostint.toml applied: .*loss-timeout'; }
+await "the config is applied" applied
 await "the reload ends" test "$(show hostint-sink ActiveState)" = active
 moved "a reload is not noticed"
 [ "$(show hostint-sink MainPID)" = "$pid" ] || fail "the reload began another daemon"
