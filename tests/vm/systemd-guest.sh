@@ -96,6 +96,9 @@ await "the reload ends" test "$(show hostint-sink ActiveState)" = active
 moved "a reload is not noticed"
 [ "$(show hostint-sink MainPID)" = "$pid" ] || fail "the reload began another daemon"
 
+getent group hostint >/dev/null || fail "no group hostint"
+[ "$(stat -c %G /run/hostint/control.*.sock | head -1)" = hostint ] || fail "the control socket is not the group's"
+
 step "kill -9"
 kill -9 "$pid"
 restarted() { [ "$(show hostint-sink NRestarts)" = 1 ] && [ "$(show hostint-sink ActiveState)" = active ]; }
