@@ -20,16 +20,20 @@ pub mod exit {
     pub const NOTHING: u8 = 3;
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong command line or config, 3 nothing of hostint \
+const AFTER_HELP: &str = "On a new host, hostint status --preflight says what is missing, and changes nothing.\n\n\
+                          Exit codes: 0 done, 1 failed, 2 wrong command line or config, 3 nothing of hostint \
                           runs on this host.";
+
+/// Behind a command's own options, before help and version.
+const LAST: usize = 900;
 
 /// One-way latency and packet loss of production TCP and UDP flows between Linux hosts, measured in band
 #[derive(Debug, Parser)]
-#[command(name = "hostint", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "hostint", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
     /// BPF file system to pin in, below hostint/ and the network namespace's number
     /// [default: the system's /sys/fs/bpf]
-    #[arg(long, global = true, value_name = "DIR", env = "HOSTINT_BPFFS")]
+    #[arg(long, global = true, value_name = "DIR", env = "HOSTINT_BPFFS", display_order = LAST)]
     pub bpffs: Option<PathBuf>,
 
     #[command(subcommand)]
@@ -64,9 +68,9 @@ fn variable_in(err: &clap::Error) -> Option<String> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Strip INT from received packets, measure flows, report news (a daemon in the foreground)
+    /// Strip INT from received packets, measure flows and report (a daemon, in the foreground)
     Sink(Box<SinkArgs>),
-    /// Tag packets to watched destinations
+    /// Tag packets to watched destinations with INT
     #[command(subcommand)]
     Source(SourceCommand),
     /// Receive telemetry reports and print them
@@ -84,11 +88,11 @@ pub struct SinkArgs {
 
     /// Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a
     /// second
-    #[arg(long)]
+    #[arg(long, display_order = LAST - 2)]
     pub detach: bool,
 
     /// With --detach: at once, although sources may still tag
-    #[arg(long)]
+    #[arg(long, display_order = LAST - 1)]
     pub now: bool,
 
     #[command(flatten)]
@@ -100,7 +104,7 @@ pub struct SinkArgs {
 pub enum SourceCommand {
     /// Attach the source to interfaces
     Attach(Box<AttachArgs>),
-    /// Detach the source; with the last interface the list of destinations goes
+    /// Detach the source; with the last interface, destinations are no longer watched either
     Detach {
         /// Only from this interface; repeat for several
         #[arg(long, value_name = "DEV")]
@@ -112,11 +116,11 @@ pub enum SourceCommand {
         #[arg(value_name = "HOST", required_unless_present = "dest_file")]
         host: Vec<String>,
 
-        /// Read destinations from a file, one a line, # comments
+        /// Read destinations from a file: one a line, # begins a comment
         #[arg(long, value_name = "FILE")]
         dest_file: Option<PathBuf>,
 
-        /// Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink sees INT in its data
+        /// Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink gets INT in its data
         #[arg(long = "static")]
         fixed: bool,
     },
@@ -128,13 +132,13 @@ pub enum SourceCommand {
     },
     /// List all rules of the watchlist, those of the config file too
     Rules {
-        /// One JSON object (schema hostint.rules/1)
+        /// Print one JSON object (schema hostint.rules/1)
         #[arg(long)]
         json: bool,
     },
     /// List the watched destinations
     Dests {
-        /// One JSON object
+        /// Print one JSON object (schema hostint.dests/1)
         #[arg(long)]
         json: bool,
     },
@@ -148,8 +152,8 @@ pub struct AttachArgs {
     #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
     pub config: Option<PathBuf>,
 
-    /// Stay and look after clock, flow table and leases, where no sink of this host does
-    #[arg(long)]
+    /// Stay in the foreground and keep clock, flow table and leases, on a host where no sink does
+    #[arg(long, display_order = LAST - 1)]
     pub foreground: bool,
 
     #[command(flatten)]
@@ -198,19 +202,36 @@ pub enum FlowOrder {
 /// `hostint status`
 #[derive(Args, Debug)]
 pub struct StatusArgs {
-    /// One JSON object (schema hostint.status/1, with --preflight hostint.preflight/1)
+    /// How many flows to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub flows: usize,
+
+    /// How to sort flows
+    #[arg(long, value_name = "KEY", default_value = "loss")]
+    pub sort: FlowOrder,
+
+    /// How many peers of the source to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub peers: usize,
+
+    /// Show counters that are 0 too
+    #[arg(long)]
+    pub all: bool,
+
+    /// Print one JSON object (schema hostint.status/1, with --preflight hostint.preflight/1, with --check-config
+    /// hostint.config-check/1)
     #[arg(long)]
     pub json: bool,
 
-    /// Show what this host has for hostint instead, and what to do about the rest; changes nothing. Exit code 1 if
-    /// something fails
-    #[arg(long)]
-    pub preflight: bool,
-
-    /// Socket to ask the daemon by, where what is pinned is not readable
+    /// Socket of the sink's daemon, which is asked where this user may not read the host's state
     /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH", env = "HOSTINT_CONTROL", hide_env = true)]
     pub control: Option<PathBuf>,
+
+    /// Show instead whether this host has what hostint needs, and what to do where not; changes nothing. Exit code
+    /// 1 if something fails
+    #[arg(long)]
+    pub preflight: bool,
 
     /// With --preflight: look at this interface, too; repeat for several
     #[arg(long, value_name = "DEV", requires = "preflight")]
@@ -220,23 +241,7 @@ pub struct StatusArgs {
     #[arg(long, value_name = "HOST[:PORT]", requires = "preflight")]
     pub collector: Vec<String>,
 
-    /// How many flows to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub flows: usize,
-
-    /// How many peers of the source to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub peers: usize,
-
-    /// What flows are sorted by
-    #[arg(long, value_name = "KEY", default_value = "loss")]
-    pub sort: FlowOrder,
-
-    /// Show counters that are 0 too
-    #[arg(long)]
-    pub all: bool,
-
-    /// Only read this config file, and say all that is wrong with it (JSON: schema hostint.config-check/1)
+    /// Only read this config file, and say all that is wrong with it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "peers", "sort", "all"])]
     pub check_config: Option<PathBuf>,
 }

@@ -793,12 +793,24 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-h -V --json --preflight --control --dev --collector --flows --peers --sort --all --check-config --bpffs --help --version"
+            opts="-h -V --flows --sort --peers --all --json --control --preflight --dev --collector --check-config --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "loss latency packets" -- "${cur}"))
+                    return 0
+                    ;;
+                --peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --control)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -809,18 +821,6 @@ _hostint() {
                     ;;
                 --collector)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --flows)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --peers)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --sort)
-                    COMPREPLY=($(compgen -W "loss latency packets" -- "${cur}"))
                     return 0
                     ;;
                 --check-config)

@@ -27,27 +27,27 @@ end
 complete -c hostint -n "__fish_hostint_needs_command" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_needs_command" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows, report news (a daemon in the foreground)'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show what runs on this host, its counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags win. SIGHUP reads it again' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on; repeat for several' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on (required); repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l hook -d 'Where to look at packets [default: xdp]' -r -f -a "xdp\t'XDP: before anything else, for network cards'
-tc\t'TC ingress (tcx, kernel 6.6): for veth and containers, where superpackets arrive whole'"
+tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l xdp-mode -d 'How to attach the XDP program [default: auto]' -r -f -a "auto\t'native, else generic'
 native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: all of over-tcp-udp,extension-udp,vxlan-gpe]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-period -d 'Report each flow\'s latency at least this often [default: 2s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l loss-timeout -d 'A missing sequence number is lost after this time [default: 200ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l idle-flow-timeout -d 'Forget flows that are idle for this time [default: 2m]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow that changes its bucket is news [default: 5us,10us,20us,40us,60us,120us]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bucket-hold -d 'Report a flow\'s bucket changes at most this often [default: 100ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l collector -d 'Send reports to this collector, default port 32766; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-to-sender -d 'Send each report to the sender of the reported packet too [default port: 32766]' -r
@@ -57,16 +57,16 @@ json\t'one JSON object a line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l compat -d 'Write reports that collectors of this implementation understand: without queue depth' -r -f -a "host-int\t'the original Host-INT'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Drop tagged packets instead of stripping them (a test of reports without traffic)' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Measure tagged packets, then drop them instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-flows -d 'Size of the flow table [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l allow -d 'Strip packets from these addresses too, not only from hosts that hold a lease: for sources of Host-INT, and those that watch with --static; repeat for several' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l strict -d 'Drop packets that are tagged by hosts which may not, instead of passing them on' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l strict -d 'Drop packets that are tagged by hosts without a lease and not of --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts [default: none: a trusted network]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without one, any host that can ping this one can get a lease' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -d 'Track at most so many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Tell news at most so many times a second about flows from one source address, and five times as often in all; 0: no limit [default: 10000]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Make at most so many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket by which root and the group hostint ask this daemon for the status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
@@ -76,14 +76,14 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "attach" -d 'Attach the source to interfaces'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "detach" -d 'Detach the source; with the last interface, destinations are no longer watched either'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "add-dest" -d 'Watch destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "del-dest" -d 'Stop watching destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags win. With --foreground SIGHUP reads it again' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose packets are tagged; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose packets are tagged (required); repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Where to look at packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx where the kernel has it, else clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is a container or guest'
@@ -99,7 +99,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'Destinations to watch: names, addresses or prefixes, one a line, # comments' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'File of destinations to watch: a name, address or prefix a line, # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that are idle for this time [default: 2m]' -r
@@ -110,7 +110,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay and look after clock, flow table and leases, where no sink of this host does'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay in the foreground and keep clock, flow table and leases, on a host where no sink does'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even where the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
@@ -118,24 +118,24 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from detach" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l dest-file -d 'Read destinations from a file, one a line, # comments' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l dest-file -d 'Read destinations from a file: one a line, # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l static -d 'Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink sees INT in its data'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l static -d 'Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink gets INT in its data'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from del-dest" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -l json -d 'One JSON object (schema hostint.rules/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -l json -d 'Print one JSON object (schema hostint.rules/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from rules" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l json -d 'One JSON object'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l json -d 'Print one JSON object (schema hostint.dests/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the source to interfaces'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the source; with the last interface, destinations are no longer watched either'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "add-dest" -d 'Watch destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "del-dest" -d 'Stop watching destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
@@ -152,28 +152,28 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'En
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket to ask the daemon by, where what is pinned is not readable [default: /run/hostint/control.NAMESPACE.sock]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, too; repeat for several' -r
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, too; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'How many flows to show' -r
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'What flows are sorted by' -r -f -a "loss\t'most lost packets first'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'How to sort flows' -r -f -a "loss\t'most lost packets first'
 latency\t'highest mean latency first'
 packets\t'most packets first'"
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l check-config -d 'Only read this config file, and say all that is wrong with it (JSON: schema hostint.config-check/1)' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket of the sink\'s daemon, which is asked where this user may not read the host\'s state [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, too; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, too; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l check-config -d 'Only read this config file, and say all that is wrong with it' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'One JSON object (schema hostint.status/1, with --preflight hostint.preflight/1)'
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 'Show what this host has for hostint instead, and what to do about the rest; changes nothing. Exit code 1 if something fails'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l all -d 'Show counters that are 0 too'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l json -d 'Print one JSON object (schema hostint.status/1, with --preflight hostint.preflight/1, with --check-config hostint.config-check/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 'Show instead whether this host has what hostint needs, and what to do where not; changes nothing. Exit code 1 if something fails'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "sink" -d 'Strip INT from received packets, measure flows, report news (a daemon in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "source" -d 'Tag packets to watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "source" -d 'Tag packets to watched destinations with INT'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "status" -d 'Show what runs on this host, its counters and flows'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "detach" -d 'Detach the source; with the last interface the list of destinations goes'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "detach" -d 'Detach the source; with the last interface, destinations are no longer watched either'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "add-dest" -d 'Watch destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "del-dest" -d 'Stop watching destinations, at once'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'

@@ -44,6 +44,6 @@ pub enum SinkHook {
     /// XDP: before anything else, for network cards
     #[default]
     Xdp,
-    /// TC ingress (tcx, kernel 6.6): for veth and containers, where superpackets arrive whole
+    /// TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole
     Tc,
 }

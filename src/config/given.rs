@@ -72,8 +72,8 @@ impl<O: Args> Args for Given<O> {
         // Instead of a variable in the help of every flag.
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
         let command = command.after_help(format!(
-            "Settings may come from variables too, --{flag} from {} for instance, and from the file of --config: \
-             see hostint.toml(5).",
+            "Settings may come from environment variables too, --{flag} from {} for instance, and from the file \
+             of --config: see hostint.toml(5).",
             variable(flag)
         ));
         settings.into_iter().fold(command, |all, arg| {

@@ -32,11 +32,11 @@ pub enum LogFormatName {
 /// What can be set, by flag or by the same name in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SinkOptions {
-    /// Interface to strip INT on; repeat for several
+    /// Interface to strip INT on (required); repeat for several
     #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// This host's INT node id, unique in the INT domain
+    /// This host's INT node id, unique in the INT domain (required)
     #[arg(long, value_name = "N")]
     pub node_id: Option<u32>,
 
@@ -48,7 +48,7 @@ pub struct SinkOptions {
     #[arg(long, value_name = "MODE", hide_possible_values = false)]
     pub xdp_mode: Option<XdpMode>,
 
-    /// Encapsulations to recognise, separated by commas [default: all:
+    /// Encapsulations to recognise, separated by commas [default: all of
     /// over-tcp-udp,extension-udp,vxlan-gpe]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
@@ -77,7 +77,7 @@ pub struct SinkOptions {
     #[arg(long, value_name = "TIME")]
     pub idle_flow_timeout: Option<Span>,
 
-    /// Edges of the latency buckets, up to 16; a flow that changes its bucket is news
+    /// Edges of the latency buckets, up to 16; a flow's change to another bucket is reported
     /// [default: 5us,10us,20us,40us,60us,120us]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub latency_buckets: Vec<Span>,
@@ -110,7 +110,7 @@ pub struct SinkOptions {
     #[arg(long, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
-    /// Drop tagged packets instead of stripping them (a test of reports without traffic)
+    /// Measure tagged packets, then drop them instead of stripping them: for tests of reports
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub drop_tagged: Option<bool>,
 
@@ -123,12 +123,12 @@ pub struct SinkOptions {
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub allow: Vec<String>,
 
-    /// Drop packets that are tagged by hosts which may not, instead of passing them on
+    /// Drop packets that are tagged by hosts without a lease and not of --allow, instead of passing them on with INT
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub strict: Option<bool>,
 
-    /// File with the key of lease messages, 32 hexadecimal digits, the same on all hosts [default: none: a
-    /// trusted network]
+    /// File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without one, any host
+    /// that can ping this one can get a lease
     #[arg(long, value_name = "FILE")]
     pub lease_key: Option<PathBuf>,
 
@@ -137,12 +137,13 @@ pub struct SinkOptions {
     #[arg(long, value_name = "N")]
     pub max_new_flows: Option<u32>,
 
-    /// Tell news at most so many times a second about flows from one source address, and five times as often in
+    /// Make at most so many reports a second about flows from one source address, and five times as many in
     /// all; 0: no limit [default: 10000]
     #[arg(long, value_name = "N")]
     pub max_reports: Option<u32>,
 
-    /// Socket to be asked by, by root and the group hostint [default: /run/hostint/control.NAMESPACE.sock]
+    /// Socket by which root and the group hostint ask this daemon for the status
+    /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
 }

@@ -36,7 +36,7 @@ impl SourceHook {
 /// What can be set of `hostint source attach`, by flag or by the same name in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SourceOptions {
-    /// Interface whose packets are tagged; repeat for several
+    /// Interface whose packets are tagged (required); repeat for several
     #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
@@ -77,7 +77,7 @@ pub struct SourceOptions {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
-    /// Destinations to watch: names, addresses or prefixes, one a line, # comments
+    /// File of destinations to watch: a name, address or prefix a line, # begins a comment
     #[arg(long, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
