@@ -33,3 +33,22 @@ pub fn decode(datagram: &[u8]) -> Result<Report, collector::DecodeError> {
         (last, refused) => panic!("{last:?}, {refused:?} and {group:?}"),
     }
 }
+
+/// The names of all frames with reports.
+#[allow(dead_code)] // each test file uses its share
+pub fn with_reports() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let name = name.strip_suffix(".hex")?;
+            ["hostint_report", "hostint_drop", "ihr_", "tr"]
+                .iter()
+                .any(|first| name.starts_with(first))
+                .then(|| name.to_owned())
+        })
+        .collect();
+    names.sort_unstable();
+    names
+}

@@ -10,6 +10,9 @@ mod load;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/netns.rs"]
 mod netns;
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/shape.rs"]
+mod shape;
 mod stamped;
 
 mod root {
@@ -31,6 +34,7 @@ mod root {
     mod repairs;
     mod reports;
     mod rotation;
+    mod schemas;
     mod stage;
     mod superpackets;
     mod traffic;

@@ -1,0 +1,422 @@
+//! What hostint writes for programs keeps its shape: schemas only grow.
+//!
+//! `HOSTINT_BLESS=1 cargo test --test schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
+
+mod golden;
+#[path = "support/report_samples.rs"]
+mod report_samples;
+#[path = "support/shape.rs"]
+mod shape;
+#[path = "support/status_samples.rs"]
+mod status_samples;
+
+use std::collections::HashSet;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use hostint::control::{Answer, Form, Query, Request};
+use hostint::datapath::counters;
+use hostint::model::preflight::{Finding, Preflight};
+use hostint::model::*;
+use hostint::views::{dests, rules};
+use serde::Serialize;
+use serde_json::{Value, json};
+use shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
+
+fn values<T: Serialize>(samples: &[T]) -> Vec<Value> {
+    let of = |one| serde_json::to_value(one).unwrap();
+    samples.iter().map(of).collect()
+}
+
+fn status() -> Shape {
+    let mut shape = shape_of(&values(&status_samples::all()));
+    let names = |all: &'static [counters::Meaning]| all.iter().map(|one| one.name);
+    say(&mut shape, "sink.counters[].name", names(counters::SINK));
+    say(&mut shape, "sink.daemon[].name", names(counters::DAEMON));
+    say(
+        &mut shape,
+        "source.counters[].name",
+        names(counters::SOURCE),
+    );
+    say(&mut shape, "source.counters[].name", names(counters::PEER));
+    let states = status_samples::lease_states().map(LeaseState::name);
+    say(&mut shape, "source.peers[].state", states);
+    say(&mut shape, "source.peers[].state", ["idle"]);
+    let why = values(&status_samples::reasons());
+    for (path, key) in [("why[].topic", "topic"), ("why[].severity", "severity")] {
+        say(
+            &mut shape,
+            path,
+            why.iter().filter_map(|one| one[key].as_str()),
+        );
+    }
+    shape
+}
+
+/// A schema for each kind of report, but one for all that are about a packet.
+fn reports() -> Vec<(String, Shape)> {
+    let records = values(&report_samples::all());
+    let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
+        kind @ ("latency" | "drop-summary") => kind.to_owned(),
+        _ => "packet".to_owned(),
+    };
+    ["latency", "drop-summary", "packet"]
+        .into_iter()
+        .map(|name| {
+            let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
+            let mut shape = shape_of(of_kind.iter().copied());
+            for path in ["kind", "version", "sink_clock"] {
+                say(
+                    &mut shape,
+                    path,
+                    of_kind.iter().filter_map(|one| one[path].as_str()),
+                );
+            }
+            let headers: Vec<&Value> = of_kind
+                .iter()
+                .filter_map(|one| one["int"].as_array())
+                .flatten()
+                .collect();
+            for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
+                say(
+                    &mut shape,
+                    path,
+                    headers.iter().filter_map(|one| one[key].as_str()),
+                );
+            }
+            (format!("{RECORD_SCHEMA} {name}"), shape)
+        })
+        .collect()
+}
+
+fn destinations() -> Shape {
+    let dest = Dest {
+        prefix: "192.0.2.0/24".parse().unwrap(),
+        name: "host-b".to_owned(),
+        fixed: false,
+    };
+    let text = dests::render(&[dest], true);
+    shape_of(&[serde_json::from_str(&text).unwrap()])
+}
+
+fn watchlist() -> Shape {
+    let place = Place {
+        text: "host-b".to_owned(),
+        prefixes: vec!["192.0.2.2/32".parse().unwrap()],
+    };
+    let port = "3260-3269".parse().unwrap();
+    let most = WatchRule {
+        class: Some("storage".to_owned()),
+        action: WatchAction::Exclude,
+        priority: 200,
+        from: vec![place.clone()],
+        to: vec![place],
+        protocols: vec![Transport::Tcp],
+        from_ports: vec![port],
+        to_ports: vec![port],
+        dscp: vec![46],
+        devs: vec!["eth1".to_owned()],
+        fixed: true,
+        one_flow_in: 10,
+        one_packet_in: 10,
+        from_file: true,
+    };
+    let text = rules::render(&[most, WatchRule::default()], true);
+    shape_of(&[serde_json::from_str(&text).unwrap()])
+}
+
+fn preflight() -> Shape {
+    let mut of_dev = Finding::fail("hooks", "not free").advise("free it");
+    of_dev.dev = Some("eth0".to_owned());
+    let findings = vec![
+        Finding::ok("kernel", "new"),
+        Finding::note("clock", "off"),
+        of_dev,
+    ];
+    let list = serde_json::to_value(Preflight::new(findings)).unwrap();
+    let mut shape = shape_of([&list]);
+    let findings = list["findings"].as_array().unwrap();
+    let verdicts = findings.iter().filter_map(|one| one["verdict"].as_str());
+    say(&mut shape, "findings[].verdict", verdicts);
+    shape
+}
+
+fn config_check() -> Shape {
+    let check = |name: &str, content: Option<&str>| -> Value {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let path = folder.join(format!("schemas-{}-{name}.toml", std::process::id()));
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_hostint"))
+            .args(["status", "--json", "--check-config"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let _ = std::fs::remove_file(&path);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    shape_of(&[
+        check("fine", Some("[sink]\nnode-id = 3\n")),
+        check("wrong", Some("[sink]\ndscp-mask = 0\nstrikt = true\n")),
+        check("broken", Some("[sink]\n[[watch]\n")),
+        check("absent", None),
+    ])
+}
+
+fn request() -> Shape {
+    let status = Request::Status(Query {
+        form: Form::Text,
+        flows: 1,
+        peers: 1,
+        sort: "loss".to_owned(),
+        all: true,
+    });
+    // Only what is asked for, or what is to change, has to be said.
+    let least = [json!({"ask": "status"}), json!({"change": "reload"})];
+    let mut samples: Vec<Value> = [status, Request::Reload]
+        .map(|one| serde_json::from_slice(&one.to_line().unwrap()).unwrap())
+        .into();
+    for one in least {
+        assert!(Request::parse(one.to_string().as_bytes()).is_ok(), "{one}");
+        samples.push(one);
+    }
+    shape_of(&samples)
+}
+
+fn answer() -> Shape {
+    let most = Answer {
+        runs: Some(true),
+        // Of a schema of its own.
+        status: Some(json!({})),
+        text: Some("node id 2".to_owned()),
+        ..Answer::refused("why not")
+    };
+    shape_of(&values(&[most, Answer::done()]))
+}
+
+fn schemas() -> &'static Schemas {
+    static ALL: LazyLock<Schemas> = LazyLock::new(make_schemas);
+    &ALL
+}
+
+fn make_schemas() -> Schemas {
+    let mut all: Schemas = reports().into_iter().collect();
+    for (name, shape) in [
+        ("hostint.status/1", status()),
+        ("hostint.dests/1", destinations()),
+        ("hostint.rules/1", watchlist()),
+        ("hostint.preflight/1", preflight()),
+        ("hostint.config-check/1", config_check()),
+        ("hostint.control/1 request", request()),
+        ("hostint.control/1 answer", answer()),
+    ] {
+        all.insert(name.to_owned(), shape);
+    }
+    all
+}
+
+#[test]
+fn schemas_only_grow() {
+    let path = shape::kept_in();
+    let mut kept = shape::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+    let now = schemas();
+    let Change { broken, new } = change(&kept, now);
+    if std::env::var_os("HOSTINT_BLESS").is_some() {
+        for (name, shape) in now {
+            let kept = kept.entry(name.clone()).or_default();
+            for (path, kind) in shape {
+                let before = kept.entry(path.clone()).or_insert_with(|| kind.clone());
+                if before.strip_suffix('?') == Some(kind) {
+                    before.clone_from(kind);
+                }
+            }
+        }
+        std::fs::write(&path, shape::print(&kept)).unwrap();
+    }
+    assert!(
+        broken.is_empty(),
+        "schemas only grow, and programs that read them rely on lines that are gone or changed \
+         (bring them back; what has to break gets a new version, as hostint.status/2, and its old lines are \
+         taken out of {} by hand):\n{}",
+        path.display(),
+        broken.join("\n")
+    );
+    assert!(
+        new.is_empty() || std::env::var_os("HOSTINT_BLESS").is_some(),
+        "schemas have new lines: describe them in the man pages, then bless them \
+         (HOSTINT_BLESS=1 cargo test --test schemas):\n{}",
+        new.join("\n")
+    );
+}
+
+#[test]
+fn every_schema_in_the_source_is_tested() {
+    fn walk(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                walk(&entry.path(), found);
+                continue;
+            }
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            for part in text.split("\"hostint.").skip(1) {
+                let name = part.split(['"', '\\']).next().unwrap();
+                if name.contains('/') {
+                    found.push(format!("hostint.{name}"));
+                }
+            }
+        }
+    }
+    let mut named = Vec::new();
+    walk(
+        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut named,
+    );
+    named.sort_unstable();
+    named.dedup();
+    let all = schemas();
+    let mut tested: Vec<&str> = all
+        .keys()
+        .filter_map(|name| name.split(' ').next())
+        .collect();
+    tested.dedup();
+    assert_eq!(named, tested, "schemas in src, and those tested here");
+}
+
+#[test]
+fn every_key_is_in_a_manual_page() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
+    let mut manual = String::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            manual += &std::fs::read_to_string(entry.path())
+                .unwrap()
+                .replace("\\-", "-");
+        }
+    }
+    let words: HashSet<&str> = manual
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    let mut missing = Vec::new();
+    for (name, shape) in schemas() {
+        // Settings are named like the flags: hostint-status(8) says so.
+        let paths = shape
+            .keys()
+            .filter(|path| !path.contains('=') && !path.starts_with("sink.settings."));
+        for path in paths {
+            let key = path.rsplit('.').next().unwrap().trim_end_matches("[]");
+            if !words.contains(key) {
+                missing.push(format!("[{name}] {path}"));
+            }
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "no manual page has a word of these: {missing:#?}"
+    );
+}
+
+#[test]
+fn a_change_breaks_readers_or_does_not() {
+    struct Case {
+        name: &'static str,
+        before: Vec<Value>,
+        after: Vec<Value>,
+        broken: &'static [&'static str],
+        new: &'static [&'static str],
+    }
+    let cases = [
+        Case {
+            name: "nothing changes",
+            before: vec![json!({"a": 1, "b": [{"c": "x"}]})],
+            after: vec![json!({"b": [{"c": "y"}, {"c": "z"}], "a": 2})],
+            broken: &[],
+            new: &[],
+        },
+        Case {
+            name: "a key is new",
+            before: vec![json!({"a": [{"b": 1}]})],
+            after: vec![json!({"a": [{"b": 1, "c": true}]})],
+            broken: &[],
+            new: &["[s] a[].c boolean"],
+        },
+        Case {
+            name: "a key is gone",
+            before: vec![json!({"a": 1, "b": 1})],
+            after: vec![json!({"a": 1})],
+            broken: &["[s] b integer: is gone"],
+            new: &[],
+        },
+        Case {
+            name: "a number becomes text",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": "1"})],
+            broken: &["[s] a integer: is string now"],
+            new: &[],
+        },
+        Case {
+            name: "an integer gets a fraction",
+            before: vec![json!({"a": [1]})],
+            after: vec![json!({"a": [1.5]})],
+            broken: &["[s] a[] integer: is number now"],
+            new: &[],
+        },
+        Case {
+            name: "what was always there may be absent",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": 1}), json!({})],
+            broken: &["[s] a integer: is integer? now"],
+            new: &[],
+        },
+        Case {
+            name: "what was always there may be null",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": 1}), json!({"a": null})],
+            broken: &["[s] a integer: is integer? now"],
+            new: &[],
+        },
+        Case {
+            name: "what could be absent is always there",
+            before: vec![json!({"a": {"b": 1}}), json!({"a": {}})],
+            after: vec![json!({"a": {"b": 1}})],
+            broken: &[],
+            new: &["[s] a.b integer: was integer?"],
+        },
+    ];
+    for case in cases {
+        let of = |samples: &[Value]| Schemas::from([("s".to_owned(), shape_of(samples))]);
+        let (before, after) = (of(&case.before), of(&case.after));
+        let found = change(&before, &after);
+        assert_eq!(found.broken, case.broken, "{}", case.name);
+        assert_eq!(found.new, case.new, "{}", case.name);
+        assert_eq!(shape::parse(&shape::print(&after)), after, "{}", case.name);
+    }
+    let mut words = shape_of(&[json!({"a": "one"})]);
+    say(&mut words, "a", ["one"]);
+    assert_eq!(misfits(&words, &json!({"a": "one"})), [""; 0]);
+    assert_eq!(
+        misfits(&words, &json!({"a": "two"})),
+        ["a=two: not in the schema"]
+    );
+}
+
+#[test]
+fn output_fits_its_schema_or_not() {
+    let samples = [
+        json!({"a": [{"b": 1}, {"b": 1, "c": "x"}]}),
+        json!({"a": [], "d": {"e": true}}),
+    ];
+    let schema = shape_of(&samples);
+    for (output, expected) in [
+        (json!({"a": []}), &[][..]),
+        (json!({"a": [{"b": 7, "c": null}], "d": null}), &[]),
+        (json!({}), &["a array: is missing"]),
+        (json!({"a": [{"c": "x"}]}), &["a[].b integer: is missing"]),
+        (json!({"a": [], "d": {}}), &["d.e boolean: is missing"]),
+        (json!({"a": [], "f": 1}), &["f integer: not in the schema"]),
+        (json!({"a": [{"b": null}]}), &["a[].b integer: is null"]),
+        (json!({"a": [{"b": 0.5}]}), &["a[].b integer: is number"]),
+    ] {
+        assert_eq!(misfits(&schema, &output), expected, "{output}");
+    }
+}

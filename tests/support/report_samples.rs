@@ -1,0 +1,200 @@
+//! Reports as JSON with as much and as little as they can have.
+
+use hostint::collector::decode;
+use hostint::model::*;
+
+use crate::golden;
+
+/// Every report of the golden frames, and more that has or lacks what those do not.
+pub fn all() -> Vec<Record> {
+    let mut reports = Vec::new();
+    for name in golden::with_reports() {
+        let group = decode(&golden::udp_payload(&name));
+        reports.extend(
+            group
+                .into_iter()
+                .flat_map(|group| group.reports)
+                .flat_map(variants),
+        );
+    }
+    reports.extend(of_packets());
+    let arrival = Arrival {
+        exporter: "203.0.113.3:43981".parse().unwrap(),
+        received_ns: 1_700_000_000_123_456_789,
+    };
+    let reasons = DropReasons::profile(DropReasons::PROFILES[0]).unwrap();
+    let records = reports.iter().flat_map(|report| {
+        let received = Record::new(report, Some(arrival));
+        let named = received.with_names(&reasons).in_class(Some("storage"));
+        [named, Record::new(report, None)]
+    });
+    records.collect()
+}
+
+/// A report as it is; with all that its flow and hops can have; with as little as possible; by other clocks.
+fn variants(report: Report) -> [Report; 5] {
+    let clock = |source| {
+        Some(ClockState {
+            source,
+            synchronised: true,
+        })
+    };
+    let mut all = [(); 5].map(|()| report.clone());
+    let [_, most, least, realtime, nic] = &mut all;
+    if !matches!(report.observation.body, Body::Packet(_)) {
+        most.observation.clock = clock(ClockSource::Tai);
+        least.observation.clock = clock(ClockSource::Unknown);
+        realtime.observation.clock = clock(ClockSource::Realtime);
+        nic.observation.clock = clock(ClockSource::Nic);
+    }
+    most.observation.flags = flags(true);
+    least.observation.flags = flags(false);
+    let vlans = Vlans { outer: 2, inner: 1 };
+    match &mut most.observation.body {
+        Body::DropSummary(summary) => summary.flow.vlans = vlans,
+        Body::Latency(latency) => {
+            latency.hops = HopStack::newest_first(&[*latency.hops.sink(); 3]).unwrap()
+        }
+        Body::Packet(_) => {}
+    }
+    if let Body::Latency(latency) = &mut least.observation.body {
+        // One hop has no latency.
+        latency.hops = HopStack::newest_first(&[*latency.hops.sink()]).unwrap();
+    }
+    all
+}
+
+fn flags(set: bool) -> Flags {
+    Flags {
+        dropped: set,
+        congested_queue: set,
+        tracked_flow: set,
+        intermediate: set,
+    }
+}
+
+/// About a packet: with all that there can be, and with nothing.
+fn of_packets() -> [Report; 2] {
+    let least = PacketReport {
+        version: ReportVersion::V20,
+        node: None,
+        metadata: Metadata::default(),
+        domain: None,
+        packet: None,
+        extensions: Vec::new(),
+    };
+    let extension = |kind, template| Extension {
+        kind,
+        template,
+        data: vec![1],
+    };
+    let flow = |vlans| FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 40000,
+        dport: 5001,
+        protocol: 17,
+        vlans,
+    };
+    let hop = Metadata {
+        node: Some(NodeId(1)),
+        congestion_queue_id: Some(1),
+        queue_congestion: Some(1),
+        checksum_complement: Some(1),
+        drop_reason: None,
+        drop_queue_id: None,
+        ..metadata()
+    };
+    let types = [
+        IntType::Md,
+        IntType::Destination,
+        IntType::Mx,
+        IntType::HostInt,
+    ];
+    let mut int: Vec<IntHeader> = types
+        .into_iter()
+        .map(|kind| IntHeader::new(IntVersion::V2, kind, 0))
+        .collect();
+    int[0] = header(vec![hop, Metadata::default()]);
+    let most = PacketReport {
+        version: ReportVersion::V20,
+        node: Some(NodeId(1)),
+        metadata: metadata(),
+        domain: Some(ReportDomain {
+            id: 1,
+            bits: 1,
+            status: 1,
+        }),
+        packet: Some(Packet {
+            first: FirstHeader::Ethernet,
+            length: 64,
+            bytes: Vec::new(),
+            flow: Some(flow(Vlans { outer: 2, inner: 1 })),
+            inner_flow: Some(flow(Vlans { outer: 2, inner: 1 })),
+            int,
+        }),
+        extensions: vec![extension(Some(1), Some(1)), extension(None, None)],
+    };
+    [(least, false), (most, true)].map(|(report, set)| Report {
+        sequence: 1,
+        observation: Observation {
+            hw_id: HwId::default(),
+            flags: flags(set),
+            clock: None,
+            body: Body::Packet(Box::new(report)),
+        },
+    })
+}
+
+/// The reporting node's.
+fn metadata() -> Metadata {
+    Metadata {
+        node: None,
+        ingress_port: Some(1),
+        egress_port: Some(1),
+        hop_latency_ns: Some(1),
+        queue_id: Some(1),
+        queue_occupancy: Some(1),
+        ingress_ts: Some(1),
+        egress_ts: Some(1),
+        level2_ingress_port: Some(1),
+        level2_egress_port: Some(1),
+        congestion_queue_id: None,
+        queue_congestion: None,
+        tx_utilization: Some(1),
+        buffer_id: Some(1),
+        buffer_occupancy: Some(1),
+        checksum_complement: None,
+        drop_reason: Some(80),
+        drop_queue_id: Some(1),
+        domain_words: vec![1],
+        reserved: vec![ReservedWord { bit: 1, word: 1 }],
+    }
+}
+
+fn header(hops: Vec<Metadata>) -> IntHeader {
+    IntHeader {
+        version: IntVersion::V2,
+        kind: IntType::Md,
+        instructions: 1,
+        replication: 1,
+        copy: true,
+        discard: true,
+        hops_exceeded: true,
+        mtu_exceeded: true,
+        max_hops: Some(1),
+        remaining_hops: Some(1),
+        domain: Some(IntDomain {
+            id: 1,
+            instructions: 1,
+            flags: 1,
+        }),
+        hops,
+        source_words: vec![1],
+        original_dscp: Some(1),
+        original_dport: Some(1),
+        original_protocol: Some(1),
+        seq: Some(1),
+        truncated: true,
+    }
+}

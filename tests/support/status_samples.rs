@@ -1,0 +1,218 @@
+//! A host's status with as much and as little as it can have.
+
+use hostint::model::*;
+
+pub fn lease_states() -> impl Iterator<Item = LeaseState> {
+    let addr = "192.0.2.2".parse().unwrap();
+    [
+        LeaseState::Asking,
+        LeaseState::Granted,
+        LeaseState::Silent,
+        LeaseState::NoSink,
+        LeaseState::Forged,
+        LeaseState::Encapsulation,
+        LeaseState::Mark,
+        LeaseState::OwnNode,
+        LeaseState::Duplicate { addr },
+    ]
+    .into_iter()
+}
+
+/// All of it, nothing of it, and roles with nothing in them.
+pub fn all() -> [HostStatus; 3] {
+    let nothing = HostStatus {
+        schema: STATUS_SCHEMA,
+        node_id: None,
+        clock: None,
+        sink: None,
+        source: None,
+        why: Vec::new(),
+    };
+    let mut bare = nothing.clone();
+    bare.sink = Some(SinkStatus {
+        daemon_pid: None,
+        ..sink()
+    });
+    let most = HostStatus {
+        node_id: Some(NodeId(3)),
+        clock: Some(ClockStatus {
+            source: "tai",
+            offset_ns: 0,
+            synchronised: true,
+        }),
+        sink: Some(sink()),
+        source: Some(source()),
+        why: reasons(),
+        ..nothing.clone()
+    };
+    [most, bare, nothing]
+}
+
+/// One of each topic and severity, with a counter or without.
+pub fn reasons() -> Vec<Reason> {
+    use reasons::Severity::{Dropped, Missed, Note, Stopped};
+    use reasons::Topic::{Measuring, Stripping, Tagging};
+    let reason = |topic, severity, count: Option<u64>| Reason {
+        topic,
+        severity,
+        counter: count.map(|_| "too_long"),
+        count,
+        text: String::new(),
+        advice: String::new(),
+    };
+    vec![
+        reason(Tagging, Stopped, None),
+        reason(Stripping, Dropped, Some(1)),
+        reason(Measuring, Missed, Some(1)),
+        reason(Measuring, Note, Some(1)),
+    ]
+}
+
+fn attachment() -> Attachment {
+    Attachment {
+        dev: "eth0".to_owned(),
+        hook: "xdp",
+        mode: "native",
+        encapsulation: None,
+        superpackets: None,
+        gro: None,
+    }
+}
+
+fn counter() -> CounterStatus {
+    CounterStatus {
+        name: "stripped",
+        text: "",
+        packets: 0,
+        bytes: 0,
+    }
+}
+
+fn sink() -> SinkStatus {
+    SinkStatus {
+        attachments: vec![
+            attachment(),
+            Attachment {
+                gro: Some(true),
+                ..attachment()
+            },
+        ],
+        daemon_pid: Some(1),
+        settings: SinkSettings {
+            encapsulations: vec!["over-tcp-udp"],
+            dscp_value: 1,
+            dscp_mask: 1,
+            extension_port: 33122,
+            report_period_ns: 0,
+            loss_timeout_ns: 0,
+            bucket_hold_ns: 0,
+            drop_tagged: false,
+            buckets: vec![BucketEdge {
+                up_ns: 1,
+                down_ns: 1,
+            }],
+            report_ports: vec![REPORT_PORT],
+            clock_offset_ns: 0,
+            allow: vec!["192.0.2.0/24".to_owned()],
+            strict: false,
+            lease_key: true,
+            closing: false,
+        },
+        counters: vec![counter()],
+        daemon: vec![DaemonCounter {
+            name: "reports_sent",
+            text: "",
+            value: 0,
+        }],
+        flows_total: 2,
+        flows_max: 65_536,
+        flows: vec![flow(Vlans::NONE), flow(Vlans { outer: 2, inner: 1 })],
+        leases_granted: 0,
+    }
+}
+
+fn flow(vlans: Vlans) -> FlowStatus {
+    FlowStatus {
+        flow: FlowKey {
+            src: "192.0.2.1".parse().unwrap(),
+            dst: "198.51.100.2".parse().unwrap(),
+            sport: 40000,
+            dport: 5001,
+            protocol: 17,
+            vlans,
+        },
+        source_node: NodeId(2),
+        source_port: 13,
+        sink_port: 12,
+        encapsulation: "vxlan-gpe",
+        packets: 1,
+        bytes: 1,
+        lost: 0,
+        missing: 0,
+        reordered: 0,
+        duplicates: 0,
+        late: 0,
+        restarts: 0,
+        latency_min_ns: 0,
+        latency_mean_ns: 0,
+        latency_max_ns: 0,
+        latency_last_ns: 0,
+        bucket: 0,
+        first_ns: 0,
+        last_ns: 0,
+        histogram: vec![0],
+    }
+}
+
+fn source() -> SourceStatus {
+    SourceStatus {
+        attachments: vec![Attachment {
+            encapsulation: Some("vxlan-gpe".to_owned()),
+            superpackets: Some("encap"),
+            ..attachment()
+        }],
+        rules_total: 1,
+        dests: vec![DestStatus {
+            prefix: "192.0.2.2/32".to_owned(),
+            name: "host-b".to_owned(),
+            fixed: false,
+        }],
+        counters: vec![counter()],
+        flows_total: 1,
+        flows_max: 65_536,
+        peers_total: 2,
+        peers: vec![known_peer(), silent_peer()],
+    }
+}
+
+fn silent_peer() -> PeerStatus {
+    PeerStatus {
+        source: "192.0.2.1".parse().unwrap(),
+        dest: "192.0.2.2".parse().unwrap(),
+        state: LeaseState::Silent.name(),
+        lease_left_ns: 0,
+        node: None,
+        rtt_ns: None,
+        clock_offset_ns: None,
+        clock_error_ns: None,
+        clock_synchronised: None,
+        mtu: None,
+        tai_offset_s: None,
+        version: None,
+        lease: Lease::default(),
+    }
+}
+
+fn known_peer() -> PeerStatus {
+    PeerStatus {
+        node: Some(NodeId(2)),
+        rtt_ns: Some(0),
+        clock_offset_ns: Some(0),
+        clock_error_ns: Some(0),
+        clock_synchronised: Some(true),
+        mtu: Some(1500),
+        tai_offset_s: Some(37),
+        version: Some("0.1".to_owned()),
+        ..silent_peer()
+    }
+}
