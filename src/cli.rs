@@ -178,11 +178,6 @@ pub struct CollectArgs {
     #[arg(long, value_name = "PORT", requires = "read")]
     pub port: Vec<u16>,
 
-    /// Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny"
-    /// for each [default: int-host-reporter]
-    #[arg(long, value_name = "LIST")]
-    pub drop_reasons: Option<String>,
-
     /// End after this many datagrams
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,

@@ -291,6 +291,8 @@ fn every_setting_has_a_variable_and_a_key() {
         "foreground",
         "help",
         "now",
+        "port",
+        "read",
         "version",
     ];
     for (path, table) in [

@@ -131,7 +131,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-h -V --config --listen --json --read --port --drop-reasons --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --drop-reasons --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,15 +149,15 @@ _hostint() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --drop-reasons)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --read)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --port)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --drop-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::give_up;
 use crate::cli::{CollectArgs, exit};
 use crate::collector::{Exporters, Listener};
-use crate::config::{ConfigError, Settled, drop_reasons, settle};
+use crate::config::{ConfigError, Settled, settle};
 use crate::model::{Arrival, Classes, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
@@ -26,8 +26,12 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
     let rules = file.map_or_else(Vec::new, |file| file.rules);
     let classes = Classes::new(&find_names(rules)?);
-    let reasons = args.drop_reasons.as_deref().map(drop_reasons).transpose()?;
-    let mut reports = ReportLines::new(io::stdout().lock(), config.json, reasons, classes);
+    let mut reports = ReportLines::new(
+        io::stdout().lock(),
+        config.json,
+        config.drop_reasons,
+        classes,
+    );
     if let Some(file) = &args.read {
         return read_reports::run(file, args, &mut reports);
     }

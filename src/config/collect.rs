@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::mistake::{Fault, item_fault};
+use super::drop_reasons;
+use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
-use crate::model::REPORT_PORT;
+use crate::model::{DropReasons, REPORT_PORT};
 
 /// What can be set of `hostint collect`, by flag or by the same name in the config file.
 #[derive(Args, Clone, Debug, Default)]
@@ -16,6 +17,11 @@ pub struct CollectOptions {
     /// One JSON object a line (schema hostint.report/1)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub json: Option<bool>,
+
+    /// Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny"
+    /// for each [default: int-host-reporter]
+    #[arg(long, value_name = "LIST")]
+    pub drop_reasons: Option<String>,
 }
 
 /// All settings of a collector, checked.
@@ -23,6 +29,8 @@ pub struct CollectOptions {
 pub struct CollectConfig {
     pub listen: Vec<String>,
     pub json: bool,
+    /// The list that the user chose.
+    pub drop_reasons: Option<DropReasons>,
 }
 
 impl CollectOptions {
@@ -41,12 +49,21 @@ impl CollectOptions {
                 ));
             }
         }
+        let reasons = self.drop_reasons.as_deref().map(drop_reasons).transpose();
+        let drop_reasons = reasons.unwrap_or_else(|err| {
+            faults.push(fault(
+                &["drop-reasons"],
+                err.to_string().replace('\n', "; "),
+            ));
+            None
+        });
         if !faults.is_empty() {
             return Err(faults);
         }
         Ok(CollectConfig {
             listen: self.listen,
             json: self.json.unwrap_or(false),
+            drop_reasons,
         })
     }
 }
