@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or, sh};
 
@@ -153,8 +154,10 @@ struct Delegated {
 
 impl Delegated {
     fn new(owner: u32) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("hostint-pins-{}-{owner}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hostint-pins-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         let place = folder.display();
         sh(&format!(
             "mkdir {place}; chmod 755 {place}; mkdir {place}/bpf; cp {HOSTINT} {place}/hostint
