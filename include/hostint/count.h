@@ -106,7 +106,7 @@ enum daemon_counter {
 	DAEMON_LEASES_ANSWERED,
 	DAEMON_LEASES_REFUSED, /* answers that were no lease: forged, mismatched */
 	DAEMON_LEASE_CPU_NS,
-	DAEMON_REPAIRED, /* programs put back that somebody else took off */
+	DAEMON_REPAIRED,         /* programs put back that somebody else took off */
 	DAEMON_CONTROL_ANSWERED, /* requests at the control socket */
 	DAEMON_CONTROL_REFUSED,
 	DAEMON_MAX,
