@@ -128,6 +128,20 @@ impl<K: Abi, V: Abi> Map<K, V> {
         read_batches(self.handle.as_fd().as_raw_fd(), 4096, visit)
     }
 
+    /// Removes all entries of a hash map whose keys fit.
+    pub fn remove_where(&self, fits: impl Fn(&K) -> bool) -> io::Result<()> {
+        let mut found = Vec::new();
+        self.for_each(|key, _| {
+            if fits(&key) {
+                found.push(key);
+            }
+        })?;
+        for key in found {
+            self.remove(&key)?;
+        }
+        Ok(())
+    }
+
     /// A second handle of the same map.
     pub fn share(&self) -> io::Result<Self> {
         Self::new(MapHandle::try_from(&self.handle).map_err(io_error)?)

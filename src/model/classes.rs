@@ -1,6 +1,5 @@
 //! Which class of traffic a flow is of, by the rules of the watchlist.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -59,14 +58,7 @@ impl Classes {
             .iter()
             .enumerate()
             .filter_map(|(number, rule)| Some((number, rule, fits(rule, flow)?)));
-        let (number, ..) = fitting.min_by_key(|(_, rule, len)| {
-            (
-                Reverse(rule.priority),
-                rule.action,
-                Reverse(*len),
-                !rule.fixed,
-            )
-        })?;
+        let (number, ..) = fitting.min_by_key(|(_, rule, len)| rule.rank(*len))?;
         Some(number)
     }
 }

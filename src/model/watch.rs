@@ -1,5 +1,6 @@
 //! The watchlist: rules that say which packets a source tags.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
@@ -156,6 +157,17 @@ impl fmt::Display for PortRange {
 }
 
 impl WatchRule {
+    /// Of the rules that fit a packet, the one with the least decides, and the first of those that have the same;
+    /// `to_len`: how many bits of the packet's destination it names.
+    pub fn rank(&self, to_len: u8) -> impl Ord + use<> {
+        (
+            Reverse(self.priority),
+            self.action,
+            Reverse(to_len),
+            !self.fixed,
+        )
+    }
+
     /// A destination to watch, as `hostint source add-dest` adds it.
     pub fn of_dest(place: Place, fixed: bool) -> Self {
         Self {

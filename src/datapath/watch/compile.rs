@@ -1,6 +1,5 @@
 //! Rules become nodes and edges: a packet's way through them is as long as the number of things that are tested.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
@@ -132,16 +131,8 @@ fn atoms(rules: &[WatchRule], any: Prefix) -> Vec<Atom> {
         let to = prefixes(&asked.to).filter(of_family);
         atoms.extend(to.map(|to| Atom { rule, to }));
     }
-    atoms.sort_by_key(|atom| {
-        let rule = &rules[atom.rule];
-        (
-            Reverse(rule.priority),
-            rule.action,
-            Reverse(atom.to.len()),
-            !rule.fixed,
-            atom.rule,
-        )
-    });
+    // Stable: what was named first stays first.
+    atoms.sort_by_key(|atom| rules[atom.rule].rank(atom.to.len()));
     atoms
 }
 

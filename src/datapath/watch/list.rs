@@ -223,36 +223,13 @@ impl Watchlist {
 
     /// Removes what a list left in tables that hold both.
     fn clear(&self, generation: u32) -> io::Result<()> {
-        let mut places4 = Vec::new();
-        self.places4.for_each(|key, _| places4.push(key))?;
-        places4.retain(|key| key.what >> 16 == generation);
-        for key in places4 {
-            self.places4.remove(&key)?;
-        }
-        let mut places6 = Vec::new();
-        self.places6.for_each(|key, _| places6.push(key))?;
-        places6.retain(|key| key.what >> 16 == generation);
-        for key in places6 {
-            self.places6.remove(&key)?;
-        }
-        let mut edges = Vec::new();
-        self.edges.for_each(|key, _| {
-            if key.node / watch_limit::WATCH_NODES.0 == generation {
-                edges.push(key);
-            }
-        })?;
-        for key in edges {
-            self.edges.remove(&key)?;
-        }
-        let texts: Vec<u32> = self
-            .texts
-            .keys()
-            .filter(|key| key >> 16 == generation)
-            .collect();
-        for key in texts {
-            self.texts.remove(&key)?;
-        }
-        Ok(())
+        self.places4
+            .remove_where(|key| key.what >> 16 == generation)?;
+        self.places6
+            .remove_where(|key| key.what >> 16 == generation)?;
+        self.edges
+            .remove_where(|key| key.node / watch_limit::WATCH_NODES.0 == generation)?;
+        self.texts.remove_where(|key| key >> 16 == generation)
     }
 }
 
