@@ -10,5 +10,7 @@ pub mod lease;
 pub mod model;
 pub mod os;
 pub mod report;
+pub mod store;
 pub mod views;
+pub mod web;
 pub mod wire;

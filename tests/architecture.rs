@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("os", &[]),
     ("wire", &["model"]),
@@ -15,7 +15,9 @@ const ROOMS: [(&str, &[&str]); 12] = [
     ("lease", &["model", "wire"]),
     ("collector", &["model", "wire"]),
     ("control", &["model"]),
+    ("store", &["model"]),
     ("views", &["model"]),
+    ("web", &["model"]),
     (
         "commands",
         &[
@@ -28,7 +30,9 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "model",
             "os",
             "report",
+            "store",
             "views",
+            "web",
             "wire",
         ],
     ),

@@ -2,6 +2,7 @@
 
 mod classes;
 mod clock;
+mod collect_status;
 mod dest;
 mod diagnosis;
 mod drop_reasons;
@@ -9,6 +10,7 @@ mod encapsulation;
 mod flow;
 mod headers;
 mod hex;
+mod history;
 mod hop;
 mod host_status;
 mod int_header;
@@ -29,12 +31,17 @@ mod watch;
 
 pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
+pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
 pub use dest::Dest;
 pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use headers::{BadHeaders, QuotedHeaders};
+pub use history::{
+    Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError, LatencyFigures,
+    PairFigures, Point, ReportQuery, Series, Span, Subject,
+};
 pub use hop::{Hop, HopStack};
 pub use host_status::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, FlowStatus,

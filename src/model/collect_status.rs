@@ -1,0 +1,61 @@
+//! What a collector has received, lost and kept, and who sent it.
+
+use std::net::IpAddr;
+
+use serde::Serialize;
+
+use super::NodeId;
+
+/// The schema of a [`CollectStatus`] as JSON.
+pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
+
+/// Counts since the collector began; times are ns since the Unix epoch.
+///
+/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `queue_drops`,
+/// `undecodable` and those decoded; every decoded report is in exactly one of `stored`, `store_drops`, and, without a
+/// store, neither.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct CollectStatus {
+    pub schema: &'static str,
+    pub started_ns: u64,
+    /// Datagrams taken from sockets.
+    pub datagrams: u64,
+    pub bytes: u64,
+    /// Datagrams that the kernel dropped at a full socket.
+    pub socket_drops: u64,
+    /// Receive calls that failed.
+    pub receive_errors: u64,
+    /// Datagrams that found the queue to the decoder full.
+    pub queue_drops: u64,
+    /// Datagrams that were no report, or ended in one that could not be read.
+    pub undecodable: u64,
+    /// Individual reports.
+    pub reports: u64,
+    /// Numbers missing in the exporters' sequences: lost before they came here, or dropped here.
+    pub reports_lost: u64,
+    pub reports_duplicate: u64,
+    /// Reports that are in the store.
+    pub stored: u64,
+    /// Reports that are not, because its queue was full or it could not be written.
+    pub store_drops: u64,
+    pub exporters_total: usize,
+    /// Datagrams of exporters beyond the most that are followed.
+    pub exporters_untracked: u64,
+    pub exporters: Vec<ExporterHealth>,
+}
+
+/// One exporter, as far as its reports tell.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ExporterHealth {
+    pub exporter: IpAddr,
+    pub node: Option<NodeId>,
+    pub hw_id: u8,
+    pub reports: u64,
+    pub lost: u64,
+    pub duplicates: u64,
+    pub restarts: u64,
+    pub last_seen_ns: u64,
+    /// Which clock stamps at the exporter, and whether something keeps it to UTC, if it tells.
+    pub clock: Option<&'static str>,
+    pub clock_synchronised: Option<bool>,
+}

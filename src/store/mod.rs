@@ -1,0 +1,1 @@
+//! The collector's history: reports and roll-ups in one SQLite file.
