@@ -67,6 +67,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -d 'Track at most so many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Make at most so many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket by which root and the group hostint ask this daemon for the status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
@@ -146,6 +147,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'A
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny" for each [default: int-host-reporter]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::give_up;
+use super::http::{self, Health};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::{Exporters, Listener};
-use crate::config::{ConfigError, Settled, settle};
+use crate::config::{COLLECT_HTTP_PORT, ConfigError, Settled, settle};
 use crate::model::{Arrival, Classes, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
@@ -40,12 +41,18 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     } else {
         Listener::bind(&listen_addresses(&config.listen)?)?
     };
+    let http = http::bind(config.http.as_deref(), COLLECT_HTTP_PORT)?;
     // Datagrams of strangers are read from here on, and nothing else is done.
     give_up(&[])?;
     signals::install().context("cannot handle signals")?;
     for address in listener.local_addresses() {
         log::info(format_args!("collecting on {address}"));
     }
+    let health = Health::new();
+    let _server = http
+        .map(|listener| http::serve(listener, health.routes()))
+        .transpose()?;
+    health.lacks(Vec::new());
     let mut written = Ok(());
     let mut seen = 0;
     let mut notify = Notify::from_env();
@@ -75,6 +82,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
             summarize(&listener, &reports);
         }
         notify.alive();
+        health.is_alive();
         if notify.listens() && Instant::now() >= next_line {
             next_line = Instant::now() + STATE_LINE;
             notify.status(state_line(&listener, &reports.exporters));

@@ -5,6 +5,7 @@ mod check_config;
 mod collect;
 mod control;
 mod follow;
+mod http;
 mod leases;
 mod names;
 mod peers;

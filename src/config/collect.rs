@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::drop_reasons;
+use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
 use crate::model::{DropReasons, REPORT_PORT};
@@ -22,6 +23,11 @@ pub struct CollectOptions {
     /// for each [default: int-host-reporter]
     #[arg(long, value_name = "LIST")]
     pub drop_reasons: Option<String>,
+
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, to
+    /// whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
+    #[arg(long, value_name = "ADDR[:PORT]")]
+    pub http: Option<String>,
 }
 
 /// All settings of a collector, checked.
@@ -31,6 +37,7 @@ pub struct CollectConfig {
     pub json: bool,
     /// The list that the user chose.
     pub drop_reasons: Option<DropReasons>,
+    pub http: Option<String>,
 }
 
 impl CollectOptions {
@@ -57,6 +64,7 @@ impl CollectOptions {
             ));
             None
         });
+        check_http(self.http.as_deref(), COLLECT_HTTP_PORT, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -64,6 +72,7 @@ impl CollectOptions {
             listen: self.listen,
             json: self.json.unwrap_or(false),
             drop_reasons,
+            http: self.http,
         })
     }
 }

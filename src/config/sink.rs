@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::read_key;
 use super::mistake::{Fault, fault, item_fault, missing};
 use super::place::port_of;
@@ -43,6 +44,7 @@ pub struct SinkConfig {
     pub max_new_flows: u64,
     pub max_reports: u64,
     pub control: Option<PathBuf>,
+    pub http: Option<String>,
 }
 
 impl SinkOptions {
@@ -99,6 +101,7 @@ impl SinkOptions {
         }
         let allow = check_prefixes(&self.allow, &mut faults);
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
+        check_http(self.http.as_deref(), SINK_HTTP_PORT, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -131,6 +134,7 @@ impl SinkOptions {
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
             control: self.control,
+            http: self.http,
         })
     }
 }

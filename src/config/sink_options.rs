@@ -146,4 +146,9 @@ pub struct SinkOptions {
     /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
+
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, to
+    /// whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
+    #[arg(long, value_name = "ADDR[:PORT]")]
+    pub http: Option<String>,
 }

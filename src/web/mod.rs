@@ -1,6 +1,9 @@
 //! What is served by HTTP: the only room that knows axum and tokio.
 
+mod health;
+mod patient;
 mod server;
 
 pub use axum::Router;
-pub use server::{Listener, Server, WebError};
+pub use health::health;
+pub use server::{LONGEST_REQUEST, Listener, MOST_CONNECTIONS, PATIENCE, Server, WebError};

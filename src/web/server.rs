@@ -2,11 +2,29 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::task::JoinSet;
+
+use super::patient::Patient;
+
+/// Open connections; others wait until one of these is closed.
+pub const MOST_CONNECTIONS: usize = 128;
+/// So long a client may take for a request, and as long between two.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+/// A request's head.
+pub const LONGEST_REQUEST: usize = 16 * 1024;
+/// So long to wait when no connection can be accepted: out of descriptors, say.
+const REST: Duration = Duration::from_millis(100);
 
 /// Why nothing can be served.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +60,7 @@ impl Listener {
         listen().map_err(|source| WebError::Listen { address, source })
     }
 
-    /// Begins to serve, on a thread of its own.
+    /// Begins to serve, on a thread of its own, which has the privileges of the calling one.
     pub fn serve(self, routes: Router) -> Result<Server, WebError> {
         let address = self.0.local_addr()?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -56,7 +74,7 @@ impl Listener {
                     };
                     // Connections that are open end with the runtime.
                     tokio::select! {
-                        _ = axum::serve(listener, routes).into_future() => {}
+                        () = accept(listener, routes) => {}
                         _ = ended => {}
                     }
                 });
@@ -67,6 +85,33 @@ impl Listener {
             thread: Some(thread),
         })
     }
+}
+
+async fn accept(listener: tokio::net::TcpListener, routes: Router) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                connections.spawn(serve(stream, routes.clone(), place));
+            }
+            Err(_) => tokio::time::sleep(REST).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn serve(stream: TcpStream, routes: Router, _place: OwnedSemaphorePermit) {
+    // A client that breaks the rules, goes away or takes too long is its own loss.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(LONGEST_REQUEST)
+        .serve_connection(
+            TokioIo::new(Patient::new(stream, PATIENCE)),
+            TowerToHyperService::new(routes),
+        )
+        .await;
 }
 
 impl Server {

@@ -12,10 +12,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::control::Control;
+use super::http::{self, Health};
 use super::leases::{LeaseKeeping, say_plain};
 use super::{advise, give_up, make_pins, source};
 use crate::cli::{SinkArgs, exit};
-use crate::config::{SinkConfig, SinkHook};
+use crate::config::{SINK_HTTP_PORT, SinkConfig, SinkHook};
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::{self, Attached, Sink};
@@ -27,7 +28,7 @@ use crate::report::Emitter;
 use detach::detach;
 use plan::Plan;
 use reload::Reload;
-use serve::{End, serve};
+use serve::{End, Tells, serve};
 
 pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     if args.detach {
@@ -38,6 +39,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     let config = &plan.config;
     let emitter =
         Emitter::new(plan.destinations.clone()).context("cannot prepare to send reports")?;
+    let listener = http::bind(config.http.as_deref(), SINK_HTTP_PORT)?;
     let pins = make_pins(bpffs)?;
     let _lock = pins
         .lock()
@@ -109,9 +111,24 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .then_some(signals::ask_to_reload as fn());
         control.serve(&pins, reload);
     }
-    let (reload, notify) = (Reload::new(args), Notify::from_env());
-    match serve(&pins, &sink, plan, emitter, leases, reload, notify)
-        .context("cannot go on as a sink")?
+    let health = Health::new();
+    let _server = listener
+        .map(|listener| http::serve(listener, health.routes()))
+        .transpose()?;
+    let tells = Tells {
+        notify: Notify::from_env(),
+        health,
+    };
+    match serve(
+        &pins,
+        &sink,
+        plan,
+        emitter,
+        leases,
+        Reload::new(args),
+        tells,
+    )
+    .context("cannot go on as a sink")?
     {
         End::Asked => {
             log::info("ended; INT is still stripped (hostint sink --detach ends that)");

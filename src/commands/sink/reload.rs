@@ -225,6 +225,12 @@ fn refuse(pins: &Pins, now: &Plan, before: &Plan) -> Result<()> {
             "the socket is bound when the sink starts (try to start it again)".to_owned(),
         );
     }
+    if new.http != old.http {
+        refuse(
+            "http",
+            "the address is bound when the sink starts (try to start it again)".to_owned(),
+        );
+    }
     for dev in new.devs.iter().filter(|dev| old.devs.contains(dev)) {
         if new.hook == SinkHook::Xdp && old.hook == SinkHook::Xdp && other_mode(dev, new.xdp_mode) {
             refuse(

@@ -1,6 +1,7 @@
 //! The sink's daemon: kernel events become reports, flow tables are swept, leases kept, attachments looked after.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -10,6 +11,7 @@ use super::deliveries::Deliveries;
 use super::plan::Plan;
 use super::reload::{Reload, apply};
 use crate::commands::follow::Follower;
+use crate::commands::http::Health;
 use crate::commands::leases::{Counts, LeaseKeeping, say_plain};
 use crate::commands::state_line;
 use crate::commands::troubles::Troubles;
@@ -21,7 +23,7 @@ use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SourceSweeper, Sweeper, rest_after};
 use crate::datapath::{attachments, events, grants};
-use crate::model::SinkEvent;
+use crate::model::{ClockSource, ClockState, SinkEvent};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, signals};
 use crate::report::{Builder, Emitter};
@@ -81,6 +83,12 @@ impl Pipeline {
     }
 }
 
+/// To whom the daemon says how it is.
+pub struct Tells {
+    pub notify: Notify,
+    pub health: Arc<Health>,
+}
+
 /// Why a sink's daemon ends.
 pub enum End {
     Asked,
@@ -95,8 +103,9 @@ pub fn serve(
     emitter: Emitter,
     leases: Option<LeaseKeeping>,
     mut reload: Reload,
-    mut notify: Notify,
+    tells: Tells,
 ) -> Result<End> {
+    let Tells { mut notify, health } = tells;
     let config = &plan.config;
     let pipeline = RefCell::new(Pipeline {
         builder: Builder {
@@ -188,6 +197,8 @@ pub fn serve(
             before.write(sink, &counts)?;
             deliveries.note(&counts.reports);
             notify.alive();
+            health.is_alive();
+            health.lacks(lacking(pins, &plan, pipeline.builder.clock));
             if notify.listens() {
                 let line = pipeline.state_line(pins);
                 troubles.note(
@@ -204,6 +215,21 @@ pub fn serve(
             return Ok(End::Asked);
         }
     }
+}
+
+/// What a sink lacks to strip and to measure.
+fn lacking(pins: &Pins, plan: &Plan, clock: Option<ClockState>) -> Vec<String> {
+    let attached = match sink_links::attached_devs(pins) {
+        Ok(attached) => attached,
+        Err(err) => return vec![format!("cannot look at what is attached: {err}")],
+    };
+    let devs = plan.config.devs.iter();
+    let bare = devs.filter(|dev| !attached.iter().any(|(name, _)| name == *dev));
+    let mut lacking: Vec<String> = bare.map(|dev| format!("not attached to {dev}")).collect();
+    if clock.is_none_or(|clock| clock.source == ClockSource::Unknown) {
+        lacking.push("the clock that stamps packets is not known".to_owned());
+    }
+    lacking
 }
 
 /// A source that is attached later, or anew, gets the rules of the file.

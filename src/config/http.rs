@@ -1,0 +1,21 @@
+//! Where daemons serve HTTP.
+
+use super::mistake::{Fault, fault};
+use super::place::port_of;
+
+/// The TCP ports unless configured otherwise: below those that the kernel gives to connections, and each its own, for
+/// a host that is both.
+pub const SINK_HTTP_PORT: u16 = 13276;
+pub const COLLECT_HTTP_PORT: u16 = 13277;
+
+pub(super) fn check_http(given: Option<&str>, default_port: u16, faults: &mut Vec<Fault>) {
+    let Some(text) = given else {
+        return;
+    };
+    if let Err(why) = port_of(text, default_port) {
+        faults.push(fault(
+            &["http"],
+            format!("cannot serve HTTP on {text}: {why} (try 127.0.0.1:{default_port})"),
+        ));
+    }
+}
