@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -11,7 +12,7 @@ use super::http::{self, Health};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::{Exporters, Listener};
 use crate::config::{COLLECT_HTTP_PORT, ConfigError, Settled, settle};
-use crate::model::{Arrival, Classes, REPORT_PORT};
+use crate::model::{Arrival, COLLECT_SCHEMA, Classes, CollectStatus, ExporterHealth, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
 use crate::views::text::Grouped;
@@ -48,10 +49,19 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     for address in listener.local_addresses() {
         log::info(format_args!("collecting on {address}"));
     }
-    let health = Health::new();
-    let _server = http
-        .map(|listener| http::serve(listener, health.routes()))
-        .transpose()?;
+    let (health, status) = (
+        Health::new(),
+        Arc::new(Mutex::new(CollectStatus::default())),
+    );
+    let started_ns = clock::realtime_ns();
+    let mut _server = None;
+    let serves = http.is_some();
+    if let Some(http) = http {
+        let told = Arc::clone(&status);
+        let status = move || told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let routes = health.routes().merge(http::collector_metrics(status)?);
+        _server = Some(http::serve(http, routes)?);
+    }
     health.lacks(Vec::new());
     let mut written = Ok(());
     let mut seen = 0;
@@ -83,9 +93,15 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         }
         notify.alive();
         health.is_alive();
-        if notify.listens() && Instant::now() >= next_line {
+        if Instant::now() >= next_line {
             next_line = Instant::now() + STATE_LINE;
-            notify.status(state_line(&listener, &reports.exporters));
+            if notify.listens() {
+                notify.status(state_line(&listener, &reports.exporters));
+            }
+            if serves {
+                *status.lock().unwrap_or_else(PoisonError::into_inner) =
+                    status_of(started_ns, &listener, &reports.exporters);
+            }
         }
     }
     notify.stopping();
@@ -117,6 +133,41 @@ fn summarize(listener: &Listener, reports: &ReportLines<impl Write>) {
         reports.summary(),
         datagrams.kernel_drops
     ));
+}
+
+fn status_of(started_ns: u64, listener: &Listener, exporters: &Exporters) -> CollectStatus {
+    let (sums, received) = (exporters.counts(), listener.counts());
+    CollectStatus {
+        schema: COLLECT_SCHEMA,
+        started_ns,
+        datagrams: received.datagrams,
+        bytes: received.bytes,
+        socket_drops: received.kernel_drops,
+        receive_errors: received.errors,
+        undecodable: sums.undecodable.total(),
+        reports: sums.reports,
+        reports_lost: sums.numbers.lost,
+        reports_duplicate: sums.numbers.duplicates,
+        exporters_total: sums.exporters,
+        exporters_untracked: sums.untracked,
+        exporters: exporters
+            .each()
+            .into_iter()
+            .map(|one| ExporterHealth {
+                exporter: one.exporter,
+                node: one.node,
+                hw_id: one.hw_id,
+                reports: one.reports,
+                lost: one.numbers.lost,
+                duplicates: one.numbers.duplicates,
+                restarts: one.numbers.restarts,
+                last_seen_ns: 0,
+                clock: None,
+                clock_synchronised: None,
+            })
+            .collect(),
+        ..CollectStatus::default()
+    }
 }
 
 /// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.

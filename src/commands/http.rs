@@ -8,8 +8,11 @@ use anyhow::{Context, Result, anyhow};
 
 use super::give_up;
 use crate::config::ConfigError;
+use crate::model::CollectStatus;
 use crate::os::{clock, log, resolve};
-use crate::web::{self, Listener, Router, Server};
+use crate::views;
+use crate::views::metrics::Rising;
+use crate::web::{self, Listener, Reading, Router, Server};
 
 /// A daemon whose loop gave no sign of life for so long is taken for dead.
 const ALIVE_NS: u64 = 5_000_000_000;
@@ -46,6 +49,16 @@ pub fn serve(listener: Listener, routes: Router) -> Result<Server> {
     };
     log::info(format_args!("serving http://{}", server.address()));
     Ok(server)
+}
+
+/// `/metrics` of a collector, from what it has counted so far.
+pub fn collector_metrics(
+    mut status: impl FnMut() -> CollectStatus + Send + 'static,
+) -> Result<Router> {
+    let mut rising = Rising::default();
+    let read = move || Ok(views::metrics::collect::text(&status(), &mut rising));
+    let reading = Reading::start("metrics", read).context("cannot begin to read metrics")?;
+    Ok(web::metrics(reading))
 }
 
 /// How a daemon is, as its loop says.

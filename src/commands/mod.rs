@@ -4,6 +4,7 @@ mod ask;
 mod check_config;
 mod collect;
 mod control;
+mod flows;
 mod follow;
 mod http;
 mod leases;

@@ -1,6 +1,5 @@
 //! `hostint status`: pinned maps become something to look at, daemon alive or not.
 
-use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
@@ -26,7 +25,7 @@ use crate::datapath::watch::Watchlist;
 use crate::datapath::{peer, sink, source};
 use crate::model::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, Dest, DestStatus,
-    Encapsulation, FlowStatus, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
+    Encapsulation, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
     SourceStatus, WatchRule, diagnose,
 };
 use crate::os::{clock, log, netdev};
@@ -121,12 +120,21 @@ fn advise_any(err: anyhow::Error) -> anyhow::Error {
 }
 
 pub fn read(pins: &Pins, wanted: Wanted) -> Result<HostStatus> {
+    read_and_visit(pins, wanted, |_, _| {})
+}
+
+/// The same, and all flows are shown to `visit`.
+pub fn read_and_visit(
+    pins: &Pins,
+    wanted: Wanted,
+    visit: impl FnMut(&flow_key, &sink_flow),
+) -> Result<HostStatus> {
     let host = Host::read_pinned(pins)?;
     let mut status = HostStatus {
         schema: STATUS_SCHEMA,
         node_id: host.map(|host| NodeId(host.node_id)),
         clock: host.as_ref().and_then(clock_status),
-        sink: read_sink(pins, host.unwrap_or_default(), wanted)?,
+        sink: read_sink(pins, host.unwrap_or_default(), wanted, visit)?,
         source: read_source(pins)?,
         why: Vec::new(),
     };
@@ -163,7 +171,12 @@ fn read_counters(
         .collect())
 }
 
-fn read_sink(pins: &Pins, host: abi::host_settings, wanted: Wanted) -> Result<Option<SinkStatus>> {
+fn read_sink(
+    pins: &Pins,
+    host: abi::host_settings,
+    wanted: Wanted,
+    visit: impl FnMut(&flow_key, &sink_flow),
+) -> Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
         Map::<u32, sink_settings>::open(&pins.map(sink::SETTINGS_MAP))?,
         Map::<flow_key, sink_flow>::open(&pins.map(sink::FLOWS_MAP))?,
@@ -176,19 +189,7 @@ fn read_sink(pins: &Pins, host: abi::host_settings, wanted: Wanted) -> Result<Op
         |which: daemon_counter| -> Result<u64> { Ok(daemon.get(&which.0)?.unwrap_or_default()) };
     let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
     let pid = get(daemon_counter::DAEMON_PID)?;
-    let mut found = Vec::new();
-    flows.for_each(|key, flow| {
-        if flow.first_ns != 0 {
-            found.push(flow_status(&key, &flow));
-        }
-    })?;
-    let flows_total = found.len();
-    match wanted.sort {
-        FlowOrder::Loss => found.sort_by_key(|flow| Reverse((flow.lost, flow.packets))),
-        FlowOrder::Latency => found.sort_by_key(|flow| Reverse(flow.latency_mean_ns)),
-        FlowOrder::Packets => found.sort_by_key(|flow| Reverse(flow.packets)),
-    }
-    found.truncate(wanted.flows);
+    let (flows_total, found) = super::flows::read(&flows, wanted, visit)?;
     Ok(Some(SinkStatus {
         attachments: sink_attachments(pins)?,
         daemon_pid: (alive && pid != 0).then_some(pid),
@@ -300,41 +301,6 @@ fn sink_status_settings(
         lease_key: host.has_lease_key != 0,
         closing: has(sink_flag::SINK_CLOSING),
     })
-}
-
-fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
-    let bits = |words: &[u64]| {
-        words
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum::<u64>()
-    };
-    FlowStatus {
-        flow: key.into(),
-        source_node: NodeId(flow.source_node),
-        source_port: flow.source_port,
-        sink_port: flow.ifindex,
-        encapsulation: encapsulation_of(flow.encapsulation.into())
-            .unwrap_or_default()
-            .name(),
-        packets: flow.packets,
-        bytes: flow.bytes,
-        lost: flow.lost.saturating_sub(flow.recovered),
-        missing: bits(&flow.fresh) + bits(&flow.aging),
-        reordered: flow.reordered,
-        duplicates: flow.duplicates,
-        late: flow.late,
-        restarts: flow.restarts,
-        latency_min_ns: flow.latency_min_ns,
-        latency_mean_ns: flow.latency_sum_ns
-            / i64::try_from(flow.packets.max(1)).unwrap_or(i64::MAX),
-        latency_max_ns: flow.latency_max_ns,
-        latency_last_ns: flow.latency_last_ns,
-        bucket: flow.bucket,
-        first_ns: flow.first_ns,
-        last_ns: flow.last_ns,
-        histogram: flow.histogram.to_vec(),
-    }
 }
 
 fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {

@@ -6,6 +6,7 @@ pub mod before;
 pub mod clsact;
 pub mod counters;
 pub mod events;
+mod flow_counts;
 pub mod grants;
 mod gso_limit;
 pub mod hooks;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use libbpf_rs::libbpf_sys;
@@ -13,7 +14,7 @@ use super::pins::Pins;
 use super::sink::Sink;
 use super::source::FLOWS_MAP;
 use super::walker::{Walker, Walks, Wanted};
-use crate::model::FlowKey;
+use crate::model::{FlowKey, Tally};
 
 /// The sink's flow table and what is due in it.
 pub struct Sweeper {
@@ -24,6 +25,7 @@ pub struct Sweeper {
     due: VecDeque<(Instant, flow_key)>,
     walker: Walker,
     seen: u64,
+    tally: Option<Arc<Mutex<Tally>>>,
     /// How many flows the last complete pass saw.
     pub seen_in_pass: u64,
 }
@@ -43,6 +45,7 @@ impl Sweeper {
             due: VecDeque::new(),
             walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
             seen: 0,
+            tally: None,
             seen_in_pass: 0,
         })
     }
@@ -55,6 +58,11 @@ impl Sweeper {
         }
         self.loss_timeout = loss_timeout;
         self.idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
+    }
+
+    /// Whom to tell of flows that are removed. While it is read, none is: that may wait for the next pass.
+    pub fn tell(&mut self, tally: Arc<Mutex<Tally>>) {
+        self.tally = Some(tally);
     }
 
     /// Numbers began to miss in this flow just now.
@@ -104,8 +112,25 @@ impl Sweeper {
         self.sweep(&found.loss)?;
         let idle_ns = self.idle_ns;
         let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);
+        let mut tally = match self.tally.as_deref().map(Mutex::try_lock) {
+            None => None,
+            Some(Ok(tally)) => Some(tally),
+            Some(Err(TryLockError::Poisoned(tally))) => Some(tally.into_inner()),
+            Some(Err(TryLockError::WouldBlock)) => {
+                return Ok(Step {
+                    removed: 0,
+                    end: found.end,
+                });
+            }
+        };
+        let told = |key: &flow_key, flow: &sink_flow| {
+            // A record without a packet yet is no flow.
+            if let Some(tally) = tally.as_mut().filter(|_| flow.first_ns != 0) {
+                tally.end(key.into(), flow.into());
+            }
+        };
         Ok(Step {
-            removed: remove_if(&self.flows, &found.idle, is_idle)?,
+            removed: remove_if(&self.flows, &found.idle, is_idle, told)?,
             end: found.end,
         })
     }
@@ -144,6 +169,7 @@ fn remove_if<V: Abi>(
     flows: &Map<flow_key, V>,
     keys: &[flow_key],
     is_idle: impl Fn(&V) -> bool,
+    mut removing: impl FnMut(&flow_key, &V),
 ) -> io::Result<u64> {
     let mut removed = 0;
     for key in keys {
@@ -151,6 +177,7 @@ fn remove_if<V: Abi>(
             && is_idle(&flow)
             && flows.remove(key)?
         {
+            removing(key, &flow);
             removed += 1;
         }
     }
@@ -197,7 +224,7 @@ impl SourceSweeper {
         })?;
         let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
         Ok(Step {
-            removed: remove_if(flows, &found.idle, is_idle)?,
+            removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
             end: found.end,
         })
     }

@@ -52,6 +52,22 @@ impl Classes {
         }
     }
 
+    /// The classes that rules name, as often as they do.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|rule| rule.class.as_deref())
+    }
+
+    /// The class that the rule names which decides about the flow.
+    pub fn class_of(&self, flow: &FlowKey) -> Option<&str> {
+        self.named(self.deciding(flow)?)
+    }
+
+    fn named(&self, number: usize) -> Option<&str> {
+        let watching = |rule: &&WatchRule| rule.action == WatchAction::Watch;
+        let rule = self.0.get(number).filter(watching)?;
+        rule.class.as_deref()
+    }
+
     fn deciding(&self, flow: &FlowKey) -> Option<usize> {
         let fitting = self
             .0
@@ -71,7 +87,7 @@ impl Classifier {
         }
     }
 
-    /// The class that the rule names which decides about the flow.
+    /// As [`Classes::class_of`].
     pub fn class_of(&mut self, flow: Option<FlowKey>) -> Option<&str> {
         let flow = flow.filter(|_| !self.classes.0.is_empty())?;
         if self.known.len() >= REMEMBERED {
@@ -82,9 +98,6 @@ impl Classifier {
             .known
             .entry(flow)
             .or_insert_with(|| classes.deciding(&flow));
-        let rule = classes.0.get(number?)?;
-        rule.class
-            .as_deref()
-            .filter(|_| rule.action == WatchAction::Watch)
+        classes.named(number?)
     }
 }

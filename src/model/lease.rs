@@ -1,6 +1,6 @@
 //! Leases: what a source asks, what a sink answers, and what the source knows after it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Serialize;
 
@@ -136,6 +136,24 @@ pub enum LeaseState {
 }
 
 impl LeaseState {
+    /// The names of all states.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let addr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        [
+            Self::Asking,
+            Self::Granted,
+            Self::Silent,
+            Self::NoSink,
+            Self::Forged,
+            Self::Encapsulation,
+            Self::Mark,
+            Self::OwnNode,
+            Self::Duplicate { addr },
+        ]
+        .into_iter()
+        .map(Self::name)
+    }
+
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -27,6 +27,7 @@ mod record;
 mod record_read;
 mod report;
 mod sink_event;
+mod tally;
 mod watch;
 
 pub use classes::{Classes, Classifier};
@@ -65,4 +66,5 @@ pub use report::{
     ReportedPacket,
 };
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
+pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, Place, PortRange, WatchAction, WatchRule};

@@ -1,6 +1,7 @@
 //! From values to something to look at.
 
 pub mod dests;
+pub mod metrics;
 pub mod peers;
 pub mod preflight;
 pub mod rules;

@@ -2,8 +2,10 @@
 
 mod health;
 mod patient;
+mod reading;
 mod server;
 
 pub use axum::Router;
 pub use health::health;
+pub use reading::{Reading, metrics};
 pub use server::{LONGEST_REQUEST, Listener, MOST_CONNECTIONS, PATIENCE, Server, WebError};

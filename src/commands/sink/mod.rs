@@ -3,6 +3,7 @@
 mod counts;
 mod deliveries;
 mod detach;
+mod metrics;
 mod plan;
 mod reload;
 mod serve;
@@ -25,7 +26,9 @@ use crate::os::log::{self, Event, Level};
 use crate::os::notify::Notify;
 use crate::os::{clock, netdev, privileges, signals};
 use crate::report::Emitter;
+use crate::web;
 use detach::detach;
+use metrics::Metrics;
 use plan::Plan;
 use reload::Reload;
 use serve::{End, Tells, serve};
@@ -111,13 +114,17 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .then_some(signals::ask_to_reload as fn());
         control.serve(&pins, reload);
     }
-    let health = Health::new();
-    let _server = listener
-        .map(|listener| http::serve(listener, health.routes()))
-        .transpose()?;
+    let (health, mut metrics, mut _server) = (Health::new(), None, None);
+    if let Some(listener) = listener {
+        let told = metrics.insert(Metrics::default());
+        told.set_classes(plan.destinations.classes.clone());
+        let routes = health.routes().merge(web::metrics(told.start(&pins)?));
+        _server = Some(http::serve(listener, routes)?);
+    }
     let tells = Tells {
         notify: Notify::from_env(),
         health,
+        metrics,
     };
     match serve(
         &pins,

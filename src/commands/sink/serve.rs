@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::counts::{Before, Now};
 use super::deliveries::Deliveries;
+use super::metrics::Metrics;
 use super::plan::Plan;
 use super::reload::{Reload, apply};
 use crate::commands::follow::Follower;
@@ -87,6 +88,7 @@ impl Pipeline {
 pub struct Tells {
     pub notify: Notify,
     pub health: Arc<Health>,
+    pub metrics: Option<Metrics>,
 }
 
 /// Why a sink's daemon ends.
@@ -105,7 +107,11 @@ pub fn serve(
     mut reload: Reload,
     tells: Tells,
 ) -> Result<End> {
-    let Tells { mut notify, health } = tells;
+    let Tells {
+        mut notify,
+        health,
+        metrics,
+    } = tells;
     let config = &plan.config;
     let pipeline = RefCell::new(Pipeline {
         builder: Builder {
@@ -120,6 +126,10 @@ pub fn serve(
         events_malformed: 0,
         leases,
     });
+    if let Some(metrics) = &metrics {
+        let sweeper = &mut pipeline.borrow_mut().sweeper;
+        sweeper.tell(Arc::clone(&metrics.tally));
+    }
     let mut follower = Follower::start();
     let mut troubles = Troubles::default();
     let mut deliveries = Deliveries::default();
@@ -147,6 +157,9 @@ pub fn serve(
             match applied {
                 Ok(now) => {
                     reload.done(pins, &now, &plan);
+                    if let Some(metrics) = &metrics {
+                        metrics.set_classes(now.destinations.classes.clone());
+                    }
                     plan = now;
                 }
                 Err(err) => reloading::tell_refusal(&err),

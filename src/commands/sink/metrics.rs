@@ -1,0 +1,57 @@
+//! What a sink's `/metrics` says: read by a thread of its own, which the daemon never waits for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+
+use crate::cli::FlowOrder;
+use crate::commands::status::{self, Wanted};
+use crate::datapath::pins::Pins;
+use crate::model::{Classes, Tally};
+use crate::views;
+use crate::web::Reading;
+
+/// What the daemon and the reading thread share.
+#[derive(Clone, Default)]
+pub struct Metrics {
+    /// Held while flows are read: flows that idle meanwhile are removed in a later pass.
+    pub tally: Arc<Mutex<Tally>>,
+    /// For the next reading.
+    classes: Arc<Mutex<Option<Classes>>>,
+}
+
+impl Metrics {
+    /// Other classes, from the next reading on.
+    pub fn set_classes(&self, classes: Classes) {
+        let mut next = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        *next = Some(classes);
+    }
+
+    /// Reads what flows have counted so far, and then whatever somebody asks for.
+    pub fn start(&self, pins: &Pins) -> Result<Reading> {
+        let (metrics, pins) = (self.clone(), pins.clone());
+        let read = move || metrics.read(&pins).map_err(|err| format!("{err:#}"));
+        Reading::start("metrics", read).context("cannot begin to read metrics")
+    }
+
+    fn read(&self, pins: &Pins) -> Result<String> {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(classes) = next.take() {
+            tally.set_classes(classes);
+        }
+        drop(next);
+        let wanted = Wanted {
+            flows: 0,
+            peers: usize::MAX,
+            sort: FlowOrder::Packets,
+        };
+        tally.begin();
+        let status = status::read_and_visit(pins, wanted, |key, flow| {
+            tally.look(key.into(), flow.into());
+        })
+        .context("cannot read the state of this host")?;
+        tally.complete();
+        Ok(views::metrics::sink::text(&status, &tally))
+    }
+}

@@ -1,0 +1,195 @@
+//! What came from each node and of each class, for as long as somebody counts: sums that never fall, over flows that
+//! come and go.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Classes, FlowKey, NodeId};
+
+/// Of a flow's histogram: slot n > 0 is for latencies in [2^(n-1), 2^n) ns, slot 0 for 0 and less.
+pub const LATENCY_SLOTS: usize = 32;
+/// Nodes and classes with sums of their own; others share one.
+pub const MOST_NODES: usize = 1024;
+pub const MOST_CLASSES: usize = 256;
+
+/// What a flow's record says since the flow began.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FlowCounts {
+    pub node: NodeId,
+    pub packets: u64,
+    pub bytes: u64,
+    /// Declared lost; those that came after all are `recovered` too.
+    pub lost: u64,
+    pub recovered: u64,
+    pub reordered: u64,
+    pub duplicates: u64,
+    pub latency_sum_ns: i64,
+    /// 32 bits, which begin anew at 0.
+    pub histogram: [u32; LATENCY_SLOTS],
+}
+
+/// Sums over flows.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Traffic {
+    pub packets: u64,
+    pub bytes: u64,
+    pub lost: u64,
+    pub recovered: u64,
+    pub reordered: u64,
+    pub duplicates: u64,
+    /// Where clocks disagree so far that latencies are negative, these add nothing.
+    pub latency_sum_ns: u64,
+    pub histogram: [u64; LATENCY_SLOTS],
+}
+
+/// A flow as it was looked at last.
+struct Seen {
+    counts: FlowCounts,
+    class: Option<usize>,
+    /// By which classes it was looked for.
+    edition: u32,
+    reading: u32,
+}
+
+/// The sums, and what was added to them already.
+#[derive(Default)]
+pub struct Tally {
+    classes: Classes,
+    edition: u32,
+    flows: HashMap<FlowKey, Seen>,
+    nodes: BTreeMap<NodeId, Traffic>,
+    other_nodes: Option<Traffic>,
+    by_class: Vec<(String, Traffic)>,
+    other_classes: Option<Traffic>,
+    begun: bool,
+    reading: u32,
+    seen: usize,
+}
+
+impl Traffic {
+    fn add(&mut self, now: &FlowCounts, before: &FlowCounts) {
+        // Another flow with the same key than the one that was looked at last.
+        let nothing = FlowCounts::default();
+        let before = if now.packets < before.packets {
+            &nothing
+        } else {
+            before
+        };
+        self.packets += now.packets - before.packets;
+        self.bytes += now.bytes.saturating_sub(before.bytes);
+        self.lost += now.lost.saturating_sub(before.lost);
+        self.recovered += now.recovered.saturating_sub(before.recovered);
+        self.reordered += now.reordered.saturating_sub(before.reordered);
+        self.duplicates += now.duplicates.saturating_sub(before.duplicates);
+        let more_ns = now.latency_sum_ns.saturating_sub(before.latency_sum_ns);
+        self.latency_sum_ns += u64::try_from(more_ns).unwrap_or(0);
+        let slots = now.histogram.iter().zip(&before.histogram);
+        for (sum, (now, before)) in self.histogram.iter_mut().zip(slots) {
+            *sum += u64::from(now.wrapping_sub(*before));
+        }
+    }
+}
+
+impl Tally {
+    /// Other classes from now on: what was counted stays with those before.
+    pub fn set_classes(&mut self, classes: Classes) {
+        self.edition = self.edition.wrapping_add(1);
+        for name in classes.names() {
+            self.class_number(name);
+        }
+        self.classes = classes;
+    }
+
+    fn class_number(&mut self, name: &str) -> usize {
+        let known = self.by_class.iter().position(|(known, _)| known == name);
+        known.unwrap_or_else(|| {
+            if self.by_class.len() < MOST_CLASSES {
+                self.by_class.push((name.to_owned(), Traffic::default()));
+                return self.by_class.len() - 1;
+            }
+            MOST_CLASSES
+        })
+    }
+
+    /// A reading of all flows begins. The first one only finds out what was there before.
+    pub fn begin(&mut self) {
+        self.reading = self.reading.wrapping_add(1);
+        self.seen = 0;
+    }
+
+    /// A flow in a reading.
+    pub fn look(&mut self, flow: FlowKey, now: FlowCounts) {
+        self.seen += 1;
+        self.count(flow, now);
+    }
+
+    /// A flow that is there no more, with what it had last. Not to be called during a reading.
+    pub fn end(&mut self, flow: FlowKey, last: FlowCounts) {
+        if self.begun {
+            self.count(flow, last);
+        }
+        self.flows.remove(&flow);
+    }
+
+    /// The reading came to its end.
+    pub fn complete(&mut self) {
+        self.begun = true;
+        // Flows that somebody else removed.
+        if self.flows.len() > self.seen {
+            let reading = self.reading;
+            self.flows.retain(|_, seen| seen.reading == reading);
+        }
+    }
+
+    fn count(&mut self, flow: FlowKey, now: FlowCounts) {
+        let (edition, reading) = (self.edition, self.reading);
+        let known = self.flows.get(&flow);
+        let class = match known {
+            Some(seen) if seen.edition == edition => seen.class,
+            _ => {
+                let name = self.classes.class_of(&flow).map(str::to_owned);
+                name.map(|name| self.class_number(&name))
+            }
+        };
+        let seen = self.flows.entry(flow).or_insert_with(|| Seen {
+            counts: FlowCounts::default(),
+            class,
+            edition,
+            reading,
+        });
+        let before = std::mem::replace(&mut seen.counts, now);
+        (seen.class, seen.edition, seen.reading) = (class, edition, reading);
+        if !self.begun {
+            return;
+        }
+        self.node(now.node).add(&now, &before);
+        if let Some(number) = class {
+            let sums = match self.by_class.get_mut(number) {
+                Some((_, sums)) => sums,
+                None => self.other_classes.get_or_insert_default(),
+            };
+            sums.add(&now, &before);
+        }
+    }
+
+    fn node(&mut self, node: NodeId) -> &mut Traffic {
+        if self.nodes.len() >= MOST_NODES && !self.nodes.contains_key(&node) {
+            return self.other_nodes.get_or_insert_default();
+        }
+        self.nodes.entry(node).or_default()
+    }
+
+    /// Sums by source node, and those of all nodes beyond the most, without one.
+    pub fn nodes(&self) -> impl Iterator<Item = (Option<NodeId>, &Traffic)> {
+        let nodes = self.nodes.iter().map(|(node, sums)| (Some(*node), sums));
+        nodes.chain(self.other_nodes.iter().map(|sums| (None, sums)))
+    }
+
+    /// Sums by class, and those of all classes beyond the most, without one.
+    pub fn classes(&self) -> impl Iterator<Item = (Option<&str>, &Traffic)> {
+        let classes = self
+            .by_class
+            .iter()
+            .map(|(name, sums)| (Some(name.as_str()), sums));
+        classes.chain(self.other_classes.iter().map(|sums| (None, sums)))
+    }
+}

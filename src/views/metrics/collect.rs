@@ -1,0 +1,162 @@
+//! What a collector has received, lost and kept, as metrics.
+
+use std::collections::BTreeMap;
+
+use super::page::{Kind, OTHER, Page, Rising};
+use super::{build_info, seconds};
+use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
+
+/// A counter's name, what it counts, and where it is.
+type Counted = (&'static str, &'static str, fn(&CollectStatus) -> u64);
+
+const COUNTED: [Counted; 12] = [
+    ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
+    ("bytes", "bytes of those datagrams", |s| s.bytes),
+    (
+        "socket_drops",
+        "datagrams that the kernel dropped at a full socket",
+        |s| s.socket_drops,
+    ),
+    ("receive_errors", "receive calls that failed", |s| {
+        s.receive_errors
+    }),
+    (
+        "queue_drops",
+        "datagrams that found the queue to the decoder full",
+        |s| s.queue_drops,
+    ),
+    (
+        "undecodable",
+        "datagrams that were no report, or ended in one that could not be read",
+        |s| s.undecodable,
+    ),
+    ("reports", "individual reports", |s| s.reports),
+    (
+        "reports_lost",
+        "numbers that miss in exporters' sequences: lost on the way, or dropped here",
+        |s| s.reports_lost,
+    ),
+    ("reports_duplicate", "reports that came before", |s| {
+        s.reports_duplicate
+    }),
+    ("stored", "reports in the store", |s| s.stored),
+    (
+        "store_drops",
+        "reports that are not in the store: its queue was full, or it could not be written",
+        |s| s.store_drops,
+    ),
+    (
+        "exporters_untracked",
+        "datagrams of exporters beyond the most that are followed",
+        |s| s.exporters_untracked,
+    ),
+];
+
+/// Exporters of one node.
+#[derive(Default)]
+struct Node {
+    exporters: u64,
+    reports: u64,
+    lost: u64,
+    duplicates: u64,
+    restarts: u64,
+    last_seen_ns: u64,
+    synchronised: Option<bool>,
+}
+
+impl Node {
+    fn add(&mut self, exporter: &ExporterHealth) {
+        self.exporters += 1;
+        self.reports += exporter.reports;
+        self.lost += exporter.lost;
+        self.duplicates += exporter.duplicates;
+        self.restarts += exporter.restarts;
+        self.last_seen_ns = self.last_seen_ns.max(exporter.last_seen_ns);
+        if let Some(one) = exporter.clock_synchronised {
+            self.synchronised = Some(one && self.synchronised.unwrap_or(true));
+        }
+    }
+}
+
+/// By node; those that do not tell it share a sum, and those beyond the most another one.
+fn by_node(exporters: &[ExporterHealth]) -> BTreeMap<String, Node> {
+    let mut nodes = BTreeMap::<String, Node>::new();
+    for exporter in exporters {
+        let mut label = exporter
+            .node
+            .map_or_else(|| "unknown".to_owned(), |node| node.to_string());
+        if nodes.len() >= MOST_NODES && !nodes.contains_key(&label) {
+            OTHER.clone_into(&mut label);
+        }
+        nodes.entry(label).or_default().add(exporter);
+    }
+    nodes
+}
+
+/// `rising` is the same from call to call.
+pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
+    let mut page = Page::default();
+    build_info(&mut page);
+    let name = "hostint_collect_start_time_seconds";
+    page.family(name, Kind::Gauge, "start, seconds since the Unix epoch")
+        .value(&[], seconds(status.started_ns));
+    for (name, help, of) in COUNTED {
+        let value = rising.at_least(name, "", of(status));
+        let name = format!("hostint_collect_{name}_total");
+        page.family(&name, Kind::Counter, help).value(&[], value);
+    }
+    let name = "hostint_collect_exporters";
+    let help =
+        "sequences of reports that are followed, each of an address, a node and its subsystem";
+    page.family(name, Kind::Gauge, help)
+        .value(&[], status.exporters_total);
+    let nodes = by_node(&status.exporters);
+    exporters(&mut page, &nodes, rising);
+    page.0
+}
+
+fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Rising) {
+    let counted: [(&str, &str, fn(&Node) -> u64); 4] = [
+        (
+            "hostint_exporter_reports_total",
+            "individual reports, by the node that reports",
+            |node| node.reports,
+        ),
+        (
+            "hostint_exporter_reports_lost_total",
+            "numbers that miss in its sequences",
+            |node| node.lost,
+        ),
+        (
+            "hostint_exporter_reports_duplicate_total",
+            "reports that came before",
+            |node| node.duplicates,
+        ),
+        (
+            "hostint_exporter_restarts_total",
+            "sequences that began anew",
+            |node| node.restarts,
+        ),
+    ];
+    for (name, help, of) in counted {
+        let mut family = page.family(name, Kind::Counter, help);
+        for (label, node) in nodes {
+            let value = rising.at_least(name, label, of(node));
+            family.value(&[("node", label)], value);
+        }
+    }
+    let name = "hostint_exporter_last_seen_time_seconds";
+    let help = "when a report came last, seconds since the Unix epoch";
+    let mut family = page.family(name, Kind::Gauge, help);
+    for (label, node) in nodes.iter().filter(|(_, node)| node.last_seen_ns > 0) {
+        family.value(&[("node", label)], seconds(node.last_seen_ns));
+    }
+    let name = "hostint_exporter_clock_synchronised";
+    let help = "1 if the exporter's clock is kept to UTC, as far as it tells";
+    let mut family = page.family(name, Kind::Gauge, help);
+    for (label, node) in nodes {
+        if let Some(synchronised) = node.synchronised {
+            family.value(&[("node", label)], u8::from(synchronised));
+        }
+    }
+}

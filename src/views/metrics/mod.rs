@@ -1,0 +1,24 @@
+//! Counters for Prometheus, in its text format 0.0.4: base units, and labels that are bounded.
+
+pub mod collect;
+mod page;
+pub mod sink;
+mod traffic;
+
+pub use page::{OTHER, Rising};
+
+use page::{Kind, Page};
+
+fn build_info(page: &mut Page) {
+    page.family(
+        "hostint_build_info",
+        Kind::Gauge,
+        "1; the version of hostint that runs",
+    )
+    .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+}
+
+/// Of ns.
+fn seconds(ns: impl Into<i128>) -> f64 {
+    ns.into() as f64 / 1e9
+}

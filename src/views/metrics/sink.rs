@@ -1,0 +1,154 @@
+//! A host's state, and what its sink has measured, as metrics.
+
+use super::page::{Kind, OTHER, Page};
+use super::{build_info, seconds, traffic};
+use crate::model::{
+    CounterStatus, DaemonCounter, HostStatus, LeaseState, SinkStatus, SourceStatus, Tally,
+};
+
+pub fn text(status: &HostStatus, tally: &Tally) -> String {
+    let mut page = Page::default();
+    build_info(&mut page);
+    host(&mut page, status);
+    if let Some(sink) = &status.sink {
+        sink_families(&mut page, sink);
+    }
+    let nodes = tally.nodes().map(|(node, sums)| {
+        let node = node.map(|node| node.to_string());
+        (node.unwrap_or_else(|| OTHER.to_owned()), sums)
+    });
+    traffic::write(&mut page, "node", "source node", &Vec::from_iter(nodes));
+    let classes = tally
+        .classes()
+        .map(|(class, sums)| (class.unwrap_or(OTHER).to_owned(), sums));
+    let classes = Vec::from_iter(classes);
+    if !classes.is_empty() {
+        traffic::write(&mut page, "class", "class of traffic", &classes);
+    }
+    if let Some(source) = &status.source {
+        source_families(&mut page, source);
+    }
+    page.0
+}
+
+fn host(page: &mut Page, status: &HostStatus) {
+    if let Some(node) = status.node_id {
+        page.family(
+            "hostint_node_info",
+            Kind::Gauge,
+            "1; this host's INT node id",
+        )
+        .value(&[("node", &node.to_string())], 1);
+    }
+    if let Some(clock) = &status.clock {
+        page.family(
+            "hostint_clock_info",
+            Kind::Gauge,
+            "1; the clock that stamps packets",
+        )
+        .value(&[("source", clock.source)], 1);
+        let name = "hostint_clock_offset_seconds";
+        let help = "added to that clock's reading to get the time since the Unix epoch";
+        page.family(name, Kind::Gauge, help)
+            .value(&[], seconds(clock.offset_ns));
+        let name = "hostint_clock_synchronised";
+        let help = "1 if the kernel believes that something keeps its clock to UTC";
+        page.family(name, Kind::Gauge, help)
+            .value(&[], u8::from(clock.synchronised));
+    }
+    let mut family = page.family(
+        "hostint_attached_info",
+        Kind::Gauge,
+        "1; where programs are attached",
+    );
+    let sink = status.sink.iter().map(|sink| ("sink", &sink.attachments));
+    let source = status.source.iter();
+    let source = source.map(|source| ("source", &source.attachments));
+    for (role, attachments) in sink.chain(source) {
+        for at in attachments {
+            let labels = [
+                ("role", role),
+                ("dev", at.dev.as_str()),
+                ("hook", at.hook),
+                ("mode", at.mode),
+            ];
+            family.value(&labels, 1);
+        }
+    }
+}
+
+/// Each counter is a metric: they count packets, numbers, flows, or some of what others count.
+fn counters(page: &mut Page, role: &str, counters: &[CounterStatus]) {
+    for counter in counters {
+        let name = format!("hostint_{role}_{}_total", counter.name);
+        page.family(&name, Kind::Counter, counter.text)
+            .value(&[], counter.packets);
+        // Of others bytes say nothing, or are not counted.
+        if ["stripped", "tagged"].contains(&counter.name) {
+            let name = format!("hostint_{role}_{}_bytes_total", counter.name);
+            let help = format!("bytes of these frames: {}", counter.text);
+            page.family(&name, Kind::Counter, &help)
+                .value(&[], counter.bytes);
+        }
+    }
+}
+
+fn daemon(page: &mut Page, counter: &DaemonCounter) {
+    let (name, value) = (counter.name, seconds(counter.value));
+    if name == "pid" {
+        return;
+    }
+    if let Some(name) = name.strip_suffix("_cpu_ns") {
+        let name = format!("hostint_daemon_{name}_cpu_seconds_total");
+        page.family(&name, Kind::Counter, counter.text)
+            .value(&[], value);
+    } else if let Some(name) = name.strip_suffix("_ns") {
+        let name = format!("hostint_daemon_{name}_time_seconds");
+        let help = counter.text.replace(", ns since", ", seconds since");
+        page.family(&name, Kind::Gauge, &help).value(&[], value);
+    } else {
+        let name = format!("hostint_daemon_{name}_total");
+        page.family(&name, Kind::Counter, counter.text)
+            .value(&[], counter.value);
+    }
+}
+
+fn gauge(page: &mut Page, name: &str, help: &str, value: u64) {
+    page.family(name, Kind::Gauge, help).value(&[], value);
+}
+
+fn sink_families(page: &mut Page, sink: &SinkStatus) {
+    counters(page, "sink", &sink.counters);
+    for counter in &sink.daemon {
+        daemon(page, counter);
+    }
+    let flows = sink.flows_total as u64;
+    gauge(page, "hostint_sink_flows", "flows in the table", flows);
+    let name = "hostint_sink_flows_max";
+    gauge(page, name, "room in the table", sink.flows_max.into());
+    let name = "hostint_sink_leases_granted";
+    let help = "source addresses that hold a lease";
+    gauge(page, name, help, sink.leases_granted as u64);
+}
+
+fn source_families(page: &mut Page, source: &SourceStatus) {
+    counters(page, "source", &source.counters);
+    let flows = source.flows_total as u64;
+    gauge(page, "hostint_source_flows", "flows in the table", flows);
+    let name = "hostint_source_flows_max";
+    gauge(page, name, "room in the table", source.flows_max.into());
+    let rules = source.rules_total as u64;
+    gauge(
+        page,
+        "hostint_source_rules",
+        "rules of the watchlist",
+        rules,
+    );
+    let name = "hostint_source_peers";
+    let help = "pairs of addresses that packets are tagged between, or would be, by the state of their lease";
+    let mut family = page.family(name, Kind::Gauge, help);
+    for state in LeaseState::names().chain(["idle"]) {
+        let peers = source.peers.iter().filter(|peer| peer.state == state);
+        family.value(&[("state", state)], peers.count());
+    }
+}

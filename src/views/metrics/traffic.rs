@@ -1,0 +1,85 @@
+//! Sums over flows, by what they share.
+
+use super::page::{Kind, Page};
+use super::seconds;
+use crate::model::{LATENCY_SLOTS, Traffic};
+
+/// Latencies below 2^10 ns, about a microsecond, are not told apart: between hosts there are none.
+const FINEST_SLOT: usize = 10;
+
+/// What flows of the same node, or class, have in common.
+struct Sum {
+    name: &'static str,
+    help: &'static str,
+    of: fn(&Traffic) -> u64,
+}
+
+const SUMS: [Sum; 6] = [
+    Sum {
+        name: "packets_total",
+        help: "tagged packets measured",
+        of: |sums| sums.packets,
+    },
+    Sum {
+        name: "bytes_total",
+        help: "bytes of those packets, IP headers included, INT not",
+        of: |sums| sums.bytes,
+    },
+    Sum {
+        name: "lost_total",
+        help: "sequence numbers declared lost",
+        of: |sums| sums.lost,
+    },
+    Sum {
+        name: "recovered_total",
+        help: "sequence numbers that came after they were declared lost",
+        of: |sums| sums.recovered,
+    },
+    Sum {
+        name: "reordered_total",
+        help: "packets behind a newer one of their flow",
+        of: |sums| sums.reordered,
+    },
+    Sum {
+        name: "duplicates_total",
+        help: "packets that came before",
+        of: |sums| sums.duplicates,
+    },
+];
+
+/// Families whose values have the label.
+pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &Traffic)]) {
+    for sum in SUMS {
+        let (name, help) = (
+            format!("hostint_{label}_{}", sum.name),
+            format!("{}, by {by}", sum.help),
+        );
+        let mut family = page.family(&name, Kind::Counter, &help);
+        for (which, traffic) in sums {
+            family.value(&[(label, which)], (sum.of)(traffic));
+        }
+    }
+    let (name, help) = (
+        format!("hostint_{label}_latency_seconds"),
+        format!(
+            "one-way latency from source to sink, by {by}; 0 and less (clocks disagree) is at most 0, and adds 0"
+        ),
+    );
+    let mut family = page.family(&name, Kind::Histogram, &help);
+    for (which, traffic) in sums {
+        let mut count = 0;
+        for (slot, packets) in traffic.histogram.iter().enumerate() {
+            count += packets;
+            let shown = slot == 0 || slot >= FINEST_SLOT;
+            if shown && slot + 1 < LATENCY_SLOTS {
+                let bound = if slot == 0 { 0 } else { 1_u64 << slot };
+                let bound = seconds(bound).to_string();
+                family.part("_bucket", &[(label, which), ("le", &bound)], count);
+            }
+        }
+        family.part("_bucket", &[(label, which), ("le", "+Inf")], count);
+        let sum = seconds(traffic.latency_sum_ns);
+        family.part("_sum", &[(label, which)], sum);
+        family.part("_count", &[(label, which)], count);
+    }
+}
