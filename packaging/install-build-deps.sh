@@ -9,7 +9,7 @@ packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 components=()
 for argument; do
 	case $argument in
-	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux) ;;
+	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps prometheus python3 tcpdump tshark util-linux) ;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;
@@ -27,8 +27,23 @@ update_lists() {
 	apt_updated=1
 }
 
+# No service is started: tests run what they need themselves.
+policy=/usr/sbin/policy-rc.d
+own_policy=
+forbid_services() {
+	[ ! -e "$policy" ] || return 0
+	own_policy=1
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod +x "$policy"
+}
+clean_up() {
+	[ -z "$own_policy" ] || rm -f "$policy"
+	rm -f "$log"
+}
+
 install_packages() {
 	update_lists
+	forbid_services
 	if ! DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" >"$log" 2>&1; then
 		cat "$log" >&2
 		return 1
@@ -113,7 +128,7 @@ fi
 # make sets these for what it runs itself, too.
 export PATH=${HOME:-/root}/.cargo/bin:$PATH
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap clean_up EXIT
 
 missing=()
 for package in "${packages[@]}"; do

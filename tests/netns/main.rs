@@ -24,6 +24,7 @@ mod root {
     mod leases;
     mod lifecycle;
     mod loss;
+    mod metrics;
     mod names;
     mod offloads;
     mod options;
