@@ -7,9 +7,9 @@ use super::{build_info, seconds};
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, what it counts, and where it is.
-type Counted = (&'static str, &'static str, fn(&CollectStatus) -> u64);
+type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [Counted; 12] = [
+const COUNTED: [Counted<CollectStatus>; 12] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -116,7 +116,7 @@ pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
 }
 
 fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Rising) {
-    let counted: [(&str, &str, fn(&Node) -> u64); 4] = [
+    let counted: [Counted<Node>; 4] = [
         (
             "hostint_exporter_reports_total",
             "individual reports, by the node that reports",
