@@ -5,12 +5,19 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::pins::Pins;
+use hostint::datapath::sink::Sink;
+use hostint::datapath::sweeper::Sweeper;
+use hostint::model::{NodeId, Tally};
+use hostint::os::clock;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use crate::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 
 /// What a host answers on a port of its own: the status, and the body.
 fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
@@ -47,7 +54,14 @@ fn series(host: &Host, series: &str) -> u64 {
 /// b's sink, strips and counts whatever comes.
 fn sink(lab: &Lab, flags: &str) -> Daemon {
     let flags = format!("sink --dev b0 --node-id 2 --allow 0.0.0.0/0 --http 127.0.0.1 {flags}");
-    lab.b.start(&flags, "serving http://127.0.0.1:13276")
+    start(lab, &flags)
+}
+
+/// A sink on b that has seen by now what was there before it.
+fn start(lab: &Lab, line: &str) -> Daemon {
+    let daemon = lab.b.start(line, "serving http://127.0.0.1:13276");
+    assert_eq!(get(&lab.b, SINK, "/metrics").0, 200);
+    daemon
 }
 
 fn tag(lab: &Lab) -> Daemon {
@@ -275,10 +289,7 @@ fn classes_have_sums_and_a_reload_changes_them_without_a_fall() {
         )
     };
     fs::write(&config, text("storage", "127.0.0.1")).unwrap();
-    let b = lab.b.start(
-        &format!("sink --config {}", config.display()),
-        "serving http://127.0.0.1:13276",
-    );
+    let b = start(&lab, &format!("sink --config {}", config.display()));
     let _a = tag(&lab);
     let (from, _to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     let send = || {
@@ -357,4 +368,57 @@ fn whoever_may_reach_it_is_said_once() {
             && said.contains("Address already in use"),
         "{said}"
     );
+}
+
+#[test]
+fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
+    let folder = std::env::temp_dir().join(format!("hostint-tally-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    sh(&format!("mount -t bpf bpf {}", folder.display()));
+    let pins = Pins::of_this_host(Some(&folder), true).unwrap().unwrap();
+    let sink = Sink::load(&pins, 64).unwrap();
+    sink.host.refresh_clock().unwrap();
+    let tally = Arc::new(Mutex::new(Tally::default()));
+    let timeout = Duration::from_millis(200);
+    let mut sweeper = Sweeper::new(&sink, timeout, 2 * timeout).unwrap();
+    sweeper.tell(Arc::clone(&tally));
+    let read = |tally: &mut Tally| {
+        tally.begin();
+        let look = |key: flow_key, flow: sink_flow| {
+            tally.look((&key).into(), (&flow).into());
+        };
+        sink.flows.for_each(look).unwrap();
+        tally.complete();
+    };
+    read(&mut tally.lock().unwrap());
+    for i in 0..10 {
+        let key = flow_key {
+            saddr: [0, 0, 0, i],
+            layers: 17,
+            ..flow_key::default()
+        };
+        let flow = sink_flow {
+            first_ns: 1,
+            last_ns: 1,
+            packets: 7,
+            source_node: 5,
+            ..sink_flow::default()
+        };
+        sink.flows.set(&key, &flow).unwrap();
+    }
+    let now_ns = clock::realtime_ns();
+    let reader = tally.lock().unwrap();
+    // With the lock held, waiting would never end.
+    assert_eq!(sweeper.pass(now_ns).unwrap(), 0);
+    drop(reader);
+    assert_eq!(sweeper.pass(now_ns).unwrap(), 10);
+    let sums = |tally: &Tally| {
+        let nodes = tally.nodes().map(|(node, sums)| (node, sums.packets));
+        Vec::from_iter(nodes)
+    };
+    assert_eq!(sums(&tally.lock().unwrap()), [(Some(NodeId(5)), 70)]);
+    read(&mut tally.lock().unwrap());
+    assert_eq!(sums(&tally.lock().unwrap()), [(Some(NodeId(5)), 70)]);
+    drop(sink);
+    sh(&format!("umount {0}; rmdir {0}", folder.display()));
 }
