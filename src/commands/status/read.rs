@@ -1,13 +1,9 @@
-//! `hostint status`: pinned maps become something to look at, daemon alive or not.
+//! A host's state, from what is pinned.
 
-use std::io;
-use std::path::Path;
+use anyhow::Result;
 
-use anyhow::{Context, Result, anyhow};
-
-use super::peers::read_peers;
-use super::{advise_pins, ask, check_config, preflight, print};
-use crate::cli::{FlowOrder, StatusArgs, exit};
+use crate::cli::FlowOrder;
+use crate::commands::peers::read_peers;
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
     self, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
@@ -28,45 +24,10 @@ use crate::model::{
     Encapsulation, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
     SourceStatus, WatchRule, diagnose,
 };
-use crate::os::{clock, log, netdev};
-use crate::views;
+use crate::os::{clock, netdev};
 
 /// A daemon that gave no sign of life for so long is taken for dead.
 const ALIVE_NS: u64 = 5_000_000_000;
-
-pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
-    if let Some(path) = &args.check_config {
-        return check_config::run(path, args.json);
-    }
-    if args.preflight {
-        return preflight::run(bpffs, args);
-    }
-    let status = match read_here(bpffs, args) {
-        Ok(status) => status,
-        Err(err) if is_denied(&err) => {
-            let runs = ask::status(args)
-                .map_err(|asked| anyhow!("{:#}; {asked:#}", advise_any(err)))
-                .context("cannot read the state of this host")?;
-            return Ok(if runs { exit::OK } else { exit::NOTHING });
-        }
-        Err(err) => return Err(advise_any(err)).context("cannot read the state of this host"),
-    };
-    let runs = runs(&status);
-    if args.json {
-        print(&format!("{}\n", serde_json::to_string(&status)?))?;
-    } else if runs {
-        print(
-            &views::status::Text {
-                status: &status,
-                all: args.all,
-            }
-            .to_string(),
-        )?;
-    } else {
-        log::info("nothing of hostint runs on this host (network namespace)");
-    }
-    Ok(if runs { exit::OK } else { exit::NOTHING })
-}
 
 /// What of flows and peers is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -74,49 +35,6 @@ pub struct Wanted {
     pub flows: usize,
     pub peers: usize,
     pub sort: FlowOrder,
-}
-
-fn read_here(bpffs: Option<&Path>, args: &StatusArgs) -> Result<HostStatus> {
-    let wanted = Wanted {
-        flows: args.flows,
-        peers: args.peers,
-        sort: args.sort,
-    };
-    match Pins::of_this_host(bpffs, false)? {
-        Some(pins) => read(&pins, wanted),
-        None => Ok(HostStatus {
-            schema: STATUS_SCHEMA,
-            node_id: None,
-            clock: None,
-            sink: None,
-            source: None,
-            why: Vec::new(),
-        }),
-    }
-}
-
-/// True if something is attached, or a daemon runs.
-pub fn runs(status: &HostStatus) -> bool {
-    status
-        .sink
-        .as_ref()
-        .is_some_and(|sink| sink.daemon_pid.is_some() || !sink.attachments.is_empty())
-        || status
-            .source
-            .as_ref()
-            .is_some_and(|source| !source.attachments.is_empty())
-}
-
-fn is_denied(err: &anyhow::Error) -> bool {
-    err.downcast_ref::<io::Error>()
-        .is_some_and(|err| err.kind() == io::ErrorKind::PermissionDenied)
-}
-
-fn advise_any(err: anyhow::Error) -> anyhow::Error {
-    match err.downcast::<io::Error>() {
-        Ok(err) => advise_pins(err),
-        Err(err) => err,
-    }
 }
 
 pub fn read(pins: &Pins, wanted: Wanted) -> Result<HostStatus> {
@@ -189,7 +107,7 @@ fn read_sink(
         |which: daemon_counter| -> Result<u64> { Ok(daemon.get(&which.0)?.unwrap_or_default()) };
     let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
     let pid = get(daemon_counter::DAEMON_PID)?;
-    let (flows_total, found) = super::flows::read(&flows, wanted, visit)?;
+    let (flows_total, found) = crate::commands::flows::read(&flows, wanted, visit)?;
     Ok(Some(SinkStatus {
         attachments: sink_attachments(pins)?,
         daemon_pid: (alive && pid != 0).then_some(pid),
@@ -212,7 +130,7 @@ fn read_sink(
     }))
 }
 
-pub(super) fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
+pub fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
     let mut found = Vec::new();
     for (role, dev) in pins.links()? {
         let Some(hook) = sink::hook_of(&role) else {
