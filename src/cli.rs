@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, variable};
+use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variable};
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -194,6 +196,25 @@ pub enum FlowOrder {
     Packets,
 }
 
+/// How often something is looked at: seconds, or with a unit.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Interval(pub Duration);
+
+impl FromStr for Interval {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let span = match text.parse::<f64>() {
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|err| err.to_string())?,
+            Err(_) => text.parse::<Span>()?.0,
+        };
+        if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
+            return Err("from 0.1 seconds to an hour".to_owned());
+        }
+        Ok(Self(span))
+    }
+}
+
 /// `hostint status`
 #[derive(Args, Debug)]
 pub struct StatusArgs {
@@ -217,6 +238,12 @@ pub struct StatusArgs {
     /// hostint.config-check/1)
     #[arg(long)]
     pub json: bool,
+
+    /// Show flows, counters and peers on the whole screen, and look again every so many seconds [default: 1]; with
+    /// --json a line each time
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(conflicts_with_all = ["preflight", "check_config", "all"])]
+    pub watch: Option<Interval>,
 
     /// Socket of the sink's daemon, which is asked where this user may not read the host's state
     /// [default: /run/hostint/control.NAMESPACE.sock]

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use serde_json::Value;
 
 use super::control::{Patient, path_of};
 use super::print;
+use super::status::Wanted;
 use crate::cli::StatusArgs;
 use crate::control::{Answer, Form, Query, Request};
 
@@ -36,6 +38,20 @@ pub fn status(args: &StatusArgs) -> Result<bool> {
         (None, None) => bail!("the daemon's answer holds no status"),
     }
     Ok(answer.runs.unwrap_or(true))
+}
+
+/// The daemon's own words, an object of the schema hostint.status/1.
+pub fn look(control: Option<&Path>, wanted: Wanted) -> Result<Value> {
+    let sort = wanted.sort.to_possible_value();
+    let query = Query {
+        form: Form::Json,
+        flows: wanted.flows,
+        peers: wanted.peers,
+        sort: sort.map_or_else(String::new, |sort| sort.get_name().to_owned()),
+        all: false,
+    };
+    let answer = ask(control, &Request::Status(query))?;
+    answer.status.context("the daemon's answer holds no status")
 }
 
 fn ask(given: Option<&Path>, request: &Request) -> Result<Answer> {

@@ -19,6 +19,7 @@ mod source;
 mod state_line;
 mod status;
 mod troubles;
+mod watch;
 
 use std::io::{self, Write};
 use std::path::Path;

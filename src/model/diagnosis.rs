@@ -1,18 +1,20 @@
 //! Why packets are not tagged, not stripped or not measured, from a host's state.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::interned::{self, Name};
 use super::reasons::{DAEMON, Row, SINK, SOURCE, Severity, Topic};
 use super::{HostStatus, LeaseState, SinkStatus, SourceStatus};
 
 /// One reason, and what to do about it.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Reason {
     pub topic: Topic,
     pub severity: Severity,
     /// The counter that tells, if one does,
+    #[serde(default, deserialize_with = "interned::maybe")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counter: Option<&'static str>,
+    pub counter: Option<Name>,
     /// and how many it counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,

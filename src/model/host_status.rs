@@ -1,18 +1,20 @@
 //! What runs on a host, and what it has counted.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use std::net::IpAddr;
 
+use super::interned::{self, Name};
 use super::{FlowKey, Lease, NodeId, Reason};
 
 /// The schema of a `HostStatus` as JSON.
 pub const STATUS_SCHEMA: &str = "hostint.status/1";
 
 /// Everything that `hostint status` shows. Times are ns since the Unix epoch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct HostStatus {
-    pub schema: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub schema: Name,
     pub node_id: Option<NodeId>,
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
@@ -22,10 +24,11 @@ pub struct HostStatus {
 }
 
 /// The clock that stamps packets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockStatus {
     /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset
-    pub source: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub source: Name,
     /// Added to that clock's reading to get the time since the Unix epoch.
     pub offset_ns: i64,
     /// The kernel believes that something keeps it to UTC.
@@ -33,43 +36,50 @@ pub struct ClockStatus {
 }
 
 /// Where a program is attached.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Attachment {
     pub dev: String,
     /// `xdp`, `tc` or `tc-ingress`
-    pub hook: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub hook: Name,
     /// `native` or `generic`; `tcx` or `clsact`
-    pub mode: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub mode: Name,
     /// Of a source: how INT is carried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,
     /// Of a source: what becomes of superpackets, as `--superpackets` names it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub superpackets: Option<&'static str>,
+    #[serde(default, deserialize_with = "interned::maybe")]
+    pub superpackets: Option<Name>,
     /// Of a sink in native XDP on a veth: whether received packets are merged after the strip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
 }
 
 /// One counter of the kernel programs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CounterStatus {
-    pub name: &'static str,
-    pub text: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub name: Name,
+    #[serde(deserialize_with = "interned::one")]
+    pub text: Name,
     pub packets: u64,
     pub bytes: u64,
 }
 
 /// One counter of the daemon.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct DaemonCounter {
-    pub name: &'static str,
-    pub text: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub name: Name,
+    #[serde(deserialize_with = "interned::one")]
+    pub text: Name,
     pub value: u64,
 }
 
 /// The sink of a host.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SinkStatus {
     pub attachments: Vec<Attachment>,
     /// The daemon's process, if it gave a sign of life in the last seconds.
@@ -85,9 +95,10 @@ pub struct SinkStatus {
 }
 
 /// The sink's settings.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SinkSettings {
-    pub encapsulations: Vec<&'static str>,
+    #[serde(deserialize_with = "interned::list")]
+    pub encapsulations: Vec<Name>,
     pub dscp_value: u8,
     pub dscp_mask: u8,
     pub extension_port: u16,
@@ -111,20 +122,21 @@ pub struct SinkSettings {
 }
 
 /// One edge between two latency buckets.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct BucketEdge {
     pub up_ns: i32,
     pub down_ns: i32,
 }
 
 /// One flow at the sink.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FlowStatus {
     pub flow: FlowKey,
     pub source_node: NodeId,
     pub source_port: u16,
     pub sink_port: u32,
-    pub encapsulation: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub encapsulation: Name,
     pub packets: u64,
     pub bytes: u64,
     /// Lost for good: declared lost and not come since.
@@ -147,7 +159,7 @@ pub struct FlowStatus {
 }
 
 /// The source of a host.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SourceStatus {
     pub attachments: Vec<Attachment>,
     /// Of the watchlist.
@@ -162,7 +174,7 @@ pub struct SourceStatus {
 }
 
 /// One watched destination.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct DestStatus {
     pub prefix: String,
     pub name: String,
@@ -172,13 +184,14 @@ pub struct DestStatus {
 }
 
 /// The sink before a destination, as this host's source knows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PeerStatus {
     /// Of the packets that are, or would be, tagged.
     pub source: IpAddr,
     pub dest: IpAddr,
     /// `granted`: packets are tagged; `idle`: they will be, as soon as there are some; else why they are not.
-    pub state: &'static str,
+    #[serde(deserialize_with = "interned::one")]
+    pub state: Name,
     /// Until the lease ends, unless it is renewed; 0: it ended.
     pub lease_left_ns: u64,
     /// The sink's, if it ever answered.

@@ -14,6 +14,7 @@ mod history;
 mod hop;
 mod host_status;
 mod int_header;
+mod interned;
 mod lease;
 mod log_line;
 mod metadata;

@@ -1,9 +1,9 @@
 //! What each counter tells about packets that were not tagged, not stripped or not measured, and what to do.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What something keeps from working.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
     /// Packets that are watched go out without INT.
@@ -15,7 +15,7 @@ pub enum Topic {
 }
 
 /// How much something matters; the worst first.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Nothing works until it is changed.

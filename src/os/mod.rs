@@ -14,5 +14,6 @@ pub mod notify;
 pub mod privileges;
 pub mod resolve;
 pub mod rtnetlink;
+pub mod screen_signals;
 pub mod signals;
 pub mod udp_ports;

@@ -7,4 +7,5 @@ pub mod preflight;
 pub mod rules;
 pub mod status;
 pub mod text;
+pub mod watch;
 pub mod why;

@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
 
-use super::{advise_pins, ask, check_config, preflight, print};
+use super::{advise_pins, ask, check_config, preflight, print, watch};
 use crate::cli::{StatusArgs, exit};
 use crate::datapath::pins::Pins;
 use crate::model::{HostStatus, STATUS_SCHEMA};
@@ -24,7 +25,10 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     if args.preflight {
         return preflight::run(bpffs, args);
     }
-    let status = match read_here(bpffs, args) {
+    if let Some(interval) = args.watch {
+        return watch::run(bpffs, args, interval.0);
+    }
+    let status = match read_here(bpffs, Wanted::of(args)) {
         Ok(status) => status,
         Err(err) if is_denied(&err) => {
             let runs = ask::status(args)
@@ -51,12 +55,30 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     Ok(if runs { exit::OK } else { exit::NOTHING })
 }
 
-fn read_here(bpffs: Option<&Path>, args: &StatusArgs) -> Result<HostStatus> {
-    let wanted = Wanted {
-        flows: args.flows,
-        peers: args.peers,
-        sort: args.sort,
-    };
+/// A look at this host.
+pub enum Seen {
+    Here(HostStatus),
+    /// What the daemon said.
+    Asked(Value),
+}
+
+/// Reads the state, or asks for it where this user may not read it.
+pub fn look(
+    bpffs: Option<&Path>,
+    wanted: Wanted,
+    ask: impl FnOnce() -> Result<Value>,
+) -> Result<Seen> {
+    match read_here(bpffs, wanted) {
+        Ok(status) => Ok(Seen::Here(status)),
+        Err(err) if is_denied(&err) => ask()
+            .map(Seen::Asked)
+            .map_err(|asked| anyhow!("{:#}; {asked:#}", advise_any(err))),
+        Err(err) => Err(advise_any(err)),
+    }
+    .context("cannot read the state of this host")
+}
+
+fn read_here(bpffs: Option<&Path>, wanted: Wanted) -> Result<HostStatus> {
     match Pins::of_this_host(bpffs, false)? {
         Some(pins) => read(&pins, wanted),
         None => Ok(HostStatus {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::cli::FlowOrder;
+use crate::cli::{FlowOrder, StatusArgs};
 use crate::commands::peers::read_peers;
 use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
@@ -35,6 +35,17 @@ pub struct Wanted {
     pub flows: usize,
     pub peers: usize,
     pub sort: FlowOrder,
+}
+
+impl Wanted {
+    /// As flags say.
+    pub fn of(args: &StatusArgs) -> Self {
+        Self {
+            flows: args.flows,
+            peers: args.peers,
+            sort: args.sort,
+        }
+    }
 }
 
 pub fn read(pins: &Pins, wanted: Wanted) -> Result<HostStatus> {

@@ -1,0 +1,161 @@
+//! The full-screen view: looks, keys and signals come in, and the screen is drawn.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use ratatui::crossterm::event;
+
+use super::look::Looker;
+use super::terminal::{Input, Screen, input};
+use crate::cli::{FlowOrder, StatusArgs, exit};
+use crate::model::HostStatus;
+use crate::os::clock;
+use crate::os::screen_signals::{self, Asked};
+use crate::views::watch::{Act, Column, Look, Snapshot, Watch};
+
+/// Nothing is due.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// What comes in.
+enum Message {
+    Input(Input),
+    Seen(Result<Box<Snapshot>>),
+    Asked(Asked),
+}
+
+pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> {
+    let begin = Instant::now();
+    // Who may not look learns it before the screen is taken.
+    let first = looker.all()?;
+    let (tell, messages) = mpsc::channel();
+    let signals = tell.clone();
+    screen_signals::listen(move |asked| drop(signals.send(Message::Asked(asked))))
+        .context("cannot wait for signals")?;
+    let mut screen = Screen::open().context("cannot take the terminal")?;
+    let mut watch = Watch::new(terminal_look(), interval, sort(args.sort));
+    watch.update(snapshot(first, begin));
+    read_keys(tell.clone()).context("cannot start a thread for keys")?;
+    let ask = looks(looker, begin, tell).context("cannot start a thread to look")?;
+    let ended = show(&mut screen, &mut watch, &messages, &ask);
+    drop(screen);
+    ended.context("cannot draw on the terminal")?;
+    Ok(exit::OK)
+}
+
+fn snapshot(status: HostStatus, begin: Instant) -> Snapshot {
+    Snapshot {
+        status,
+        at: begin.elapsed(),
+        wall_ns: clock::realtime_ns(),
+    }
+}
+
+fn sort(order: FlowOrder) -> Column {
+    match order {
+        FlowOrder::Loss => Column::LossNow,
+        FlowOrder::Latency => Column::P99,
+        FlowOrder::Packets => Column::Rate,
+    }
+}
+
+/// What the environment says of the terminal.
+fn terminal_look() -> Look {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let locale = locale.unwrap_or_default().to_lowercase();
+    Look {
+        colour: set("NO_COLOR").is_none(),
+        unicode: locale.contains("utf-8") || locale.contains("utf8"),
+    }
+}
+
+fn read_keys(tell: Sender<Message>) -> io::Result<()> {
+    thread::Builder::new().spawn(move || {
+        loop {
+            let message = match event::read() {
+                Ok(event) => match input(&event) {
+                    Some(input) => Message::Input(input),
+                    None => continue,
+                },
+                // The terminal is gone.
+                Err(_) => Message::Asked(Asked::End),
+            };
+            let over = matches!(message, Message::Asked(_));
+            if tell.send(message).is_err() || over {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// A thread that looks whenever it is asked to: a slow daemon does not hold up keys.
+fn looks(looker: Looker, begin: Instant, tell: Sender<Message>) -> io::Result<Sender<()>> {
+    let (ask, asked) = mpsc::channel();
+    thread::Builder::new().spawn(move || {
+        while asked.recv().is_ok() {
+            let seen = looker.all().map(|status| Box::new(snapshot(status, begin)));
+            if tell.send(Message::Seen(seen)).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(ask)
+}
+
+fn show(
+    screen: &mut Screen,
+    watch: &mut Watch,
+    messages: &Receiver<Message>,
+    ask: &Sender<()>,
+) -> io::Result<()> {
+    let mut due = Instant::now() + watch.interval;
+    let mut looking = false;
+    loop {
+        screen.draw(watch)?;
+        let mut wait = match (watch.paused, looking) {
+            (false, false) => due.saturating_duration_since(Instant::now()),
+            _ => LONG,
+        };
+        // All that came is taken before it is drawn.
+        loop {
+            match messages.recv_timeout(wait) {
+                Ok(Message::Input(Input::Key(key))) => match watch.press(key) {
+                    Act::Quit => return Ok(()),
+                    Act::Look => due = Instant::now(),
+                    Act::Nothing => {}
+                },
+                Ok(Message::Input(Input::Quit) | Message::Asked(Asked::End)) => return Ok(()),
+                Ok(Message::Input(Input::Stop)) => screen_signals::ask_to_stop()?,
+                Ok(Message::Input(Input::Redraw)) => screen.redraw()?,
+                Ok(Message::Input(Input::Resize)) => {}
+                Ok(Message::Asked(Asked::Stop)) => {
+                    screen.give_back()?;
+                    screen_signals::stop()?;
+                }
+                Ok(Message::Asked(Asked::GoOn)) => {
+                    // Whoever had the terminal meanwhile left it as it likes it.
+                    screen.give_back()?;
+                    screen.take()?;
+                }
+                Ok(Message::Seen(seen)) => {
+                    looking = false;
+                    match seen {
+                        Ok(snapshot) => watch.update(*snapshot),
+                        Err(err) => watch.fail(format!("{err:#}")),
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            wait = Duration::ZERO;
+        }
+        if !watch.paused && !looking && Instant::now() >= due {
+            looking = ask.send(()).is_ok();
+            due = (due + watch.interval).max(Instant::now());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The terminal while it shows the view, and given back as it was, however that ends.
+
+use std::io::{self, BufWriter, Stdout, Write};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+
+use crate::views::watch::{Key, Watch};
+
+/// A terminal that is ours until this is dropped.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, Hide)
+}
+
+fn leave() -> io::Result<()> {
+    let left = execute!(io::stdout(), Show, LeaveAlternateScreen);
+    disable_raw_mode()?;
+    left
+}
+
+/// Whichever thread panics, that is the end, and it is said on the terminal as it was before.
+fn leave_on_panic() {
+    let say = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |what| {
+        let _ = leave();
+        say(what);
+        std::process::exit(101);
+    }));
+}
+
+impl Screen {
+    pub fn open() -> io::Result<Self> {
+        leave_on_panic();
+        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))?;
+        let mut screen = Self { terminal };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal, or takes it again.
+    pub fn take(&mut self) -> io::Result<()> {
+        enter()?;
+        self.redraw()
+    }
+
+    /// Gives the terminal back for a while.
+    pub fn give_back(&mut self) -> io::Result<()> {
+        leave()
+    }
+
+    /// What is on the screen is not believed any more.
+    pub fn redraw(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    pub fn draw(&mut self, watch: &mut Watch) -> io::Result<()> {
+        self.terminal.draw(|frame| watch.draw(frame))?;
+        self.terminal.backend_mut().flush()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = leave();
+    }
+}
+
+/// What somebody did at the terminal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Input {
+    Key(Key),
+    Resize,
+    Redraw,
+    Stop,
+    Quit,
+}
+
+/// What an event means, if it means anything.
+pub fn input(event: &Event) -> Option<Input> {
+    match event {
+        Event::Resize(..) => Some(Input::Resize),
+        Event::Key(key) if key.kind != KeyEventKind::Release => of_key(*key),
+        _ => None,
+    }
+}
+
+fn of_key(event: KeyEvent) -> Option<Input> {
+    if event.modifiers.contains(KeyModifiers::CONTROL) {
+        return match event.code {
+            KeyCode::Char('c') => Some(Input::Quit),
+            KeyCode::Char('z') => Some(Input::Stop),
+            KeyCode::Char('l') => Some(Input::Redraw),
+            _ => None,
+        };
+    }
+    let key = match event.code {
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Char(char) => Key::Char(char),
+        _ => return None,
+    };
+    Some(Input::Key(key))
+}

@@ -1,0 +1,46 @@
+//! A place in a list that is longer than the screen.
+
+use super::keys::Key;
+
+/// The chosen row, and which rows are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor {
+    pub at: usize,
+    pub top: usize,
+    /// Rows that fit the screen.
+    pub page: usize,
+}
+
+impl Cursor {
+    /// Moves as a key says; false if it says nothing.
+    pub fn press(&mut self, key: Key, rows: usize) -> bool {
+        let page = self.page.max(1);
+        self.at = match key {
+            Key::Up | Key::Char('k') => self.at.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.at + 1,
+            Key::PageUp => self.at.saturating_sub(page),
+            Key::PageDown => self.at + page,
+            Key::Home | Key::Char('g') => 0,
+            Key::End | Key::Char('G') => usize::MAX,
+            _ => return false,
+        }
+        .min(rows.saturating_sub(1));
+        true
+    }
+
+    /// Keeps the chosen row on a screen with room for so many.
+    pub fn fit(&mut self, rows: usize, page: usize) {
+        self.page = page;
+        self.at = self.at.min(rows.saturating_sub(1));
+        let lowest = (self.at + 1).saturating_sub(page);
+        self.top = self
+            .top
+            .clamp(lowest, self.at)
+            .min(rows.saturating_sub(page).max(lowest));
+    }
+
+    /// The rows that are shown.
+    pub fn shown(&self, rows: usize) -> std::ops::Range<usize> {
+        self.top.min(rows)..(self.top + self.page).min(rows)
+    }
+}

@@ -1,0 +1,288 @@
+//! One flow: its figures, the histogram of its latencies, and what became of it while it was watched.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::columns::Row;
+use super::draw::{put, split};
+use super::flows::Rates;
+use super::header::wrap;
+use super::histogram::{quantile, upper_ns};
+use super::history::History;
+use super::look::Look;
+use super::plot;
+use super::state::{Watch, flows_of};
+use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate};
+use crate::model::FlowStatus;
+use crate::views::text::{Grouped, Nanoseconds};
+
+/// A fact with its name takes so many characters.
+const FACT: usize = 26;
+/// Where histogram and history stand side by side.
+const WIDE: u16 = 110;
+
+pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
+    let Some(now) = &watch.now else {
+        return;
+    };
+    let at = watch.flows.cursor.at;
+    let Some(row) = watch.flows.row(at, flows_of(&now.status), now.wall_ns) else {
+        put(buffer, area, 0, &Line::raw("this flow is gone"));
+        return;
+    };
+    let look = watch.look;
+    let width = area.width as usize;
+    let mut top: Vec<Line<'_>> = wrap(&row.flow.flow.to_string(), width)
+        .into_iter()
+        .map(|line| Line::styled(line, look.head()))
+        .collect();
+    top.extend(facts(look, &row, width, area.height as usize / 3));
+    let (above, rest) = split(area, top.len());
+    for (line, text) in top.iter().enumerate() {
+        put(buffer, above, line, text);
+    }
+    let flow = row.flow;
+    let none = History::default();
+    let history = watch.flows.history(&flow.flow).unwrap_or(&none);
+    if area.width >= WIDE {
+        let half = rest.width / 2;
+        let left = Rect {
+            width: half - 2,
+            ..rest
+        };
+        let right = Rect {
+            x: rest.x + half,
+            width: rest.width - half,
+            ..rest
+        };
+        histogram(look, buffer, left, flow, history.window.as_deref());
+        plots(look, buffer, right, history);
+    } else {
+        // Three figures over time take a line each at least.
+        let upper = rest.height - (rest.height / 2).min(3).max(rest.height / 3);
+        let used = histogram(
+            look,
+            buffer,
+            split(rest, upper.into()).0,
+            flow,
+            history.window.as_deref(),
+        );
+        plots(look, buffer, split(rest, used).1, history);
+    }
+    watch.flows.watch(at..at + 1, flows_of(&now.status));
+}
+
+fn facts(look: Look, row: &Row<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
+    let flow = row.flow;
+    let ns = |ns: i64| Nanoseconds(ns).to_string();
+    let max_ns = i64::from(flow.latency_max_ns);
+    let life = |thousandths| maybe_ns(quantile(&flow.histogram, thousandths, max_ns));
+    let lately = |figure: fn(&Rates) -> Option<i64>| maybe_ns(row.rates.and_then(figure));
+    // The most important first: a low terminal shows the first of them.
+    let facts = [
+        (
+            "packets/s",
+            maybe_rate(row.rates.map(|rates| rates.packets_s)),
+        ),
+        (
+            "loss",
+            maybe_percent(row.rates.and_then(|rates| rates.loss)),
+        ),
+        ("p50 now <", lately(|rates| rates.p50_ns)),
+        ("p99 now <", lately(|rates| rates.p99_ns)),
+        ("packets", Grouped(flow.packets).to_string()),
+        ("lost", Grouped(flow.lost).to_string()),
+        ("loss in all", maybe_percent(row.loss())),
+        ("mean", ns(flow.latency_mean_ns)),
+        ("p50 <", life(500)),
+        ("p99 <", life(990)),
+        ("min", ns(flow.latency_min_ns.into())),
+        ("max", ns(max_ns)),
+        ("last", ns(flow.latency_last_ns.into())),
+        ("from node", flow.source_node.to_string()),
+        ("", flow.encapsulation.to_owned()),
+        ("idle", words::span(row.idle_ns())),
+        ("missing", Grouped(flow.missing).to_string()),
+        ("reordered", Grouped(flow.reordered).to_string()),
+        ("duplicates", Grouped(flow.duplicates).to_string()),
+        ("late", Grouped(flow.late).to_string()),
+        ("restarts", Grouped(flow.restarts.into()).to_string()),
+        ("bucket", flow.bucket.to_string()),
+        ("bytes", Grouped(flow.bytes).to_string()),
+        (
+            "age",
+            words::span(row.wall_ns.saturating_sub(flow.first_ns)),
+        ),
+        ("source port", flow.source_port.to_string()),
+        ("sink port", flow.sink_port.to_string()),
+    ];
+    let columns = (width / FACT).max(1);
+    facts
+        .chunks(columns)
+        .take(most.max(2))
+        .map(|chunk| {
+            Line::from_iter(chunk.iter().flat_map(|(name, value)| {
+                let room = (FACT - 2).saturating_sub(name.len() + usize::from(!name.is_empty()));
+                let space = if name.is_empty() { "" } else { " " };
+                [
+                    Span::styled(format!("{name}{space}"), look.faint()),
+                    Span::raw(format!("{value:<room$}  ")),
+                ]
+            }))
+        })
+        .collect()
+}
+
+/// A slot, or all slots below one.
+struct Bar {
+    label: String,
+    life: u64,
+    lately: u64,
+}
+
+/// The slots that hold packets, the lowest of them in one where there are too many.
+fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
+    let count = |counts: Option<&[u32]>, slot: usize| {
+        counts
+            .and_then(|counts| counts.get(slot))
+            .map_or(0, |count| u64::from(*count))
+    };
+    let life = Some(&flow.histogram[..]);
+    let used = |slot: &usize| count(life, *slot) + count(window, *slot) > 0;
+    let slots = 0..flow.histogram.len();
+    let (Some(first), Some(last)) = (slots.clone().find(used), slots.rev().find(used)) else {
+        return Vec::new();
+    };
+    let from = first.max((last + 1).saturating_sub(most.max(1)));
+    (from..=last)
+        .map(|slot| {
+            let all = if slot == from {
+                first..=slot
+            } else {
+                slot..=slot
+            };
+            let sum = |counts| all.clone().map(|slot| count(counts, slot)).sum();
+            let upper = Nanoseconds(upper_ns(slot));
+            Bar {
+                label: if slot == 0 {
+                    "0 or less".to_owned()
+                } else {
+                    format!("< {upper}")
+                },
+                life: sum(life),
+                lately: sum(window),
+            }
+        })
+        .collect()
+}
+
+/// Draws the histogram; returns how many lines it took.
+fn histogram(
+    look: Look,
+    buffer: &mut Buffer,
+    area: Rect,
+    flow: &FlowStatus,
+    window: Option<&[u32]>,
+) -> usize {
+    let bars = bars(flow, window, (area.height as usize).saturating_sub(1));
+    let all: u64 = bars.iter().map(|bar| bar.life).sum();
+    let lately: u64 = bars.iter().map(|bar| bar.lately).sum();
+    let most = bars.iter().map(|bar| bar.life).max().unwrap_or(0);
+    let most_lately = bars.iter().map(|bar| bar.lately).max().unwrap_or(0);
+    // Label and share; then two bars with a share between.
+    let room = (area.width as usize).saturating_sub(10 + 8 + 9);
+    let (wide, narrow) = (room * 2 / 3, room / 3);
+    let title = format!(
+        "{:>10} {:<wide$} {:>7} {:<narrow$}",
+        "latency", "all packets", "", "since the last look"
+    );
+    put(buffer, area, 0, &Line::styled(title, look.strong()));
+    let share = |part: u64, all: u64| part as f64 / (all.max(1)) as f64;
+    for (row, bar) in bars.iter().enumerate() {
+        let long = plot::lying(look, share(bar.life, most), wide);
+        let short = plot::lying(look, share(bar.lately, most_lately), narrow);
+        let line = Line::from(vec![
+            Span::raw(format!("{:>10} ", bar.label)),
+            Span::styled(padded(&long, wide), look.bar()),
+            Span::raw(format!(" {:>7} ", percent(share(bar.life, all)))),
+            Span::styled(padded(&short, narrow), look.bar()),
+            Span::raw(format!(" {:>7}", percent(share(bar.lately, lately)))),
+        ]);
+        put(buffer, area, row + 1, &line);
+    }
+    (bars.len() + 1).min(area.height.into())
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{text:<width$}")
+}
+
+/// A figure over time.
+struct Plot {
+    name: &'static str,
+    figure: fn(&Rates) -> Option<f64>,
+    say: fn(f64) -> String,
+}
+
+const PLOTS: [Plot; 4] = [
+    Plot {
+        name: "p99",
+        figure: |rates| rates.p99_ns.map(|ns| ns as f64),
+        say: |ns| Nanoseconds(ns as i64).to_string(),
+    },
+    Plot {
+        name: "loss",
+        figure: |rates| rates.loss,
+        say: percent,
+    },
+    Plot {
+        name: "pkt/s",
+        figure: |rates| Some(rates.packets_s),
+        say: rate,
+    },
+    Plot {
+        name: "p50",
+        figure: |rates| rates.p50_ns.map(|ns| ns as f64),
+        say: |ns| Nanoseconds(ns as i64).to_string(),
+    },
+];
+
+/// Draws what became of the flow, the latest at the right.
+fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
+    const LABEL: usize = 16;
+    let height = area.height as usize;
+    let shown = PLOTS.len().min(height);
+    if shown == 0 {
+        return;
+    }
+    let room = (area.width as usize).saturating_sub(LABEL);
+    let each = (height / shown).min(6);
+    for (number, one) in PLOTS.iter().take(shown).enumerate() {
+        let figures = history.last(room, one.figure);
+        let most = figures.iter().flatten().copied().fold(0.0, f64::max);
+        let lines = plot::standing(look, &figures, most, each.saturating_sub(1).max(1));
+        let known = figures.iter().any(Option::is_some);
+        let scale = if known {
+            (one.say)(most)
+        } else {
+            String::new()
+        };
+        for (row, line) in lines.iter().enumerate() {
+            let label = if row == 0 {
+                format!("{:<6}{scale:>9} ", one.name)
+            } else {
+                " ".repeat(LABEL)
+            };
+            let line = Line::from(vec![
+                Span::styled(label, look.strong()),
+                Span::styled(line.clone(), look.bar()),
+            ]);
+            put(buffer, area, number * each + row, &line);
+        }
+    }
+    if history.len() == 0 {
+        let text = "history begins with the next look";
+        put(buffer, area, height - 1, &Line::styled(text, look.faint()));
+    }
+}

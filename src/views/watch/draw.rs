@@ -1,0 +1,403 @@
+//! The screen: header, tabs, what is looked at, and the keys.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::columns::Column;
+use super::counters::Counter;
+use super::look::Look;
+use super::state::{Tab, Watch, flows_of};
+use super::words::{maybe_rate, shortened};
+use super::{detail, header, peers};
+use crate::views::text::Grouped;
+
+/// With so many lines a flow's detail leaves the table of flows on the screen.
+const HIGH: u16 = 40;
+
+/// A line of an area, counted from its top; nothing where there is none.
+pub fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
+    if row < area.height as usize {
+        buffer.set_line(area.x, area.y + row as u16, line, area.width);
+    }
+}
+
+/// Gives a whole line a style.
+fn paint(buffer: &mut Buffer, area: Rect, row: usize, style: Style) {
+    if row < area.height as usize {
+        buffer.set_style(Rect::new(area.x, area.y + row as u16, area.width, 1), style);
+    }
+}
+
+/// The first so many lines of an area, and the rest.
+pub fn split(area: Rect, rows: usize) -> (Rect, Rect) {
+    let rows = (rows as u16).min(area.height);
+    (
+        Rect {
+            height: rows,
+            ..area
+        },
+        Rect {
+            y: area.y + rows,
+            height: area.height - rows,
+            ..area
+        },
+    )
+}
+
+impl Watch {
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let area = frame.area();
+        if area.width < 20 || area.height < 4 {
+            put(
+                frame.buffer_mut(),
+                area,
+                0,
+                &Line::raw("too small a terminal"),
+            );
+            return;
+        }
+        let head = header::lines(self, area.width as usize);
+        let (top, rest) = split(area, head.len());
+        let (tabs, rest) = split(rest, 1);
+        let (body, foot) = split(rest, rest.height as usize - 1);
+        let buffer = frame.buffer_mut();
+        for (row, line) in head.iter().enumerate() {
+            put(buffer, top, row, line);
+        }
+        put(buffer, tabs, 0, &self.tabs(area.width as usize));
+        paint(buffer, tabs, 0, Style::new());
+        put(buffer, foot, 0, &self.foot(area.width as usize));
+        if self.help {
+            self.help(buffer, body);
+        } else {
+            self.body(buffer, body);
+        }
+    }
+
+    fn tabs(&self, width: usize) -> Line<'static> {
+        let source = self.status().and_then(|status| status.source.as_ref());
+        let why = self.status().map_or(0, |status| status.why.len());
+        let mut spans = Vec::new();
+        for (number, tab) in Tab::ALL.into_iter().enumerate() {
+            let title = match tab {
+                Tab::Flows => format!("Flows {}", Grouped(self.flows.len() as u64)),
+                Tab::Counters => "Counters".to_owned(),
+                Tab::Peers => format!(
+                    "Peers {}",
+                    Grouped(source.map_or(0, |source| source.peers_total) as u64)
+                ),
+                Tab::Why => format!("Why {why}"),
+            };
+            let style = if tab == self.tab && !self.help {
+                self.look.strong().patch(self.look.chosen())
+            } else {
+                Style::new()
+            };
+            spans.push(Span::styled(format!(" {} {title} ", number + 1), style));
+        }
+        let used: usize = spans.iter().map(Span::width).sum();
+        if !self.typing && !self.filter.is_empty() {
+            let room = width.saturating_sub(used + 3);
+            let text = shortened(&self.filter.text, room.saturating_sub(1), self.dots());
+            spans.push(Span::raw("  "));
+            spans.push(Span::styled(format!("/{text}"), self.look.head()));
+        }
+        Line::from(spans)
+    }
+
+    fn foot(&self, width: usize) -> Line<'static> {
+        if self.typing {
+            return Line::from(vec![
+                Span::styled(format!("/{}", self.filter.text), self.look.head()),
+                Span::styled(" ", self.look.chosen()),
+                Span::styled("  Enter keeps it, Esc drops it", self.look.faint()),
+            ]);
+        }
+        let keys: &[(&str, &str)] = match (self.help, self.tab, self.detail) {
+            (true, ..) => &[("any key", "back"), ("q", "quit")],
+            (_, Tab::Flows, true) => &[
+                ("q", "quit"),
+                ("?", "help"),
+                ("Esc", "back"),
+                (self.look.either("↑↓", "Up/Down"), "flow"),
+                ("p", "pause"),
+                ("+/-", "interval"),
+            ],
+            (_, Tab::Flows, false) => &[
+                ("q", "quit"),
+                ("?", "help"),
+                ("Enter", "detail"),
+                ("/", "filter"),
+                ("s", "sort"),
+                ("r", "reverse"),
+                ("p", "pause"),
+                ("+/-", "interval"),
+                ("Tab", "next"),
+            ],
+            _ => &[
+                ("q", "quit"),
+                ("?", "help"),
+                ("/", "filter"),
+                ("p", "pause"),
+                ("+/-", "interval"),
+                ("Tab", "next"),
+            ],
+        };
+        let mut spans = Vec::new();
+        let mut used = 0;
+        for (key, does) in keys {
+            let length = key.chars().count() + does.len() + 3;
+            if used + length > width {
+                break;
+            }
+            used += length;
+            spans.push(Span::styled((*key).to_owned(), self.look.strong()));
+            spans.push(Span::styled(format!(" {does}  "), self.look.faint()));
+        }
+        Line::from(spans)
+    }
+
+    pub(super) fn dots(&self) -> &'static str {
+        self.look.either("…", "~")
+    }
+
+    fn body(&mut self, buffer: &mut Buffer, area: Rect) {
+        let runs = self
+            .status()
+            .is_some_and(|status| status.sink.is_some() || status.source.is_some());
+        if !runs {
+            let text = match (self.now.is_some(), &self.trouble) {
+                (_, Some(_)) => "",
+                (true, None) => "nothing of hostint runs on this host (network namespace)",
+                (false, None) => "reading",
+            };
+            let waits = if self.now.is_some() {
+                "waiting for a sink or a source"
+            } else {
+                ""
+            };
+            let middle = (area.height as usize).saturating_sub(2) / 2;
+            put(buffer, area, middle, &Line::raw(text).centered());
+            let waits = Line::styled(waits, self.look.faint());
+            put(buffer, area, middle + 1, &waits.centered());
+            return;
+        }
+        match self.tab {
+            Tab::Flows if self.detail && area.height >= HIGH => {
+                let (table, below) = split(area, area.height as usize / 3);
+                self.table(buffer, table);
+                detail::draw(self, buffer, below);
+            }
+            Tab::Flows if self.detail => {
+                self.flows.cursor.fit(self.flows.len(), 1);
+                detail::draw(self, buffer, area);
+            }
+            Tab::Flows => self.table(buffer, area),
+            Tab::Counters => self.counters(buffer, area),
+            Tab::Peers => peers::draw(self, buffer, area),
+            Tab::Why => self.why(buffer, area),
+        }
+    }
+
+    fn table(&mut self, buffer: &mut Buffer, area: Rect) {
+        let (head, list) = split(area, 1);
+        self.flows
+            .cursor
+            .fit(self.flows.len(), list.height as usize);
+        let Some(now) = &self.now else {
+            return;
+        };
+        let flows = flows_of(&now.status);
+        let shown = self.flows.cursor.shown(self.flows.len());
+        let rows: Vec<_> = shown
+            .clone()
+            .filter_map(|row| self.flows.row(row, flows, now.wall_ns))
+            .collect();
+        let longest = rows.iter().map(|row| row.flow.flow.to_string().len()).max();
+        let columns = columns(self.flows.sort, longest.unwrap_or(0), area.width as usize);
+        put(buffer, head, 0, &self.titles(&columns));
+        for (line, row) in rows.iter().enumerate() {
+            let lossy = row
+                .rates
+                .and_then(|rates| rates.loss)
+                .is_some_and(|loss| loss > 0.0);
+            let cells = columns.iter().map(|(column, width)| {
+                let cell = shortened(&column.cell(row), *width, self.dots());
+                let style = match column {
+                    Column::LossNow if lossy => self.look.bad(),
+                    _ => Style::new(),
+                };
+                Span::styled(aligned(&cell, *width, column.is_text()), style)
+            });
+            put(buffer, list, line, &Line::from_iter(cells));
+            if shown.start + line == self.flows.cursor.at {
+                paint(buffer, list, line, self.look.chosen());
+            }
+        }
+        if rows.is_empty() {
+            let text = match (flows.is_empty(), now.status.sink.is_some()) {
+                (false, _) => "no flow has all words of the filter (Esc shows all again)",
+                (true, true) => "no flow has come yet",
+                (true, false) => "no sink here: flows are measured where they arrive",
+            };
+            put(buffer, list, 1, &Line::styled(text, self.look.faint()));
+        }
+        self.flows.watch(shown, flows);
+    }
+
+    fn titles(&self, columns: &[(Column, usize)]) -> Line<'static> {
+        let descends = self.flows.sort.descends() != self.flows.reversed;
+        let mark = match descends {
+            true => self.look.either("▾", "v"),
+            false => self.look.either("▴", "^"),
+        };
+        Line::from_iter(columns.iter().map(|(column, width)| {
+            let sorts = *column == self.flows.sort;
+            let title = if sorts {
+                format!("{mark}{}", column.title())
+            } else {
+                column.title().to_owned()
+            };
+            let style = if sorts {
+                self.look.head()
+            } else {
+                self.look.strong()
+            };
+            Span::styled(aligned(&title, *width, column.is_text()), style)
+        }))
+    }
+
+    fn counters(&mut self, buffer: &mut Buffer, area: Rect) {
+        let rows = self.counters_shown().len();
+        let (head, list) = split(area, 1);
+        self.counters_cursor.fit(rows, list.height as usize);
+        let title = format!(
+            "{:<7}{:<20}{:>9} {:>17}  {}",
+            "of", "counter", "/s", "in all", "means"
+        );
+        put(buffer, head, 0, &Line::styled(title, self.look.strong()));
+        let shown = self.counters_cursor.shown(rows);
+        for (line, one) in self.counters_shown()[shown.clone()].iter().enumerate() {
+            put(buffer, list, line, &counter(self.look, one));
+            if shown.start + line == self.counters_cursor.at {
+                paint(buffer, list, line, self.look.chosen());
+            }
+        }
+    }
+
+    fn why(&mut self, buffer: &mut Buffer, area: Rect) {
+        let lines = header::why(self, area.width as usize);
+        self.why_rows = lines.len();
+        self.why_cursor.fit(lines.len(), area.height as usize);
+        for (row, line) in lines[self.why_cursor.shown(lines.len())].iter().enumerate() {
+            put(buffer, area, row, line);
+        }
+    }
+
+    fn help(&self, buffer: &mut Buffer, area: Rect) {
+        for (row, (keys, does)) in HELP.iter().enumerate() {
+            let line = Line::from(vec![
+                Span::styled(format!("  {keys:<19}"), self.look.strong()),
+                Span::raw(*does),
+            ]);
+            put(buffer, area, row, &line);
+        }
+    }
+}
+
+/// As hostint-status(8) has it. The screen of 15 lines has room for ten.
+const HELP: [(&str, &str); 12] = [
+    (
+        "arrows, PgUp, PgDn",
+        "choose a flow; Home: the first, whoever it is",
+    ),
+    ("Enter, Esc", "the flow's histogram and history, and back"),
+    (
+        "s or >, S or <",
+        "sort by the next column, or the one before",
+    ),
+    ("r", "reverse the order"),
+    ("/", "show what has all these words; Esc: all again"),
+    ("p or space", "pause, and go on"),
+    ("+, -", "look less often, or more often"),
+    (
+        "Tab, 1 to 4",
+        "flows, counters, peers, and why things do not work",
+    ),
+    ("Ctrl-L, Ctrl-Z", "draw anew, suspend"),
+    ("q, Ctrl-C", "quit"),
+    ("", ""),
+    (
+        "",
+        "loss, p50, p99: since the last look; a bound of p50 and p99, 2^n ns",
+    ),
+];
+
+fn counter(look: Look, one: &Counter) -> Line<'static> {
+    let style = if one.count == 0 {
+        look.faint()
+    } else {
+        Style::new()
+    };
+    let moving = if one.rate.is_some_and(|rate| rate > 0.0) {
+        look.strong()
+    } else {
+        style
+    };
+    Line::from(vec![
+        Span::styled(format!("{:<7}{:<20}", one.section.name(), one.name), style),
+        Span::styled(format!("{:>9}", maybe_rate(one.rate)), moving),
+        Span::styled(
+            format!(" {:>17}  {}", Grouped(one.count).to_string(), one.text),
+            style,
+        ),
+    ])
+}
+
+/// Text in its column, with a space before all but the first.
+fn aligned(text: &str, width: usize, is_text: bool) -> String {
+    if is_text {
+        format!("{text:<width$} ")
+    } else {
+        format!("{text:>width$} ")
+    }
+}
+
+/// What there is room for, from left to right, with widths.
+fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
+    let mut chosen = vec![Column::Flow];
+    let cost = |column: Column| column.width() + 1;
+    // Of long flows the middle goes before the second figure does.
+    let mut flow = longest.max(Column::Flow.width());
+    let figures: usize = Column::BY_IMPORTANCE
+        .iter()
+        .take(4)
+        .map(|one| cost(*one))
+        .sum();
+    flow = flow.min(width.saturating_sub(figures + 1).max(Column::Flow.width()));
+    let mut left = width.saturating_sub(flow + 1);
+    let first = (sort != Column::Flow).then_some(sort);
+    for column in first.into_iter().chain(Column::BY_IMPORTANCE) {
+        // The space behind the last is not needed.
+        if !chosen.contains(&column) && cost(column) <= left + 1 {
+            left = (left + 1).saturating_sub(cost(column) + 1);
+            chosen.push(column);
+        }
+    }
+    let ordered = Column::ALL.into_iter().filter(|one| chosen.contains(one));
+    ordered
+        .map(|one| {
+            (
+                one,
+                if one == Column::Flow {
+                    flow
+                } else {
+                    one.width()
+                },
+            )
+        })
+        .collect()
+}

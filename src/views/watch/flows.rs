@@ -1,0 +1,250 @@
+//! The flows of a sink: what each did since the last look, which are shown, and in which order.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::columns::{Column, Row};
+use super::cursor::Cursor;
+use super::filter::Filter;
+use super::histogram::{quantile, window};
+use super::history::History;
+use super::keys::Key;
+use crate::model::{FlowKey, FlowStatus};
+
+/// Flows whose history is kept: those that were on the screen last.
+const MOST_HISTORIES: usize = 128;
+
+/// What a flow did from one look to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    pub packets_s: f64,
+    pub lost_s: f64,
+    /// The share of those sent; `None` if none was.
+    pub loss: Option<f64>,
+    pub p50_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
+}
+
+/// A flow as the last look found it.
+#[derive(Debug, Default)]
+struct Known {
+    first_ns: u64,
+    packets: u64,
+    lost: u64,
+    duplicates: u64,
+    histogram: Vec<u32>,
+    /// Its place in that look's list, and which look that was.
+    place: u32,
+    look: u64,
+}
+
+impl Known {
+    /// What it did since, and the latencies of that; `None` if it is another flow, or numbering of the same.
+    fn until(&self, flow: &FlowStatus, seconds: f64) -> Option<Rates> {
+        if flow.first_ns != self.first_ns || flow.packets < self.packets || seconds <= 0.0 {
+            return None;
+        }
+        let packets = flow.packets - self.packets;
+        // Those that came after all are taken off.
+        let lost = flow.lost.saturating_sub(self.lost);
+        let sent = packets.saturating_sub(flow.duplicates.saturating_sub(self.duplicates)) + lost;
+        let mut rates = Rates {
+            packets_s: packets as f64 / seconds,
+            lost_s: lost as f64 / seconds,
+            loss: (sent > 0).then(|| lost as f64 / sent as f64),
+            p50_ns: None,
+            p99_ns: None,
+        };
+        if packets > 0
+            && let Some(counts) = window(&flow.histogram, &self.histogram, packets)
+        {
+            let max_ns = i64::from(flow.latency_max_ns);
+            rates.p50_ns = quantile(&counts, 500, max_ns);
+            rates.p99_ns = quantile(&counts, 990, max_ns);
+        }
+        Some(rates)
+    }
+
+    fn take(&mut self, flow: &FlowStatus, place: u32, look: u64) {
+        if flow.packets != self.packets || flow.first_ns != self.first_ns {
+            self.histogram.clone_from(&flow.histogram);
+        }
+        self.first_ns = flow.first_ns;
+        self.packets = flow.packets;
+        self.lost = flow.lost;
+        self.duplicates = flow.duplicates;
+        self.place = place;
+        self.look = look;
+    }
+}
+
+/// The table of flows.
+#[derive(Debug)]
+pub struct Flows {
+    known: HashMap<FlowKey, Known>,
+    looks: u64,
+    /// Of each flow of the last look.
+    rates: Vec<Option<Rates>>,
+    /// Places in that list: what fits the filter, sorted.
+    order: Vec<u32>,
+    pub sort: Column,
+    pub reversed: bool,
+    /// Whom the cursor follows; nobody until it is moved.
+    chosen: Option<FlowKey>,
+    pub cursor: Cursor,
+    histories: HashMap<FlowKey, History>,
+}
+
+impl Flows {
+    pub fn sorted_by(sort: Column) -> Self {
+        Self {
+            known: HashMap::new(),
+            looks: 0,
+            rates: Vec::new(),
+            order: Vec::new(),
+            sort,
+            reversed: false,
+            chosen: None,
+            cursor: Cursor::default(),
+            histories: HashMap::new(),
+        }
+    }
+
+    /// Takes the next look. `since`: the seconds from the one before, and when that was.
+    pub fn update(&mut self, flows: &[FlowStatus], since: Option<(f64, u64)>) {
+        self.looks += 1;
+        self.rates.clear();
+        for (place, flow) in flows.iter().enumerate() {
+            let known = self.known.entry(flow.flow).or_default();
+            let mut rates = None;
+            if let Some((seconds, before_ns)) = since {
+                // One that began since then did all of it since then.
+                if flow.first_ns != known.first_ns && flow.first_ns > before_ns {
+                    *known = Known {
+                        first_ns: flow.first_ns,
+                        histogram: vec![0; flow.histogram.len()],
+                        ..Known::default()
+                    };
+                }
+                rates = known.until(flow, seconds);
+            }
+            known.take(flow, place as u32, self.looks);
+            self.rates.push(rates);
+        }
+        if self.known.len() > flows.len() {
+            let looks = self.looks;
+            self.known.retain(|_, known| known.look == looks);
+        }
+        self.remember(flows, since.is_some());
+    }
+
+    /// Adds to the history of flows that are looked at. Its histograms are the life's; what came between is told
+    /// apart by the one before.
+    fn remember(&mut self, flows: &[FlowStatus], again: bool) {
+        for (key, history) in &mut self.histories {
+            let place = self.known.get(key).map(|known| known.place as usize);
+            let flow = place.and_then(|place| flows.get(place));
+            let rates = place.and_then(|place| self.rates.get(place).copied().flatten());
+            history.push(flow, rates, again);
+        }
+    }
+
+    /// Sorts and filters anew.
+    pub fn arrange(&mut self, flows: &[FlowStatus], filter: &Filter, wall_ns: u64) {
+        let mut places: Vec<u32> = (0..flows.len() as u32).collect();
+        if !filter.is_empty() {
+            let mut text = String::new();
+            places.retain(|place| {
+                let flow = &flows[*place as usize];
+                text.clear();
+                let _ = write!(
+                    text,
+                    "{} node {} {}",
+                    flow.flow, flow.source_node, flow.encapsulation
+                );
+                filter.fits(&text)
+            });
+        }
+        let rates = &self.rates;
+        self.sort.sort(self.reversed, &mut places, |place| Row {
+            flow: &flows[place as usize],
+            rates: rates.get(place as usize).and_then(Option::as_ref),
+            wall_ns,
+        });
+        self.order = places;
+        match self.chosen {
+            // It may have moved, or not fit any more.
+            Some(chosen) => {
+                let known = self.known.get(&chosen);
+                let place = known.map(|known| known.place);
+                let at = self.order.iter().position(|one| Some(*one) == place);
+                match at {
+                    Some(at) => self.cursor.at = at,
+                    None => self.choose(flows),
+                }
+            }
+            None => self.cursor.at = 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The flow in a row of the table.
+    pub fn row<'a>(&'a self, row: usize, flows: &'a [FlowStatus], wall_ns: u64) -> Option<Row<'a>> {
+        let place = *self.order.get(row)? as usize;
+        Some(Row {
+            flow: flows.get(place)?,
+            rates: self.rates.get(place).and_then(Option::as_ref),
+            wall_ns,
+        })
+    }
+
+    /// Moves the cursor; false if the key says nothing.
+    pub fn press(&mut self, key: Key, flows: &[FlowStatus]) -> bool {
+        let moved = self.cursor.press(key, self.order.len());
+        if moved {
+            match key {
+                // The first row, whoever is in it.
+                Key::Home | Key::Char('g') => self.chosen = None,
+                _ => self.choose(flows),
+            }
+        }
+        moved
+    }
+
+    /// The cursor follows whom it is at.
+    pub fn choose(&mut self, flows: &[FlowStatus]) {
+        self.cursor.at = self.cursor.at.min(self.order.len().saturating_sub(1));
+        let place = self.order.get(self.cursor.at);
+        self.chosen = place
+            .and_then(|place| flows.get(*place as usize))
+            .map(|flow| flow.flow);
+    }
+
+    /// Begins the history of flows that are on the screen, and forgets those that were not for longest.
+    pub fn watch(&mut self, rows: std::ops::Range<usize>, flows: &[FlowStatus]) {
+        let looks = self.looks;
+        let places = self.order.get(rows).unwrap_or_default();
+        for flow in places.iter().filter_map(|place| flows.get(*place as usize)) {
+            let history = self
+                .histories
+                .entry(flow.flow)
+                .or_insert_with(|| History::of(flow));
+            history.looked_at = looks;
+        }
+        while self.histories.len() > MOST_HISTORIES {
+            let oldest = self.histories.values().map(|one| one.looked_at).min();
+            if oldest == Some(looks) {
+                break;
+            }
+            self.histories
+                .retain(|_, one| Some(one.looked_at) != oldest);
+        }
+    }
+
+    pub fn history(&self, flow: &FlowKey) -> Option<&History> {
+        self.histories.get(flow)
+    }
+}

@@ -1,0 +1,287 @@
+//! What stands above everything: who this host is, what is attached, totals, and the worst that is wrong.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::counters::{Section, rate};
+use super::state::Watch;
+use super::words::{self, maybe_rate, shortened};
+use crate::model::reasons::{Severity, Topic};
+use crate::model::{Attachment, LeaseState, Reason};
+use crate::views::text::Grouped;
+
+/// Parts of a line by importance: those that there is no room for are left out.
+struct Parts {
+    spans: Vec<Span<'static>>,
+    left: usize,
+}
+
+impl Parts {
+    fn of(width: usize) -> Self {
+        Self {
+            spans: Vec::new(),
+            left: width,
+        }
+    }
+
+    fn add(&mut self, text: impl Into<String>, style: Style) {
+        let mut text = text.into();
+        if !self.spans.is_empty() {
+            text.insert_str(0, "  ");
+        }
+        let span = Span::styled(text, style);
+        if span.width() <= self.left {
+            self.left -= span.width();
+            self.spans.push(span);
+        }
+    }
+
+    /// At the right end.
+    fn end(mut self, text: String, style: Style) -> Line<'static> {
+        let span = Span::styled(text, style);
+        if span.width() < self.left {
+            let gap = self.left - span.width();
+            self.spans.push(Span::raw(" ".repeat(gap)));
+            self.spans.push(span);
+        }
+        Line::from(self.spans)
+    }
+}
+
+fn attached(list: &[Attachment]) -> String {
+    if list.is_empty() {
+        return "attached nowhere".to_owned();
+    }
+    let each = list
+        .iter()
+        .map(|at| format!("{} {} {}", at.dev, at.hook, at.mode));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The lines of the header.
+pub fn lines(watch: &Watch, width: usize) -> Vec<Line<'static>> {
+    let look = watch.look;
+    let mut lines = vec![first(watch, width)];
+    let per_second = |section, name| maybe_rate(rate(&watch.counters, section, name));
+    let status = watch.status();
+    if let Some(sink) = status.and_then(|status| status.sink.as_ref()) {
+        let mut parts = Parts::of(width);
+        parts.add("sink", look.strong());
+        parts.add(
+            format!("stripped {}/s", per_second(Section::Sink, "stripped")),
+            Style::new(),
+        );
+        let lost = rate(&watch.counters, Section::Sink, "lost");
+        let style = if lost.is_some_and(|lost| lost > 0.0) {
+            look.bad()
+        } else {
+            Style::new()
+        };
+        parts.add(format!("lost {}/s", maybe_rate(lost)), style);
+        match sink.daemon_pid {
+            Some(pid) => parts.add(format!("daemon {pid}"), Style::new()),
+            None => parts.add("NO DAEMON", look.bad()),
+        }
+        let flows = format!(
+            "flows {} of {}",
+            Grouped(sink.flows_total as u64),
+            Grouped(sink.flows_max.into())
+        );
+        parts.add(flows, Style::new());
+        if sink.flows.len() < sink.flows_total {
+            let text = format!("{} seen", Grouped(sink.flows.len() as u64));
+            parts.add(text, look.bad());
+        }
+        parts.add(attached(&sink.attachments), Style::new());
+        parts.add(
+            format!("leases {}", Grouped(sink.leases_granted as u64)),
+            Style::new(),
+        );
+        lines.push(Line::from(parts.spans));
+    }
+    if let Some(source) = status.and_then(|status| status.source.as_ref()) {
+        let mut parts = Parts::of(width);
+        parts.add("source", look.strong());
+        parts.add(
+            format!("tagged {}/s", per_second(Section::Source, "tagged")),
+            Style::new(),
+        );
+        let strip = source
+            .peers
+            .iter()
+            .filter(|peer| ["granted", "idle"].contains(&peer.state));
+        parts.add(
+            format!("peers {}, {} strip", source.peers_total, strip.count()),
+            Style::new(),
+        );
+        parts.add(
+            format!(
+                "flows {} of {}",
+                Grouped(source.flows_total as u64),
+                Grouped(source.flows_max.into())
+            ),
+            Style::new(),
+        );
+        parts.add(attached(&source.attachments), Style::new());
+        lines.push(Line::from(parts.spans));
+    }
+    lines.extend(worst(watch, width));
+    lines
+}
+
+fn first(watch: &Watch, width: usize) -> Line<'static> {
+    let look = watch.look;
+    let mut parts = Parts::of(width);
+    parts.add("hostint", look.head());
+    let status = watch.status();
+    if let Some(node) = status.and_then(|status| status.node_id) {
+        parts.add(format!("node {node}"), look.strong());
+    }
+    let pace = if watch.paused {
+        "PAUSED".to_owned()
+    } else {
+        format!("every {} s", watch.interval.as_secs_f64())
+    };
+    let clock = status.and_then(|status| status.clock.as_ref());
+    if let Some(clock) = clock {
+        let (text, style) = if clock.synchronised {
+            ("synchronised", Style::new())
+        } else {
+            ("NOT SYNCHRONISED", look.bad())
+        };
+        if parts.left > 32 + pace.len() {
+            parts.add(format!("clock {} {text}", clock.source), style);
+        } else {
+            parts.add(format!("clock {text}"), style);
+        }
+    }
+    let style = if watch.paused {
+        look.chosen()
+    } else {
+        look.faint()
+    };
+    let time = words::time_of_day(watch.wall_ns());
+    if watch.now.is_some() && parts.left > time.len() + pace.len() + 3 {
+        parts.end(format!("{time}  {pace}"), style)
+    } else {
+        parts.end(pace, style)
+    }
+}
+
+/// One line with what is wrong, if anything is.
+fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
+    let look = watch.look;
+    if let Some(trouble) = &watch.trouble {
+        let text = shortened(&format!("! {trouble}"), width, watch.dots());
+        return Some(Line::styled(text, look.bad()));
+    }
+    let why = &watch.status()?.why;
+    let reason = why.iter().min_by_key(|reason| reason.severity)?;
+    if reason.severity == Severity::Note {
+        return None;
+    }
+    let more = match why.len() - 1 {
+        0 => String::new(),
+        more => format!(" (+{more}: 4)"),
+    };
+    let room = width.saturating_sub(more.len() + 2);
+    let text = sentence(reason);
+    let text: String = if text.chars().count() > room {
+        let kept = room.saturating_sub(1);
+        text.chars().take(kept).collect::<String>() + watch.dots()
+    } else {
+        text
+    };
+    let style = match reason.severity {
+        Severity::Stopped | Severity::Dropped => look.bad(),
+        _ => look.head(),
+    };
+    Some(Line::from(vec![
+        Span::styled(format!("! {text}"), style),
+        Span::styled(more, look.faint()),
+    ]))
+}
+
+fn sentence(reason: &Reason) -> String {
+    let count = reason
+        .count
+        .map_or_else(String::new, |count| format!("{} ", Grouped(count)));
+    format!("{count}{}: {}", reason.text, reason.advice)
+}
+
+/// All that is wrong, by topic, in whole sentences.
+pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let Some(status) = watch.status() else {
+        return lines;
+    };
+    let mut topic = None;
+    for reason in &status.why {
+        if topic.replace(reason.topic) != Some(reason.topic) {
+            let head = match reason.topic {
+                Topic::Tagging => "why packets are not tagged",
+                Topic::Stripping => "why packets are not stripped",
+                Topic::Measuring => "why packets are not measured or reported",
+            };
+            lines.push(Line::styled(head, watch.look.strong()));
+        }
+        let style = match reason.severity {
+            Severity::Stopped | Severity::Dropped => watch.look.bad(),
+            Severity::Missed => Style::new(),
+            Severity::Note => watch.look.faint(),
+        };
+        let wrapped = wrap(&sentence(reason), width.saturating_sub(4));
+        for (number, part) in wrapped.iter().enumerate() {
+            let indent = if number == 0 { "  " } else { "    " };
+            lines.push(Line::styled(format!("{indent}{part}"), style));
+        }
+    }
+    if lines.is_empty() {
+        let all_well = "no counter tells of packets that were not tagged, stripped or measured";
+        lines.push(Line::styled(all_well, watch.look.faint()));
+    }
+    lines
+}
+
+/// Lines of at most so many characters, broken between words where that can be.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else {
+            continue;
+        };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// What a state of a lease means, in few words.
+pub fn lease(state: &str) -> &'static str {
+    match state {
+        "granted" => "strips: packets are tagged",
+        "idle" => "strips, and nothing is sent to it",
+        "asking" => "asked for a lease",
+        "silent" => "does not answer: packets go untagged",
+        "no_sink" => "no sink before it: packets go untagged",
+        "forged" => "wrong tag (--lease-key? NAT?): packets go untagged",
+        "encapsulation" => "does not recognise what is sent: packets go untagged",
+        "mark" => "has another mark or port: packets go untagged",
+        "own_node" => "has this host's own node id: packets go untagged",
+        _ if state
+            == (LeaseState::Duplicate {
+                addr: [0, 0, 0, 0].into(),
+            })
+            .name() =>
+        {
+            "has the node id of another: packets go untagged"
+        }
+        _ => "packets go untagged",
+    }
+}

@@ -1,0 +1,64 @@
+//! What became of a flow while somebody watched, an interval after the other.
+
+use std::collections::VecDeque;
+
+use super::flows::Rates;
+use super::histogram;
+use crate::model::FlowStatus;
+
+/// Intervals that are kept of a flow: ten minutes of seconds.
+const LONGEST: usize = 600;
+
+/// The history of one flow.
+#[derive(Debug, Default)]
+pub struct History {
+    points: VecDeque<Option<Rates>>,
+    /// The histogram of the last interval, if there was one.
+    pub window: Option<Vec<u32>>,
+    before: Option<(u64, Vec<u32>)>,
+    /// When it was last on the screen, in looks.
+    pub looked_at: u64,
+}
+
+impl History {
+    /// Begins.
+    pub fn of(flow: &FlowStatus) -> Self {
+        Self {
+            before: Some((flow.packets, flow.histogram.clone())),
+            ..Self::default()
+        }
+    }
+
+    /// Takes what a look found of the flow, `again` if it is not the first look.
+    pub fn push(&mut self, flow: Option<&FlowStatus>, rates: Option<Rates>, again: bool) {
+        let before = self.before.take();
+        self.window = None;
+        if let Some(flow) = flow {
+            if let (Some((packets, counts)), Some(_)) = (&before, rates) {
+                let came = flow.packets.saturating_sub(*packets);
+                self.window = histogram::window(&flow.histogram, counts, came);
+            }
+            self.before = Some((flow.packets, flow.histogram.clone()));
+        }
+        if !again {
+            return;
+        }
+        if self.points.len() == LONGEST {
+            self.points.pop_front();
+        }
+        self.points.push_back(rates);
+    }
+
+    /// One figure of the last intervals, the latest at the end.
+    pub fn last(&self, count: usize, figure: fn(&Rates) -> Option<f64>) -> Vec<Option<f64>> {
+        let from = self.points.len().saturating_sub(count);
+        let points = self.points.iter().skip(from);
+        points
+            .map(|rates| rates.as_ref().and_then(figure))
+            .collect()
+    }
+
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+}

@@ -1,0 +1,121 @@
+//! The sinks that the source knows, and their leases.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::draw::{put, split};
+use super::header::lease;
+use super::state::Watch;
+use super::words::{NONE, maybe_ns, shortened};
+use crate::model::PeerStatus;
+use crate::views::text::Nanoseconds;
+
+/// Widths of what stands behind the address.
+const NODE: usize = 10;
+const STATE: usize = 13;
+const RTT: usize = 9;
+const LEFT: usize = 9;
+const CLOCK: usize = 23;
+
+fn cells(peer: &PeerStatus) -> [(String, usize); 5] {
+    let clock = match (peer.clock_offset_ns, peer.clock_error_ns) {
+        (Some(offset), Some(error)) => format!(
+            "{}{} +- {}",
+            if offset < 0 { "" } else { "+" },
+            Nanoseconds(offset),
+            Nanoseconds(error.cast_signed())
+        ),
+        _ => NONE.to_owned(),
+    };
+    let node = peer
+        .node
+        .map_or_else(|| NONE.to_owned(), |node| node.to_string());
+    [
+        (peer.state.to_owned(), STATE),
+        (node, NODE),
+        (maybe_ns(peer.rtt_ns.map(i64::from)), RTT),
+        (
+            Nanoseconds(peer.lease_left_ns.cast_signed()).to_string(),
+            LEFT,
+        ),
+        (clock, CLOCK),
+    ]
+}
+
+pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
+    let rows = watch.peers_shown().len();
+    let (head, list) = split(area, 1);
+    watch.peers_cursor.fit(rows, list.height as usize);
+    let peers = watch.peers_shown();
+    let longest = peers.iter().map(|peer| peer.dest.to_string().len()).max();
+    let width = area.width as usize;
+    let addr = longest.unwrap_or(0).max(15).min(width / 3);
+    // What there is room for; the sentence takes the rest.
+    let mut used = addr + 1;
+    let mut columns = 0;
+    for (_, width_of) in cells_of_titles() {
+        if used + width_of < width {
+            used += width_of + 1;
+            columns += 1;
+        }
+    }
+    let titles = cells_of_titles();
+    let mut title = format!("{:<addr$} ", "sink before");
+    for (index, (text, width)) in titles.iter().take(columns).enumerate() {
+        title += &aligned(text, *width, index == 0);
+    }
+    if width > used + 10 {
+        title += "means";
+    }
+    put(buffer, head, 0, &Line::styled(title, watch.look.strong()));
+    if peers.is_empty() {
+        let source = watch.status().is_some_and(|status| status.source.is_some());
+        let text = match (source, watch.filter.is_empty()) {
+            (false, _) => "no source here: sinks answer the sources that ask them",
+            (true, true) => "no sink was asked for a lease yet",
+            (true, false) => "no peer has all words of the filter (Esc shows all again)",
+        };
+        put(buffer, list, 1, &Line::styled(text, watch.look.faint()));
+        return;
+    }
+    let shown = watch.peers_cursor.shown(rows);
+    for (line, peer) in peers[shown.clone()].iter().enumerate() {
+        let style = match peer.state {
+            "granted" => watch.look.good(),
+            "idle" | "asking" => Style::new(),
+            _ => watch.look.bad(),
+        };
+        let dest = shortened(&peer.dest.to_string(), addr, watch.dots());
+        let mut spans = vec![Span::raw(format!("{dest:<addr$} "))];
+        for (index, (text, width)) in cells(peer).iter().take(columns).enumerate() {
+            let style = if index == 0 { style } else { Style::new() };
+            spans.push(Span::styled(aligned(text, *width, index == 0), style));
+        }
+        spans.push(Span::raw(lease(peer.state)));
+        put(buffer, list, line, &Line::from(spans));
+        if shown.start + line == watch.peers_cursor.at {
+            let y = list.y + line as u16;
+            buffer.set_style(Rect::new(list.x, y, list.width, 1), watch.look.chosen());
+        }
+    }
+}
+
+fn cells_of_titles() -> [(&'static str, usize); 5] {
+    [
+        ("state", STATE),
+        ("node", NODE),
+        ("rtt", RTT),
+        ("lease", LEFT),
+        ("clock ahead", CLOCK),
+    ]
+}
+
+fn aligned(text: &str, width: usize, left: bool) -> String {
+    if left {
+        format!("{text:<width$} ")
+    } else {
+        format!("{text:>width$} ")
+    }
+}

@@ -1,0 +1,48 @@
+//! Bars of characters: figures over time, and parts of a whole.
+
+use super::look::Look;
+
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII: [char; 9] = [' ', '.', '.', ':', ':', '+', '+', '#', '#'];
+/// From left to right.
+const LYING: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/// Standing bars, one a figure, in lines from top to bottom. What is not known is a dot at the bottom.
+pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -> Vec<String> {
+    let steps = if look.unicode { EIGHTHS } else { ASCII };
+    let unknown = if look.unicode { '·' } else { '-' };
+    let eighths = |figure: f64| -> usize {
+        if most <= 0.0 || figure <= 0.0 {
+            return 0;
+        }
+        // The least that there is can be seen.
+        ((figure / most * height as f64 * 8.0).round() as usize).clamp(1, height * 8)
+    };
+    (0..height)
+        .rev()
+        .map(|level| {
+            figures
+                .iter()
+                .map(|figure| match figure {
+                    Some(figure) => steps[eighths(*figure).saturating_sub(level * 8).min(8)],
+                    None if level == 0 => unknown,
+                    None => ' ',
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// A lying bar of at most so many characters.
+pub fn lying(look: Look, share: f64, width: usize) -> String {
+    let eighths = (share * width as f64 * 8.0).round() as usize;
+    let eighths = eighths.clamp(usize::from(share > 0.0), width * 8);
+    if !look.unicode {
+        return "#".repeat(eighths.div_ceil(8));
+    }
+    let mut bar = "█".repeat(eighths / 8);
+    if !eighths.is_multiple_of(8) {
+        bar.push(LYING[eighths % 8]);
+    }
+    bar
+}

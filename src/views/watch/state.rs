@@ -1,0 +1,178 @@
+//! What is watched, and how: the state between looks and keys.
+
+use std::time::Duration;
+
+use super::columns::Column;
+use super::counters::{Counter, counters};
+use super::cursor::Cursor;
+use super::filter::Filter;
+use super::flows::Flows;
+use super::keys::Key;
+use super::look::Look;
+use crate::model::{FlowStatus, HostStatus, PeerStatus};
+
+/// A host at one time.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub status: HostStatus,
+    /// By a clock that never steps, from any beginning.
+    pub at: Duration,
+    /// Since the Unix epoch.
+    pub wall_ns: u64,
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tab {
+    Flows,
+    Counters,
+    Peers,
+    Why,
+}
+
+impl Tab {
+    pub const ALL: [Self; 4] = [Self::Flows, Self::Counters, Self::Peers, Self::Why];
+
+    pub fn neighbour(self, by: usize) -> Self {
+        Self::ALL[(self as usize + by) % Self::ALL.len()]
+    }
+}
+
+/// The state of the view.
+#[derive(Debug)]
+pub struct Watch {
+    pub(super) look: Look,
+    pub interval: Duration,
+    pub paused: bool,
+    pub(super) tab: Tab,
+    pub(super) detail: bool,
+    pub(super) help: bool,
+    /// A key was pressed: nothing is chosen for the user any more.
+    pub(super) pressed: bool,
+    pub(super) filter: Filter,
+    pub(super) typing: bool,
+    pub(super) now: Option<Snapshot>,
+    /// Why the last look failed.
+    pub(super) trouble: Option<String>,
+    pub(super) flows: Flows,
+    pub(super) counters: Vec<Counter>,
+    pub(super) counters_cursor: Cursor,
+    pub(super) peers_cursor: Cursor,
+    pub(super) why_cursor: Cursor,
+    pub(super) why_rows: usize,
+}
+
+impl Watch {
+    pub fn new(look: Look, interval: Duration, sort: Column) -> Self {
+        Self {
+            look,
+            interval,
+            paused: false,
+            tab: Tab::Flows,
+            detail: false,
+            help: false,
+            pressed: false,
+            filter: Filter::default(),
+            typing: false,
+            now: None,
+            trouble: None,
+            flows: Flows::sorted_by(sort),
+            counters: Vec::new(),
+            counters_cursor: Cursor::default(),
+            peers_cursor: Cursor::default(),
+            why_cursor: Cursor::default(),
+            why_rows: 0,
+        }
+    }
+
+    /// Takes what a look found.
+    pub fn update(&mut self, snapshot: Snapshot) {
+        let since = self.now.as_ref().map(|before| {
+            let seconds = snapshot.at.saturating_sub(before.at).as_secs_f64();
+            (seconds, before.wall_ns)
+        });
+        let flows = flows_of(&snapshot.status);
+        self.flows.update(flows, since);
+        let seconds = since.map(|(seconds, _)| seconds);
+        self.counters = counters(&snapshot.status, &self.counters, seconds);
+        if !self.pressed && snapshot.status.sink.is_none() && snapshot.status.source.is_some() {
+            self.tab = Tab::Counters;
+        }
+        self.now = Some(snapshot);
+        self.trouble = None;
+        self.arrange();
+    }
+
+    /// The last look failed: what was seen before stays.
+    pub fn fail(&mut self, why: String) {
+        self.trouble = Some(why);
+    }
+
+    pub(super) fn show(&mut self, tab: Tab) {
+        self.tab = tab;
+        self.detail = false;
+    }
+
+    pub(super) fn wall_ns(&self) -> u64 {
+        self.now.as_ref().map_or(0, |now| now.wall_ns)
+    }
+
+    pub(super) fn status(&self) -> Option<&HostStatus> {
+        self.now.as_ref().map(|now| &now.status)
+    }
+
+    pub(super) fn arrange(&mut self) {
+        let wall_ns = self.wall_ns();
+        let flows = self
+            .now
+            .as_ref()
+            .map_or(&[][..], |now| flows_of(&now.status));
+        self.flows.arrange(flows, &self.filter, wall_ns);
+    }
+
+    pub(super) fn move_in_flows(&mut self, key: Key) {
+        let flows = self
+            .now
+            .as_ref()
+            .map_or(&[][..], |now| flows_of(&now.status));
+        self.flows.press(key, flows);
+    }
+
+    pub(super) fn choose(&mut self) {
+        let flows = self
+            .now
+            .as_ref()
+            .map_or(&[][..], |now| flows_of(&now.status));
+        self.flows.choose(flows);
+    }
+
+    pub(super) fn counters_shown(&self) -> Vec<&Counter> {
+        let fits = |one: &&Counter| {
+            self.filter.is_empty()
+                || self.filter.fits(
+                    &format!("{} {} {}", one.section.name(), one.name, one.text).to_lowercase(),
+                )
+        };
+        self.counters.iter().filter(fits).collect()
+    }
+
+    pub(super) fn peers_shown(&self) -> Vec<&PeerStatus> {
+        let source = self.status().and_then(|status| status.source.as_ref());
+        let fits = |one: &&PeerStatus| {
+            self.filter.is_empty() || {
+                let node = one.node.map_or_else(String::new, |node| node.to_string());
+                self.filter.fits(&format!(
+                    "{} {} {} node {node}",
+                    one.source, one.dest, one.state
+                ))
+            }
+        };
+        source.map_or_else(Vec::new, |source| {
+            source.peers.iter().filter(fits).collect()
+        })
+    }
+}
+
+pub(super) fn flows_of(status: &HostStatus) -> &[FlowStatus] {
+    status.sink.as_ref().map_or(&[], |sink| &sink.flows)
+}
