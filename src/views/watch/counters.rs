@@ -31,7 +31,7 @@ pub struct Counter {
     pub rate: Option<f64>,
 }
 
-/// What was counted, each section's counters that are 0 last; rates by what the look before had.
+/// What was counted, counters that are 0 last; rates by what the look before had.
 pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -> Vec<Counter> {
     let mut all = Vec::new();
     let mut add = |section, name: &'static str, text, count| {
@@ -71,7 +71,7 @@ pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -
             }
         }
     }
-    all.sort_by_key(|one| (one.section as u8, one.count == 0));
+    all.sort_by_key(|one| (one.count == 0, one.section as u8));
     all
 }
 

@@ -1,5 +1,7 @@
 //! One flow: its figures, the histogram of its latencies, and what became of it while it was watched.
 
+use std::collections::VecDeque;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -134,47 +136,69 @@ fn facts(look: Look, row: &Row<'_>, width: usize, most: usize) -> Vec<Line<'stat
         .collect()
 }
 
-/// A slot, or all slots below one.
+/// A slot, or some beside each other.
+#[derive(Clone, Copy)]
 struct Bar {
-    label: String,
+    first: usize,
+    last: usize,
     life: u64,
     lately: u64,
 }
 
-/// The slots that hold packets, the lowest of them in one where there are too many.
+impl Bar {
+    fn with(self, other: Self) -> Self {
+        Self {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            life: self.life + other.life,
+            lately: self.lately + other.lately,
+        }
+    }
+
+    /// The last bar holds everything from its begin on if it is several slots.
+    fn label(self, is_last: bool) -> String {
+        match (self.last, is_last && self.first < self.last) {
+            (0, _) => "0 or less".to_owned(),
+            (_, true) => format!("> {}", Nanoseconds(upper_ns(self.first.saturating_sub(1)))),
+            (last, false) => format!("< {}", Nanoseconds(upper_ns(last))),
+        }
+    }
+}
+
+/// The slots that hold packets; where there are too many, the rarer end goes together.
 fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
-    let count = |counts: Option<&[u32]>, slot: usize| {
-        counts
-            .and_then(|counts| counts.get(slot))
-            .map_or(0, |count| u64::from(*count))
-    };
-    let life = Some(&flow.histogram[..]);
-    let used = |slot: &usize| count(life, *slot) + count(window, *slot) > 0;
-    let slots = 0..flow.histogram.len();
-    let (Some(first), Some(last)) = (slots.clone().find(used), slots.rev().find(used)) else {
-        return Vec::new();
-    };
-    let from = first.max((last + 1).saturating_sub(most.max(1)));
-    (from..=last)
-        .map(|slot| {
-            let all = if slot == from {
-                first..=slot
-            } else {
-                slot..=slot
-            };
-            let sum = |counts| all.clone().map(|slot| count(counts, slot)).sum();
-            let upper = Nanoseconds(upper_ns(slot));
-            Bar {
-                label: if slot == 0 {
-                    "0 or less".to_owned()
-                } else {
-                    format!("< {upper}")
-                },
-                life: sum(life),
-                lately: sum(window),
-            }
+    let count = |counts: &[u32], slot: usize| counts.get(slot).map_or(0, |one| u64::from(*one));
+    let mut bars: VecDeque<Bar> = (0..flow.histogram.len())
+        .map(|slot| Bar {
+            first: slot,
+            last: slot,
+            life: count(&flow.histogram, slot),
+            lately: window.map_or(0, |counts| count(counts, slot)),
         })
-        .collect()
+        .collect();
+    let is_empty = |bar: Option<&Bar>| bar.is_some_and(|bar| bar.life + bar.lately == 0);
+    while is_empty(bars.front()) {
+        bars.pop_front();
+    }
+    while is_empty(bars.back()) {
+        bars.pop_back();
+    }
+    while bars.len() > most.max(2) {
+        let rarer_first = bars.front().map(|bar| bar.life) <= bars.back().map(|bar| bar.life);
+        let ends = if rarer_first {
+            [bars.pop_front(), bars.pop_front()]
+        } else {
+            [bars.pop_back(), bars.pop_back()]
+        };
+        if let [Some(one), Some(other)] = ends {
+            if rarer_first {
+                bars.push_front(one.with(other));
+            } else {
+                bars.push_back(one.with(other));
+            }
+        }
+    }
+    bars.into()
 }
 
 /// Draws the histogram; returns how many lines it took.
@@ -191,11 +215,11 @@ fn histogram(
     let most = bars.iter().map(|bar| bar.life).max().unwrap_or(0);
     let most_lately = bars.iter().map(|bar| bar.lately).max().unwrap_or(0);
     // Label and share; then two bars with a share between.
-    let room = (area.width as usize).saturating_sub(10 + 8 + 9);
+    let room = (area.width as usize).saturating_sub(28);
     let (wide, narrow) = (room * 2 / 3, room / 3);
     let title = format!(
         "{:>10} {:<wide$} {:>7} {:<narrow$}",
-        "latency", "all packets", "", "since the last look"
+        "latency", "all packets", "", "since last look"
     );
     put(buffer, area, 0, &Line::styled(title, look.strong()));
     let share = |part: u64, all: u64| part as f64 / (all.max(1)) as f64;
@@ -203,7 +227,7 @@ fn histogram(
         let long = plot::lying(look, share(bar.life, most), wide);
         let short = plot::lying(look, share(bar.lately, most_lately), narrow);
         let line = Line::from(vec![
-            Span::raw(format!("{:>10} ", bar.label)),
+            Span::raw(format!("{:>10} ", bar.label(row + 1 == bars.len()))),
             Span::styled(padded(&long, wide), look.bar()),
             Span::raw(format!(" {:>7} ", percent(share(bar.life, all)))),
             Span::styled(padded(&short, narrow), look.bar()),
@@ -250,7 +274,7 @@ const PLOTS: [Plot; 4] = [
 
 /// Draws what became of the flow, the latest at the right.
 fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
-    const LABEL: usize = 16;
+    const LABEL: usize = 19;
     let height = area.height as usize;
     let shown = PLOTS.len().min(height);
     if shown == 0 {
@@ -270,7 +294,7 @@ fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
         };
         for (row, line) in lines.iter().enumerate() {
             let label = if row == 0 {
-                format!("{:<6}{scale:>9} ", one.name)
+                format!("{:<6}{scale:>12} ", one.name)
             } else {
                 " ".repeat(LABEL)
             };

@@ -180,9 +180,10 @@ impl Watch {
                 ""
             };
             let middle = (area.height as usize).saturating_sub(2) / 2;
-            put(buffer, area, middle, &Line::raw(text).centered());
-            let waits = Line::styled(waits, self.look.faint());
-            put(buffer, area, middle + 1, &waits.centered());
+            let centred = |text: &str| format!("{text:^width$}", width = area.width as usize);
+            put(buffer, area, middle, &Line::raw(centred(text)));
+            let waits = Line::styled(centred(waits), self.look.faint());
+            put(buffer, area, middle + 1, &waits);
             return;
         }
         match self.tab {
@@ -330,10 +331,7 @@ const HELP: [(&str, &str); 12] = [
     ("Ctrl-L, Ctrl-Z", "draw anew, suspend"),
     ("q, Ctrl-C", "quit"),
     ("", ""),
-    (
-        "",
-        "loss, p50, p99: since the last look; a bound of p50 and p99, 2^n ns",
-    ),
+    ("", "loss, p50, p99 are of the last interval"),
 ];
 
 fn counter(look: Look, one: &Counter) -> Line<'static> {

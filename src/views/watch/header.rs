@@ -265,8 +265,6 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// What a state of a lease means, in few words.
 pub fn lease(state: &str) -> &'static str {
     match state {
-        "granted" => "strips: packets are tagged",
-        "idle" => "strips, and nothing is sent to it",
         "asking" => "asked for a lease",
         "silent" => "does not answer: packets go untagged",
         "no_sink" => "no sink before it: packets go untagged",

@@ -66,9 +66,6 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     for (index, (text, width)) in titles.iter().take(columns).enumerate() {
         title += &aligned(text, *width, index == 0);
     }
-    if width > used + 10 {
-        title += "means";
-    }
     put(buffer, head, 0, &Line::styled(title, watch.look.strong()));
     if peers.is_empty() {
         let source = watch.status().is_some_and(|status| status.source.is_some());
@@ -89,11 +86,15 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         };
         let dest = shortened(&peer.dest.to_string(), addr, watch.dots());
         let mut spans = vec![Span::raw(format!("{dest:<addr$} "))];
-        for (index, (text, width)) in cells(peer).iter().take(columns).enumerate() {
+        let strips = ["granted", "idle"].contains(&peer.state);
+        let known = if strips { columns } else { 1 };
+        for (index, (text, width)) in cells(peer).iter().take(known).enumerate() {
             let style = if index == 0 { style } else { Style::new() };
             spans.push(Span::styled(aligned(text, *width, index == 0), style));
         }
-        spans.push(Span::raw(lease(peer.state)));
+        if !strips {
+            spans.push(Span::styled(lease(peer.state), style));
+        }
         put(buffer, list, line, &Line::from(spans));
         if shown.start + line == watch.peers_cursor.at {
             let y = list.y + line as u16;
@@ -108,7 +109,7 @@ fn cells_of_titles() -> [(&'static str, usize); 5] {
         ("node", NODE),
         ("rtt", RTT),
         ("lease", LEFT),
-        ("clock ahead", CLOCK),
+        ("clock is ahead by", CLOCK),
     ]
 }
 
