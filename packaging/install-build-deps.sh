@@ -9,7 +9,7 @@ packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 components=()
 for argument; do
 	case $argument in
-	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps prometheus python3 tcpdump tshark util-linux) ;;
+	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps prometheus python3 tcpdump tmux tshark util-linux) ;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;

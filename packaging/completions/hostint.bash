@@ -801,7 +801,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-h -V --flows --sort --peers --all --json --control --preflight --dev --collector --check-config --bpffs --help --version"
+            opts="-h -V --flows --sort --peers --all --json --watch --control --preflight --dev --collector --check-config --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -816,6 +816,10 @@ _hostint() {
                     return 0
                     ;;
                 --peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -159,6 +159,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l sort -d 'How 
 latency\t'highest mean latency first'
 packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l watch -d 'Show flows, counters and peers on the whole screen, and look again every so many seconds [default: 1]; with --json a line each time' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket of the sink\'s daemon, which is asked where this user may not read the host\'s state [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, too; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, too; repeat for several' -r

@@ -40,5 +40,6 @@ mod root {
     mod superpackets;
     mod traffic;
     mod trust;
+    mod watch;
     mod watchlist;
 }

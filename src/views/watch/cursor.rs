@@ -32,7 +32,7 @@ impl Cursor {
     pub fn fit(&mut self, rows: usize, page: usize) {
         self.page = page;
         self.at = self.at.min(rows.saturating_sub(1));
-        let lowest = (self.at + 1).saturating_sub(page);
+        let lowest = (self.at + 1).saturating_sub(page.max(1));
         self.top = self
             .top
             .clamp(lowest, self.at)

@@ -9,13 +9,12 @@ use ratatui::text::{Line, Span};
 use super::columns::Row;
 use super::draw::{put, split};
 use super::flows::Rates;
-use super::header::wrap;
 use super::histogram::{quantile, upper_ns};
 use super::history::History;
 use super::look::Look;
 use super::plot;
 use super::state::{Watch, flows_of};
-use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate};
+use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate, wrap};
 use crate::model::FlowStatus;
 use crate::views::text::{Grouped, Nanoseconds};
 

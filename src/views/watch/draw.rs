@@ -6,10 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::columns::Column;
 use super::counters::Counter;
 use super::look::Look;
-use super::state::{Tab, Watch, flows_of};
+use super::state::{Tab, Watch};
 use super::words::{maybe_rate, shortened};
 use super::{detail, header, peers};
 use crate::views::text::Grouped;
@@ -25,7 +24,7 @@ pub fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
 }
 
 /// Gives a whole line a style.
-fn paint(buffer: &mut Buffer, area: Rect, row: usize, style: Style) {
+pub fn paint(buffer: &mut Buffer, area: Rect, row: usize, style: Style) {
     if row < area.height as usize {
         buffer.set_style(Rect::new(area.x, area.y + row as u16, area.width, 1), style);
     }
@@ -203,74 +202,6 @@ impl Watch {
         }
     }
 
-    fn table(&mut self, buffer: &mut Buffer, area: Rect) {
-        let (head, list) = split(area, 1);
-        self.flows
-            .cursor
-            .fit(self.flows.len(), list.height as usize);
-        let Some(now) = &self.now else {
-            return;
-        };
-        let flows = flows_of(&now.status);
-        let shown = self.flows.cursor.shown(self.flows.len());
-        let rows: Vec<_> = shown
-            .clone()
-            .filter_map(|row| self.flows.row(row, flows, now.wall_ns))
-            .collect();
-        let longest = rows.iter().map(|row| row.flow.flow.to_string().len()).max();
-        let columns = columns(self.flows.sort, longest.unwrap_or(0), area.width as usize);
-        put(buffer, head, 0, &self.titles(&columns));
-        for (line, row) in rows.iter().enumerate() {
-            let lossy = row
-                .rates
-                .and_then(|rates| rates.loss)
-                .is_some_and(|loss| loss > 0.0);
-            let cells = columns.iter().map(|(column, width)| {
-                let cell = shortened(&column.cell(row), *width, self.dots());
-                let style = match column {
-                    Column::LossNow if lossy => self.look.bad(),
-                    _ => Style::new(),
-                };
-                Span::styled(aligned(&cell, *width, column.is_text()), style)
-            });
-            put(buffer, list, line, &Line::from_iter(cells));
-            if shown.start + line == self.flows.cursor.at {
-                paint(buffer, list, line, self.look.chosen());
-            }
-        }
-        if rows.is_empty() {
-            let text = match (flows.is_empty(), now.status.sink.is_some()) {
-                (false, _) => "no flow has all words of the filter (Esc shows all again)",
-                (true, true) => "no flow has come yet",
-                (true, false) => "no sink here: flows are measured where they arrive",
-            };
-            put(buffer, list, 1, &Line::styled(text, self.look.faint()));
-        }
-        self.flows.watch(shown, flows);
-    }
-
-    fn titles(&self, columns: &[(Column, usize)]) -> Line<'static> {
-        let descends = self.flows.sort.descends() != self.flows.reversed;
-        let mark = match descends {
-            true => self.look.either("▾", "v"),
-            false => self.look.either("▴", "^"),
-        };
-        Line::from_iter(columns.iter().map(|(column, width)| {
-            let sorts = *column == self.flows.sort;
-            let title = if sorts {
-                format!("{mark}{}", column.title())
-            } else {
-                column.title().to_owned()
-            };
-            let style = if sorts {
-                self.look.head()
-            } else {
-                self.look.strong()
-            };
-            Span::styled(aligned(&title, *width, column.is_text()), style)
-        }))
-    }
-
     fn counters(&mut self, buffer: &mut Buffer, area: Rect) {
         let rows = self.counters_shown().len();
         let (head, list) = split(area, 1);
@@ -353,49 +284,4 @@ fn counter(look: Look, one: &Counter) -> Line<'static> {
             style,
         ),
     ])
-}
-
-/// Text in its column, with a space before all but the first.
-fn aligned(text: &str, width: usize, is_text: bool) -> String {
-    if is_text {
-        format!("{text:<width$} ")
-    } else {
-        format!("{text:>width$} ")
-    }
-}
-
-/// What there is room for, from left to right, with widths.
-fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
-    let mut chosen = vec![Column::Flow];
-    let cost = |column: Column| column.width() + 1;
-    // Of long flows the middle goes before the second figure does.
-    let mut flow = longest.max(Column::Flow.width());
-    let figures: usize = Column::BY_IMPORTANCE
-        .iter()
-        .take(4)
-        .map(|one| cost(*one))
-        .sum();
-    flow = flow.min(width.saturating_sub(figures + 1).max(Column::Flow.width()));
-    let mut left = width.saturating_sub(flow + 1);
-    let first = (sort != Column::Flow).then_some(sort);
-    for column in first.into_iter().chain(Column::BY_IMPORTANCE) {
-        // The space behind the last is not needed.
-        if !chosen.contains(&column) && cost(column) <= left + 1 {
-            left = (left + 1).saturating_sub(cost(column) + 1);
-            chosen.push(column);
-        }
-    }
-    let ordered = Column::ALL.into_iter().filter(|one| chosen.contains(one));
-    ordered
-        .map(|one| {
-            (
-                one,
-                if one == Column::Flow {
-                    flow
-                } else {
-                    one.width()
-                },
-            )
-        })
-        .collect()
 }

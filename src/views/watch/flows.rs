@@ -159,7 +159,7 @@ impl Flows {
                 text.clear();
                 let _ = write!(
                     text,
-                    "{} node {} {}",
+                    "{} node:{} {}",
                     flow.flow, flow.source_node, flow.encapsulation
                 );
                 filter.fits(&text)

@@ -5,9 +5,9 @@ use ratatui::text::{Line, Span};
 
 use super::counters::{Section, rate};
 use super::state::Watch;
-use super::words::{self, maybe_rate, shortened};
+use super::words::{self, maybe_rate, shortened, wrap};
 use crate::model::reasons::{Severity, Topic};
-use crate::model::{Attachment, LeaseState, Reason};
+use crate::model::{Attachment, Reason};
 use crate::views::text::Grouped;
 
 /// Parts of a line by importance: those that there is no room for are left out.
@@ -241,45 +241,4 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
         lines.push(Line::styled(all_well, watch.look.faint()));
     }
     lines
-}
-
-/// Lines of at most so many characters, broken between words where that can be.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let Some(line) = lines.last_mut() else {
-            continue;
-        };
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-/// What a state of a lease means, in few words.
-pub fn lease(state: &str) -> &'static str {
-    match state {
-        "asking" => "asked for a lease",
-        "silent" => "does not answer: packets go untagged",
-        "no_sink" => "no sink before it: packets go untagged",
-        "forged" => "wrong tag (--lease-key? NAT?): packets go untagged",
-        "encapsulation" => "does not recognise what is sent: packets go untagged",
-        "mark" => "has another mark or port: packets go untagged",
-        "own_node" => "has this host's own node id: packets go untagged",
-        _ if state
-            == (LeaseState::Duplicate {
-                addr: [0, 0, 0, 0].into(),
-            })
-            .name() =>
-        {
-            "has the node id of another: packets go untagged"
-        }
-        _ => "packets go untagged",
-    }
 }

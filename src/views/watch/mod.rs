@@ -15,6 +15,7 @@ mod look;
 mod peers;
 mod plot;
 mod state;
+mod table;
 mod words;
 
 pub use columns::Column;

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::draw::{put, split};
-use super::header::lease;
 use super::state::Watch;
 use super::words::{NONE, maybe_ns, shortened};
 use crate::model::PeerStatus;
@@ -118,5 +117,20 @@ fn aligned(text: &str, width: usize, left: bool) -> String {
         format!("{text:<width$} ")
     } else {
         format!("{text:>width$} ")
+    }
+}
+
+/// What a state of a lease means, in few words.
+fn lease(state: &str) -> &'static str {
+    match state {
+        "asking" => "asked for a lease",
+        "silent" => "does not answer: packets go untagged",
+        "no_sink" => "no sink before it: packets go untagged",
+        "forged" => "wrong tag (--lease-key? NAT?): packets go untagged",
+        "encapsulation" => "does not recognise what is sent: packets go untagged",
+        "mark" => "has another mark or port: packets go untagged",
+        "own_node" => "has this host's own node id: packets go untagged",
+        "duplicate" => "has the node id of another: packets go untagged",
+        _ => "packets go untagged",
     }
 }

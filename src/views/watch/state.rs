@@ -162,7 +162,7 @@ impl Watch {
             self.filter.is_empty() || {
                 let node = one.node.map_or_else(String::new, |node| node.to_string());
                 self.filter.fits(&format!(
-                    "{} {} {} node {node}",
+                    "{} {} {} node:{node}",
                     one.source, one.dest, one.state
                 ))
             }

@@ -74,3 +74,22 @@ pub fn shortened(text: &str, width: usize, dots: &str) -> String {
     let back: String = text.chars().skip(length - back).collect();
     format!("{front}{dots}{back}")
 }
+
+/// Lines of at most so many characters, broken between words where that can be.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else {
+            continue;
+        };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}

@@ -1,0 +1,209 @@
+//! The full-screen view in a real terminal: what it shows, and how it leaves.
+
+use std::process::Output;
+
+use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or};
+
+/// A terminal on a host, with a shell in it.
+struct Tmux<'a> {
+    host: &'a Host,
+}
+
+impl<'a> Tmux<'a> {
+    fn start(host: &'a Host, width: u16, height: u16) -> Self {
+        let tmux = Self { host };
+        let size = [width.to_string(), height.to_string()];
+        let output = tmux.run(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-s",
+            "w",
+            "-x",
+            &size[0],
+            "-y",
+            &size[1],
+            "sh",
+        ]);
+        assert!(output.status.success(), "{output:?}");
+        tmux
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let args = [&["-L", &self.host.ns], args].concat();
+        let mut command = self.host.command("tmux", &args);
+        command.env("LC_ALL", "C.UTF-8").env_remove("TMUX");
+        command.env("PS1", "$ ").env_remove("ENV");
+        command.output().unwrap()
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        let output = self.run(&[&["send-keys", "-t", "w"], keys].concat());
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    fn line(&self, line: &str) {
+        self.keys(&["-l", line]);
+        self.keys(&["Enter"]);
+    }
+
+    fn screen(&self) -> String {
+        let output = self.run(&["capture-pane", "-p", "-t", "w"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn ask(&self, format: &str) -> String {
+        let output = self.run(&["display-message", "-p", "-t", "w", format]);
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    fn await_words(&self, what: &str, words: &[&str]) {
+        await_that_or(
+            || {
+                let screen = self.screen();
+                words.iter().all(|word| screen.contains(word))
+            },
+            || format!("never happened: {what}: {words:?} in\n{}", self.screen()),
+        );
+    }
+
+    /// The shell has the terminal again, as it was.
+    fn await_restored(&self, what: &str) {
+        await_that(&format!("{what}: the screen is given back"), || {
+            self.ask("#{alternate_on} #{cursor_flag}") == "0 1"
+        });
+        self.line("stty -a | tr ' ' '\\n' | grep -cE '^(icanon|echo|isig|opost);?$'");
+        self.await_words(what, &["\n4\n"]);
+        self.line("printf '\\033[2J\\033[H'");
+        await_that(&format!("{what}: an empty screen"), || {
+            !self.screen().contains("\n4\n")
+        });
+    }
+
+    fn hostint_pid(&self) -> String {
+        let shell = self.ask("#{pane_pid}");
+        self.host.sh(&format!("pgrep -P {shell}")).trim().to_owned()
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        self.run(&["kill-server"]);
+    }
+}
+
+#[test]
+fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
+    let lab = Lab::new();
+    let tmux = Tmux::start(&lab.b, 120, 24);
+    let watch = format!("{HOSTINT} status --watch=0.1");
+    tmux.line(&watch);
+    tmux.await_words("a host with nothing", &["nothing of hostint runs"]);
+
+    let _sinks = lab.tag("");
+    tmux.await_words(
+        "a sink that comes is seen",
+        &["stripped 0/s", "no flow has come yet"],
+    );
+    lab.drop_packets("udp dport 6000 numgen inc mod 4 < 1");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let send = |n: u32| {
+        for _ in 0..n {
+            from.send_to(&[7; 64], "10.9.2.1:6000").unwrap();
+        }
+    };
+    send(1000);
+    tmux.await_words(
+        "the flow with its loss",
+        &["udp 10.9.1.1:5000 > 10.9.2.1:6000", "25.0%"],
+    );
+    tmux.keys(&["-l", "/6001"]);
+    tmux.await_words("a filter", &["no flow has all words", "/6001"]);
+    tmux.keys(&["BSpace"]);
+    tmux.keys(&["-l", "0"]);
+    tmux.keys(&["Enter"]);
+    tmux.await_words("another filter", &["Flows 1 ", "udp 10.9.1.1:5000"]);
+    tmux.keys(&["Enter"]);
+    tmux.await_words(
+        "the flow's detail",
+        &["since last look", "loss in all 25.0%", "pkt/s"],
+    );
+    tmux.run(&["resize-window", "-t", "w", "-x", "60", "-y", "15"]);
+    tmux.await_words("a small terminal", &["since last look", "packets 750"]);
+    tmux.keys(&["Escape"]);
+    tmux.keys(&["2"]);
+    tmux.await_words("counters", &["stripped", "lost", "250"]);
+
+    tmux.keys(&["q"]);
+    tmux.await_restored("q");
+    drop(to);
+}
+
+#[test]
+fn however_it_ends_the_terminal_is_given_back() {
+    let lab = Lab::new();
+    let tmux = Tmux::start(&lab.b, 80, 24);
+    let watch = format!("{HOSTINT} status --watch=0.1");
+    let nothing = ["nothing of hostint runs"];
+    for signal in ["TERM", "INT", "HUP"] {
+        tmux.line(&watch);
+        tmux.await_words("it begins", &nothing);
+        lab.b.sh(&format!("kill -{signal} {}", tmux.hostint_pid()));
+        tmux.await_restored(signal);
+    }
+    for stop in ["Ctrl-Z", "SIGTSTP"] {
+        tmux.line(&watch);
+        tmux.await_words("it begins", &nothing);
+        if stop == "Ctrl-Z" {
+            tmux.keys(&["C-z"]);
+        } else {
+            lab.b.sh(&format!("kill -TSTP {}", tmux.hostint_pid()));
+        }
+        tmux.await_restored(stop);
+        tmux.line("fg");
+        tmux.await_words("it goes on", &nothing);
+        tmux.keys(&["C-c"]);
+        tmux.await_restored("Ctrl-C");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_is_lines_of_json_or_an_error() {
+    let lab = Lab::new();
+    let output = lab.b.try_hostint("status --watch");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        stderr.contains("no terminal") && stderr.contains("--watch --json"),
+        "{stderr}"
+    );
+
+    let _sink = lab.b.sink("--dev b0 --node-id 2");
+    let output = lab
+        .b
+        .command(
+            "bash",
+            &[
+                "-c",
+                &format!(
+                    "{HOSTINT} status --watch 0.1 --json | head -n 3; exit ${{PIPESTATUS[0]}}"
+                ),
+            ],
+        )
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "a reader that leaves is no failure"
+    );
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(lines.lines().count(), 3);
+    for line in lines.lines() {
+        let status: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(status["schema"], "hostint.status/1");
+        assert_eq!(status["node_id"], 2);
+    }
+}
