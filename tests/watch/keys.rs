@@ -69,7 +69,7 @@ fn a_filter_keeps_flows_with_all_its_words() {
     for (text, ports) in [
         ("/:40003 ", &[40_003][..]),
         ("/UDP node:2", &[40_005, 40_001]),
-        ("/over-tcp tcp", &[40_009, 40_006, 40_003]),
+        ("/10.9 tcp", &[40_009, 40_006, 40_003]),
         ("/no such flow", &[]),
     ] {
         let mut viewer = viewer();

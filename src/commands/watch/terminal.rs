@@ -8,14 +8,20 @@ use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
 use crate::views::watch::{Key, Watch};
 
+type Ours = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
 /// A terminal that is ours until this is dropped.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Ours,
+}
+
+fn terminal() -> io::Result<Ours> {
+    Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))
 }
 
 fn enter() -> io::Result<()> {
@@ -42,8 +48,9 @@ fn leave_on_panic() {
 impl Screen {
     pub fn open() -> io::Result<Self> {
         leave_on_panic();
-        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))?;
-        let mut screen = Self { terminal };
+        let mut screen = Self {
+            terminal: terminal()?,
+        };
         screen.take()?;
         Ok(screen)
     }
@@ -61,7 +68,10 @@ impl Screen {
 
     /// What is on the screen is not believed any more.
     pub fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `Terminal::clear`, which asks the terminal where its cursor is: the answer would come as keys.
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        self.terminal = terminal()?;
+        Ok(())
     }
 
     pub fn draw(&mut self, watch: &mut Watch) -> io::Result<()> {

@@ -16,6 +16,9 @@ use crate::views::text::Grouped;
 /// With so many lines a flow's detail leaves the table of flows on the screen.
 const HIGH: u16 = 40;
 
+/// So wide a terminal shows what counters mean.
+const WHOLE: u16 = 120;
+
 /// A line of an area, counted from its top; nothing where there is none.
 pub fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
     if row < area.height as usize {
@@ -61,7 +64,7 @@ impl Watch {
         let head = header::lines(self, area.width as usize);
         let (top, rest) = split(area, head.len());
         let (tabs, rest) = split(rest, 1);
-        let (body, foot) = split(rest, rest.height as usize - 1);
+        let (body, foot) = split(rest, (rest.height as usize).saturating_sub(1));
         let buffer = frame.buffer_mut();
         for (row, line) in head.iter().enumerate() {
             put(buffer, top, row, line);
@@ -98,9 +101,13 @@ impl Watch {
             spans.push(Span::styled(format!(" {} {title} ", number + 1), style));
         }
         let used: usize = spans.iter().map(Span::width).sum();
-        if !self.typing && !self.filter.is_empty() {
+        if !self.typing && !self.filters[self.tab as usize].is_empty() {
             let room = width.saturating_sub(used + 3);
-            let text = shortened(&self.filter.text, room.saturating_sub(1), self.dots());
+            let text = shortened(
+                &self.filters[self.tab as usize].text,
+                room.saturating_sub(1),
+                self.dots(),
+            );
             spans.push(Span::raw("  "));
             spans.push(Span::styled(format!("/{text}"), self.look.head()));
         }
@@ -110,7 +117,10 @@ impl Watch {
     fn foot(&self, width: usize) -> Line<'static> {
         if self.typing {
             return Line::from(vec![
-                Span::styled(format!("/{}", self.filter.text), self.look.head()),
+                Span::styled(
+                    format!("/{}", self.filters[self.tab as usize].text),
+                    self.look.head(),
+                ),
                 Span::styled(" ", self.look.chosen()),
                 Span::styled("  Enter keeps it, Esc drops it", self.look.faint()),
             ]);
@@ -204,8 +214,21 @@ impl Watch {
 
     fn counters(&mut self, buffer: &mut Buffer, area: Rect) {
         let rows = self.counters_shown().len();
-        let (head, list) = split(area, 1);
+        let (head, mut list) = split(area, 1);
+        // Where sentences are cut off, the chosen one has a line of its own.
+        let cut = area.width < WHOLE && list.height > 2;
+        let below = if cut {
+            let parts = split(list, list.height as usize - 1);
+            list = parts.0;
+            Some(parts.1)
+        } else {
+            None
+        };
         self.counters_cursor.fit(rows, list.height as usize);
+        let at = self.counters_cursor.at;
+        if let (Some(below), Some(one)) = (below, self.counters_shown().get(at)) {
+            put(buffer, below, 0, &Line::styled(one.text, self.look.faint()));
+        }
         let title = format!(
             "{:<7}{:<20}{:>9} {:>17}  {}",
             "of", "counter", "/s", "in all", "means"
@@ -242,27 +265,18 @@ impl Watch {
 
 /// As hostint-status(8) has it. The screen of 15 lines has room for ten.
 const HELP: [(&str, &str); 12] = [
-    (
-        "arrows, PgUp, PgDn",
-        "choose a flow; Home: the first, whoever it is",
-    ),
-    ("Enter, Esc", "the flow's histogram and history, and back"),
-    (
-        "s or >, S or <",
-        "sort by the next column, or the one before",
-    ),
+    ("arrows, PgUp, PgDn", "choose a flow; Home: the first"),
+    ("Enter, Esc", "its histogram and history, and back"),
+    ("s or >, S or <", "sort by the next column, or the last"),
     ("r", "reverse the order"),
-    ("/", "show what has all these words; Esc: all again"),
+    ("/", "show what has these words; Esc: all"),
     ("p or space", "pause, and go on"),
     ("+, -", "look less often, or more often"),
-    (
-        "Tab, 1 to 4",
-        "flows, counters, peers, and why things do not work",
-    ),
+    ("Tab, 1 to 4", "flows, counters, peers, troubles"),
     ("Ctrl-L, Ctrl-Z", "draw anew, suspend"),
     ("q, Ctrl-C", "quit"),
     ("", ""),
-    ("", "loss, p50, p99 are of the last interval"),
+    ("", "loss, p50, p99: of the last interval"),
 ];
 
 fn counter(look: Look, one: &Counter) -> Line<'static> {

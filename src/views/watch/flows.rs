@@ -157,11 +157,7 @@ impl Flows {
             places.retain(|place| {
                 let flow = &flows[*place as usize];
                 text.clear();
-                let _ = write!(
-                    text,
-                    "{} node:{} {}",
-                    flow.flow, flow.source_node, flow.encapsulation
-                );
+                let _ = write!(text, "{} node:{}", flow.flow, flow.source_node);
                 filter.fits(&text)
             });
         }

@@ -72,7 +72,7 @@ impl Watch {
                 if self.detail {
                     self.detail = false;
                 } else {
-                    self.filter.clear();
+                    self.filter().clear();
                     self.arrange();
                 }
             }
@@ -86,10 +86,10 @@ impl Watch {
             Key::Enter | Key::Down | Key::Up => self.typing = false,
             Key::Escape => {
                 self.typing = false;
-                self.filter.clear();
+                self.filter().clear();
             }
-            Key::Backspace => self.filter.pop(),
-            Key::Char(char) => self.filter.push(char),
+            Key::Backspace => self.filter().pop(),
+            Key::Char(char) => self.filter().push(char),
             _ => return,
         }
         self.arrange();

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::draw::{put, split};
-use super::state::Watch;
+use super::state::{Tab, Watch};
 use super::words::{NONE, maybe_ns, shortened};
 use crate::model::PeerStatus;
 use crate::views::text::Nanoseconds;
@@ -68,7 +68,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     put(buffer, head, 0, &Line::styled(title, watch.look.strong()));
     if peers.is_empty() {
         let source = watch.status().is_some_and(|status| status.source.is_some());
-        let text = match (source, watch.filter.is_empty()) {
+        let text = match (source, watch.filters[Tab::Peers as usize].is_empty()) {
             (false, _) => "no source here: sinks answer the sources that ask them",
             (true, true) => "no sink was asked for a lease yet",
             (true, false) => "no peer has all words of the filter (Esc shows all again)",

@@ -36,7 +36,7 @@ pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -
 /// A lying bar of at most so many characters.
 pub fn lying(look: Look, share: f64, width: usize) -> String {
     let eighths = (share * width as f64 * 8.0).round() as usize;
-    let eighths = eighths.clamp(usize::from(share > 0.0), width * 8);
+    let eighths = eighths.max(usize::from(share > 0.0)).min(width * 8);
     if !look.unicode {
         return "#".repeat(eighths.div_ceil(8));
     }

@@ -49,7 +49,8 @@ pub struct Watch {
     pub(super) help: bool,
     /// A key was pressed: nothing is chosen for the user any more.
     pub(super) pressed: bool,
-    pub(super) filter: Filter,
+    /// Of each tab.
+    pub(super) filters: [Filter; 4],
     pub(super) typing: bool,
     pub(super) now: Option<Snapshot>,
     /// Why the last look failed.
@@ -72,7 +73,7 @@ impl Watch {
             detail: false,
             help: false,
             pressed: false,
-            filter: Filter::default(),
+            filters: Default::default(),
             typing: false,
             now: None,
             trouble: None,
@@ -121,13 +122,18 @@ impl Watch {
         self.now.as_ref().map(|now| &now.status)
     }
 
+    pub(super) fn filter(&mut self) -> &mut Filter {
+        &mut self.filters[self.tab as usize]
+    }
+
     pub(super) fn arrange(&mut self) {
         let wall_ns = self.wall_ns();
         let flows = self
             .now
             .as_ref()
             .map_or(&[][..], |now| flows_of(&now.status));
-        self.flows.arrange(flows, &self.filter, wall_ns);
+        self.flows
+            .arrange(flows, &self.filters[Tab::Flows as usize], wall_ns);
     }
 
     pub(super) fn move_in_flows(&mut self, key: Key) {
@@ -148,8 +154,8 @@ impl Watch {
 
     pub(super) fn counters_shown(&self) -> Vec<&Counter> {
         let fits = |one: &&Counter| {
-            self.filter.is_empty()
-                || self.filter.fits(
+            self.filters[Tab::Counters as usize].is_empty()
+                || self.filters[Tab::Counters as usize].fits(
                     &format!("{} {} {}", one.section.name(), one.name, one.text).to_lowercase(),
                 )
         };
@@ -159,9 +165,9 @@ impl Watch {
     pub(super) fn peers_shown(&self) -> Vec<&PeerStatus> {
         let source = self.status().and_then(|status| status.source.as_ref());
         let fits = |one: &&PeerStatus| {
-            self.filter.is_empty() || {
+            self.filters[Tab::Peers as usize].is_empty() || {
                 let node = one.node.map_or_else(String::new, |node| node.to_string());
-                self.filter.fits(&format!(
+                self.filters[Tab::Peers as usize].fits(&format!(
                     "{} {} {} node:{node}",
                     one.source, one.dest, one.state
                 ))

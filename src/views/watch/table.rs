@@ -110,6 +110,8 @@ fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
             chosen.push(column);
         }
     }
+    // What is left over is the flow's.
+    flow = longest.clamp(flow, flow + left);
     let ordered = Column::ALL.into_iter().filter(|one| chosen.contains(one));
     ordered
         .map(|one| {

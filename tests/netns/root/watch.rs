@@ -1,21 +1,25 @@
 //! The full-screen view in a real terminal: what it shows, and how it leaves.
 
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or};
 
 /// A terminal on a host, with a shell in it.
 struct Tmux<'a> {
     host: &'a Host,
+    server: Child,
 }
 
 impl<'a> Tmux<'a> {
     fn start(host: &'a Host, width: u16, height: u16) -> Self {
-        let tmux = Self { host };
+        // No daemon: hostint finds the BPF file system by way of the processes that started it.
+        let server = Self::command(host, &["-f", "/dev/null", "-D"])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let tmux = Self { host, server };
         let size = [width.to_string(), height.to_string()];
-        let output = tmux.run(&[
-            "-f",
-            "/dev/null",
+        let session = [
             "new-session",
             "-d",
             "-s",
@@ -25,17 +29,23 @@ impl<'a> Tmux<'a> {
             "-y",
             &size[1],
             "sh",
-        ]);
-        assert!(output.status.success(), "{output:?}");
+        ];
+        await_that("a terminal", || tmux.run(&session).status.success());
         tmux
     }
 
-    fn run(&self, args: &[&str]) -> Output {
-        let args = [&["-L", &self.host.ns], args].concat();
-        let mut command = self.host.command("tmux", &args);
+    fn command(host: &Host, args: &[&str]) -> Command {
+        let args = [&["-L", &host.ns], args].concat();
+        let mut command = host.command("tmux", &args);
         command.env("LC_ALL", "C.UTF-8").env_remove("TMUX");
         command.env("PS1", "$ ").env_remove("ENV");
-        command.output().unwrap()
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Self::command(self.host, &[&["-N"], args].concat())
+            .output()
+            .unwrap()
     }
 
     fn keys(&self, keys: &[&str]) {
@@ -73,11 +83,11 @@ impl<'a> Tmux<'a> {
         await_that(&format!("{what}: the screen is given back"), || {
             self.ask("#{alternate_on} #{cursor_flag}") == "0 1"
         });
-        self.line("stty -a | tr ' ' '\\n' | grep -cE '^(icanon|echo|isig|opost);?$'");
-        self.await_words(what, &["\n4\n"]);
+        self.line("echo modes $(stty -a | tr ' ' '\\n' | grep -cE '^(icanon|echo|isig|opost);?$')");
+        self.await_words(what, &["modes 4"]);
         self.line("printf '\\033[2J\\033[H'");
         await_that(&format!("{what}: an empty screen"), || {
-            !self.screen().contains("\n4\n")
+            !self.screen().contains("modes 4")
         });
     }
 
@@ -90,6 +100,8 @@ impl<'a> Tmux<'a> {
 impl Drop for Tmux<'_> {
     fn drop(&mut self) {
         self.run(&["kill-server"]);
+        let _ = self.server.kill();
+        let _ = self.server.wait();
     }
 }
 
