@@ -57,7 +57,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
 
 /// A look at this host.
 pub enum Seen {
-    Here(HostStatus),
+    Here(Box<HostStatus>),
     /// What the daemon said.
     Asked(Value),
 }
@@ -69,7 +69,7 @@ pub fn look(
     ask: impl FnOnce() -> Result<Value>,
 ) -> Result<Seen> {
     match read_here(bpffs, wanted) {
-        Ok(status) => Ok(Seen::Here(status)),
+        Ok(status) => Ok(Seen::Here(Box::new(status))),
         Err(err) if is_denied(&err) => ask()
             .map(Seen::Asked)
             .map_err(|asked| anyhow!("{:#}; {asked:#}", advise_any(err))),

@@ -43,7 +43,7 @@ impl Looker {
         };
         let ask = || ask::look(self.control.as_deref(), asked);
         match status::look(self.bpffs.as_deref(), all, ask)? {
-            Seen::Here(status) => Ok(status),
+            Seen::Here(status) => Ok(*status),
             Seen::Asked(value) => serde_json::from_value(value)
                 .context("cannot understand the daemon's answer (is it of another version?)"),
         }
