@@ -200,7 +200,7 @@ pub fn flow(n: u16, packets: u64, lost: u64, slot: usize) -> FlowStatus {
             dst: [10, 9, 2, 1].into(),
             sport: 40_000 + n,
             dport: 5001,
-            protocol: if n % 3 == 0 { 6 } else { 17 },
+            protocol: if n.is_multiple_of(3) { 6 } else { 17 },
             vlans: Vlans::NONE,
         },
         source_node: NodeId(1 + u32::from(n % 4)),

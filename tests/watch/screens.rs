@@ -34,7 +34,7 @@ fn many(second: u64) -> HostStatus {
     let flows: Vec<FlowStatus> = (1..=400)
         .map(|n| {
             let packets = 1000 + u64::from(n) * 10 * second;
-            let lost = if n % 7 == 0 {
+            let lost = if n.is_multiple_of(7) {
                 u64::from(n) * second / 20
             } else {
                 0
