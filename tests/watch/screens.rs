@@ -32,7 +32,7 @@ fn few(second: u64) -> HostStatus {
 
 fn many(second: u64) -> HostStatus {
     let flows: Vec<FlowStatus> = (1..=400)
-        .map(|n| {
+        .map(|n: u16| {
             let packets = 1000 + u64::from(n) * 10 * second;
             let lost = if n.is_multiple_of(7) {
                 u64::from(n) * second / 20
