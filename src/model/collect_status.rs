@@ -11,9 +11,10 @@ pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 
 /// Counts since the collector began; times are ns since the Unix epoch.
 ///
-/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `queue_drops`,
-/// `undecodable` and those decoded; every decoded report is in exactly one of `stored`, `store_drops`, and, without a
-/// store, neither.
+/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `queue_drops`, `undecodable`
+/// and `decoded`, or still waits for the decoder: `datagrams` are all of them but `socket_drops`. Every report is in
+/// exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored` and
+/// `store_drops` with a store.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct CollectStatus {
     pub schema: &'static str,
@@ -27,20 +28,34 @@ pub struct CollectStatus {
     pub receive_errors: u64,
     /// Datagrams that found the queue to the decoder full.
     pub queue_drops: u64,
-    /// Datagrams that were no report, or ended in one that could not be read.
+    /// Datagrams of which no report could be read.
     pub undecodable: u64,
-    /// Individual reports.
+    /// Datagrams of which at least one was.
+    pub decoded: u64,
+    /// Individual reports of these.
     pub reports: u64,
+    /// Individual reports of these that could not be read: of v2.0, whose groups may have both. If it is the length
+    /// that cannot be right, the rest of the group counts as one.
+    pub reports_refused: u64,
     /// Numbers missing in the exporters' sequences: lost before they came here, or dropped here.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
+    /// Reports that became lines.
+    pub lines: u64,
+    /// Reports whose lines could not be written, because the disk was full for instance.
+    pub lines_lost: u64,
     /// Reports that are in the store.
     pub stored: u64,
     /// Reports that are not, because its queue was full or it could not be written.
     pub store_drops: u64,
+    /// Exporters that are followed.
     pub exporters_total: usize,
+    /// Exporters that were silent and made room for others.
+    pub exporters_forgotten: u64,
     /// Datagrams of exporters beyond the most that are followed.
     pub exporters_untracked: u64,
+    /// Not all of them, if they are many: those that lost most reports first, then those with most duplicates and
+    /// restarts.
     pub exporters: Vec<ExporterHealth>,
 }
 
