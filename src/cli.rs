@@ -163,9 +163,9 @@ pub struct AttachArgs {
 }
 
 /// `hostint collect`
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct CollectArgs {
-    /// Read settings from [collect] of this TOML file; flags win
+    /// Read settings from [collect] and [[watch]] of this TOML file; flags win. SIGHUP reads it again
     #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
     pub config: Option<PathBuf>,
 

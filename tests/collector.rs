@@ -1,9 +1,11 @@
 //! What a collector knows about its exporters: losses, duplicates, restarts, undecodable bytes.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
-use hostint::model::{Body, Flags, HwId, Observation, Report};
+use hostint::model::{
+    Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, Observation, Report,
+};
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -264,7 +266,7 @@ fn a_group_counts_once_whatever_it_holds() {
         datagram(5, 1, &[BAD]),
         datagram(1, 2, &[GOOD]),
     ] {
-        exporters.received(host(1), &decode(&datagram).unwrap());
+        exporters.received(from(host(1)), &decode(&datagram).unwrap());
     }
     let each: Vec<_> = exporters
         .each()
@@ -285,6 +287,11 @@ fn a_group_counts_once_whatever_it_holds() {
         (6, 4, 2)
     );
     assert_eq!((sums.undecodable.kind, sums.undecodable.total()), (3, 3));
+    assert_eq!(
+        (sums.decoded, sums.not_decoded, sums.refused),
+        (3, 1, 2),
+        "a datagram counts as decoded if any report of it was"
+    );
     assert_eq!(sums.undecodable.to_string(), "kind 3");
 }
 
@@ -298,6 +305,18 @@ fn report(sequence: u32, hw_id: u8) -> ReportGroup {
             body: Body::Packet(Box::default()),
         },
     })
+}
+
+/// At a time that does not matter.
+fn from(exporter: IpAddr) -> Arrival {
+    at(exporter, 1)
+}
+
+fn at(exporter: IpAddr, received_ns: u64) -> Arrival {
+    Arrival {
+        exporter: SocketAddr::new(exporter, 5000),
+        received_ns,
+    }
 }
 
 fn host(last: u8) -> IpAddr {
@@ -315,7 +334,7 @@ fn each_address_and_subsystem_has_its_own_numbers() {
         (1, 1, 901),
         (2, 0, 2),
     ] {
-        exporters.received(host(address), &report(sequence, hw_id));
+        exporters.received(from(host(address)), &report(sequence, hw_id));
     }
     let lost: Vec<_> = exporters
         .each()
@@ -333,10 +352,10 @@ fn each_address_and_subsystem_has_its_own_numbers() {
 
 #[test]
 fn a_full_table_counts_what_it_does_not_follow() {
-    let mut exporters = Exporters::with_limit(2);
+    let mut exporters = Exporters::with_limits(2, 2);
     for address in 1..=4 {
         for sequence in 1..=10 {
-            exporters.received(host(address), &report(sequence, 0));
+            exporters.received(from(host(address)), &report(sequence, 0));
         }
     }
     let counts = exporters.counts();
@@ -344,7 +363,7 @@ fn a_full_table_counts_what_it_does_not_follow() {
     assert_eq!((counts.numbers.received, counts.untracked), (20, 20));
     let error = decode(&[]).expect_err("empty");
     for address in 1..=4 {
-        exporters.undecodable(host(address), &error);
+        exporters.undecodable(from(host(address)), &error);
     }
     assert_eq!(exporters.counts().undecodable.truncated, 4);
     assert_eq!(exporters.undecodable_by_address().count(), 2);
@@ -365,11 +384,137 @@ fn undecodable_datagrams_are_counted_by_cause() {
         &latency_of_another_type,
     ] {
         let error = decode(datagram).expect_err("no report");
-        exporters.undecodable(host(1), &error);
+        exporters.undecodable(from(host(1)), &error);
     }
     let seen = exporters.counts().undecodable;
     assert_eq!((seen.truncated, seen.version, seen.kind), (2, 2, 1));
     assert_eq!((seen.length, seen.field, seen.total()), (1, 1, 7));
     let by_address: Vec<_> = exporters.undecodable_by_address().collect();
     assert_eq!(by_address, [(host(1), seen)]);
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Addresses that have a place, and how many made room.
+fn followed(exporters: &Exporters) -> (Vec<IpAddr>, u64) {
+    let mut addresses: Vec<_> = exporters.each().iter().map(|one| one.exporter).collect();
+    addresses.dedup();
+    (addresses, exporters.counts().forgotten)
+}
+
+#[test]
+fn the_idle_make_room_and_nobody_else_does() {
+    let mut exporters = Exporters::with_limits(3, 3);
+    let mut send = |address, second, sequence| {
+        exporters.received(at(host(address), second * SECOND), &report(sequence, 0));
+        followed(&exporters)
+    };
+    send(1, 0, 1);
+    send(1, 0, 5);
+    send(2, 0, 1);
+    let full = vec![host(1), host(2), host(3)];
+    assert_eq!(send(3, 0, 1), (full.clone(), 0), "the table is full");
+    assert_eq!(send(4, 59, 1), (full, 0), "nobody is idle yet");
+    send(1, 60, 6);
+    let expected = (vec![host(1), host(4)], 2);
+    assert_eq!(send(4, 61, 1), expected, "who was silent for a minute is");
+    let expected = (vec![host(1), host(2), host(4)], 2);
+    assert_eq!(send(2, 62, 2), expected, "and may come again");
+    assert_eq!(
+        send(5, 0, 1).1,
+        2,
+        "a clock that goes back makes nobody idle"
+    );
+    let sums = exporters.counts();
+    assert_eq!((sums.exporters, sums.untracked, sums.reports), (3, 2, 9));
+    assert_eq!(
+        (sums.numbers.received, sums.numbers.lost),
+        (7, 3),
+        "what the forgotten brought and lost stays counted"
+    );
+}
+
+#[test]
+fn one_address_has_its_share_and_no_more() {
+    let mut exporters = Exporters::with_limits(100, 8);
+    let mut hw_ids = (0..64).cycle();
+    exporters.received(at(host(2), 0), &report(1, 0));
+    for second in 0..1000 {
+        let hw_id = hw_ids.next().unwrap();
+        exporters.received(at(host(1), second * SECOND / 50), &report(1, hw_id));
+    }
+    exporters.received(at(host(2), 20 * SECOND), &report(4, 0));
+    let sums = exporters.counts();
+    assert_eq!((sums.exporters, sums.forgotten), (9, 0));
+    assert_eq!(sums.untracked, 1000 - sums.numbers.received + 2);
+    exporters.received(at(host(1), 100 * SECOND), &report(1, 63));
+    let sums = exporters.counts();
+    assert_eq!(
+        (sums.exporters, sums.forgotten),
+        (2, 8),
+        "its own idle ones make room, and no others"
+    );
+    assert_eq!(exporters.each()[1].numbers.lost, 2);
+}
+
+#[test]
+fn health_shows_the_most_troubled_first() {
+    let mut exporters = Exporters::default();
+    for (address, numbers) in [
+        (1, &[1, 2, 3][..]),
+        (2, &[1, 5]),
+        (3, &[1, 1]),
+        (4, &[1, 9]),
+        (5, &[1, 9, 9]),
+        (6, &[1]),
+    ] {
+        for number in numbers {
+            let time = u64::from(address) * SECOND;
+            exporters.received(at(host(address), time), &report(*number, 7));
+        }
+    }
+    let health = exporters.health(5);
+    let order: Vec<_> = health.iter().map(|one| one.exporter).collect();
+    assert_eq!(order, [5, 4, 2, 3, 1].map(host));
+    assert_eq!(
+        health[0],
+        ExporterHealth {
+            exporter: host(5),
+            node: None,
+            hw_id: 7,
+            reports: 3,
+            lost: 7,
+            duplicates: 1,
+            restarts: 0,
+            last_seen_ns: 5 * SECOND,
+            clock: None,
+            clock_synchronised: None,
+        }
+    );
+    assert_eq!(exporters.health(100).len(), 6);
+    assert_eq!(exporters.health(0), []);
+}
+
+#[test]
+fn an_exporters_clock_is_what_it_told_last() {
+    let mut exporters = Exporters::default();
+    let told = |source, synchronised| {
+        let mut group = report(1, 0);
+        group.reports[0].observation.clock = Some(ClockState {
+            source,
+            synchronised,
+        });
+        group
+    };
+    let groups = [
+        told(ClockSource::Tai, true),
+        told(ClockSource::Realtime, false),
+        report(2, 0),
+    ];
+    for group in groups {
+        exporters.received(from(host(1)), &group);
+    }
+    let health = &exporters.health(1)[0];
+    assert_eq!(health.clock, Some("realtime"));
+    assert_eq!(health.clock_synchronised, Some(false));
 }

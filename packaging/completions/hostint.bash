@@ -132,6 +132,7 @@ _hostint() {
             ;;
         hostint__subcmd__collect)
             opts="-h -V --config --listen --json --drop-reasons --http --read --port --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --receivers --queue --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,11 +150,28 @@ _hostint() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --drop-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --http)
+                --receivers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -142,12 +142,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, those of the config file too'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] of this TOML file; flags win' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] and [[watch]] of this TOML file; flags win. SIGHUP reads it again' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; repeat for several [default: 0.0.0.0:32766 and [::]:32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'One JSON object a line (schema hostint.report/1)' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output -d 'Append the lines to this file, instead of standard output; SIGUSR1 and SIGHUP reopen it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-size -d 'Rotate --output before it is larger than this, such as 100M' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-keep -d 'How many rotated files to keep [default: 5]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny" for each [default: int-host-reporter]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Threads that receive; one more decodes [default: 2, on a host with one CPU 1]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l queue -d 'Memory for datagrams that wait to be decoded; more are dropped and counted [default: 64M]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r

@@ -1,32 +1,17 @@
 //! Receives report datagrams on several addresses at once.
 
-use std::io::IoSliceMut;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
-use nix::cmsg_space;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
-    getsockname, recvmsg, setsockopt, socket, sockopt,
-};
 use serde::Serialize;
 
-use crate::model::REPORT_PORT;
-
-/// Room for some hundred thousand reports while the collector is busy.
-const RECEIVE_BUFFER_BYTES: usize = 64 << 20;
-
-/// No UDP payload is larger.
-const DATAGRAM_BYTES: usize = 65_536;
-
-/// Datagrams taken from one socket before the next one has its turn.
-const TURN: usize = 256;
-
-/// Pause after a round in which sockets only failed, lest a broken one takes all the time.
-const FAILURE_PAUSE: Duration = Duration::from_millis(10);
+use super::queue::Queue;
+use super::receiver::Receiver;
+use super::socket::{ListenError, Socket, open_group};
+use crate::model::{Arrival, REPORT_PORT};
 
 /// Every address of both families, at the usual report port.
 pub fn default_addresses() -> [SocketAddr; 2] {
@@ -36,207 +21,190 @@ pub fn default_addresses() -> [SocketAddr; 2] {
     ]
 }
 
-/// Why an address cannot be listened on.
-#[derive(Debug, thiserror::Error)]
-pub enum ListenError {
-    #[error("cannot {action} UDP address {address}")]
-    Socket {
-        action: &'static str,
-        address: SocketAddr,
-        source: Errno,
-    },
-    #[error("cannot wait for reports: {0}")]
-    Poll(Errno),
-    #[error("no address to listen on")]
-    NoAddress,
-}
-
-/// What arrived at the sockets.
+/// What arrived at the sockets: `datagrams - queue_drops` went to the decoder, or wait for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct ListenerCounts {
+    /// Taken from the sockets.
     pub datagrams: u64,
     pub bytes: u64,
-    /// Datagrams that the kernel dropped because a socket's buffer was full, as of the latest
-    /// datagram received.
-    pub kernel_drops: u64,
+    /// Datagrams that the kernel dropped because a socket's buffer was full, as of now.
+    pub socket_drops: u64,
+    /// Datagrams that found the queue to the decoder full.
+    pub queue_drops: u64,
     /// Receive calls that failed.
     pub errors: u64,
 }
 
-/// Bound UDP sockets.
+/// Bound UDP sockets: of each address one for each receiving thread.
 #[derive(Debug)]
 pub struct Listener {
-    sockets: Vec<Socket>,
-    datagram: Vec<u8>,
-    control: Vec<u8>,
-    counts: ListenerCounts,
+    groups: Vec<Vec<Socket>>,
+    receivers: usize,
 }
 
+/// What receiving threads and the decoding one know together.
 #[derive(Debug)]
-struct Socket {
-    fd: OwnedFd,
-    /// The kernel's count of drops when it was last seen, modulo 2^32.
-    drops: u32,
+pub(super) struct Shared {
+    pub(super) sockets: Vec<Socket>,
+    pub(super) queue: Queue,
+    pub(super) ending: AtomicBool,
+    pub(super) datagrams: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) queue_drops: AtomicU64,
+    pub(super) errors: AtomicU64,
+    /// The kernel's counts of each socket when they were last seen, and their sum without wraps.
+    drops: Mutex<(Vec<u32>, u64)>,
 }
+
+/// Datagrams that come in. Dropping it ends the threads behind it.
+#[derive(Debug)]
+pub struct Reception(Arc<Shared>);
+
+/// The counts of a [`Reception`], for whoever wants to see them.
+#[derive(Clone, Debug)]
+pub struct ReceptionCounts(Arc<Shared>);
 
 impl Listener {
-    /// Binds every address.
-    pub fn bind(addresses: &[SocketAddr]) -> Result<Self, ListenError> {
-        let sockets = addresses.iter().map(|address| open(*address));
-        Self::with_sockets(sockets.collect::<Result<_, _>>()?)
+    /// Binds every address, for so many receiving threads.
+    pub fn bind(addresses: &[SocketAddr], receivers: usize) -> Result<Self, ListenError> {
+        let groups = addresses
+            .iter()
+            .map(|address| open_group(*address, receivers));
+        Self::with_groups(groups.collect::<Result<_, _>>()?, receivers)
     }
 
     /// Binds [`default_addresses`], as far as this host has those address families.
-    pub fn bind_default() -> Result<Self, ListenError> {
-        let mut sockets = Vec::new();
+    pub fn bind_default(receivers: usize) -> Result<Self, ListenError> {
+        let mut groups = Vec::new();
         for address in default_addresses() {
-            match open(address) {
-                Err(ListenError::Socket {
-                    source: Errno::EAFNOSUPPORT | Errno::EADDRNOTAVAIL,
-                    ..
-                }) => {}
-                other => sockets.push(other?),
+            match open_group(address, receivers) {
+                Err(err) if err.is_of_family() => {}
+                other => groups.push(other?),
             }
         }
-        Self::with_sockets(sockets)
+        Self::with_groups(groups, receivers)
     }
 
-    fn with_sockets(sockets: Vec<Socket>) -> Result<Self, ListenError> {
-        if sockets.is_empty() {
+    fn with_groups(groups: Vec<Vec<Socket>>, receivers: usize) -> Result<Self, ListenError> {
+        if groups.is_empty() {
             return Err(ListenError::NoAddress);
         }
         Ok(Self {
-            sockets,
-            datagram: vec![0; DATAGRAM_BYTES],
-            control: cmsg_space!(u32),
-            counts: ListenerCounts::default(),
+            groups,
+            receivers: receivers.max(1),
         })
     }
 
     /// The addresses bound, with the ports that the kernel chose where 0 was asked for.
     pub fn local_addresses(&self) -> Vec<SocketAddr> {
-        self.sockets
-            .iter()
-            .filter_map(|socket| getsockname(socket.fd.as_raw_fd()).ok())
-            .filter_map(|address| socket_address(&address))
-            .collect()
+        let first = self.groups.iter().filter_map(|group| group.first());
+        first.filter_map(Socket::address).collect()
+    }
+
+    /// Begins to receive; datagrams that wait for the decoder have so many bytes of memory. `now_ns` tells
+    /// nanoseconds since the Unix epoch.
+    pub fn start(self, queue_bytes: usize, now_ns: fn() -> u64) -> Result<Reception, ListenError> {
+        // As many in each group: the threads' sockets are in columns.
+        let columns = (0..self.receivers).map(|receiver| {
+            let firsts = (0..self.groups.len()).map(|group| group * self.receivers);
+            firsts.map(|first| first + receiver).collect::<Vec<_>>()
+        });
+        let columns: Vec<_> = columns.collect();
+        let sockets: Vec<_> = self.groups.into_iter().flatten().collect();
+        let shared = Arc::new(Shared {
+            drops: Mutex::new((vec![0; sockets.len()], 0)),
+            sockets,
+            queue: Queue::new(self.receivers, queue_bytes),
+            ending: AtomicBool::new(false),
+            datagrams: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            queue_drops: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+        });
+        let reception = Reception(shared.clone());
+        for (number, sockets) in columns.into_iter().enumerate() {
+            let receiver = Receiver {
+                shared: shared.clone(),
+                sockets,
+                now_ns,
+            };
+            let name = format!("receive {number}");
+            thread::Builder::new()
+                .name(name)
+                .spawn(move || receiver.run())?;
+        }
+        Ok(reception)
+    }
+}
+
+impl Reception {
+    /// Gives the datagrams that came first to `take`, as far as they are one batch, until that wants no more. Waits
+    /// for some, but no longer than so; whether there were any.
+    pub fn next(&self, timeout: Duration, mut take: impl FnMut(&[u8], Arrival) -> bool) -> bool {
+        let Some(batch) = self.0.queue.pop(timeout) else {
+            return false;
+        };
+        for (bytes, arrival) in batch.iter() {
+            if !take(bytes, arrival) {
+                break;
+            }
+        }
+        self.0.queue.give_back(batch);
+        true
+    }
+
+    /// What is sent from now on is not received any more, but counted as dropped; what came before still is to be
+    /// taken.
+    pub fn end(&self) {
+        self.0.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all that will come has been taken.
+    pub fn is_done(&self) -> bool {
+        self.0.queue.is_done()
     }
 
     pub fn counts(&self) -> ListenerCounts {
-        self.counts
+        self.observer().get()
     }
 
-    /// Waits for datagrams and gives those that are there to `receive`; the number of them.
-    ///
-    /// Returns early, with 0, when a signal arrives. Receiving never fails for good: a failed
-    /// call is counted and the next one tried.
-    pub fn poll(
-        &mut self,
-        timeout: Duration,
-        mut receive: impl FnMut(&[u8], SocketAddr),
-    ) -> Result<usize, ListenError> {
-        let mut fds: Vec<_> = self
-            .sockets
-            .iter()
-            .map(|socket| PollFd::new(socket.fd.as_fd(), PollFlags::POLLIN))
-            .collect();
-        let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
-        match poll(&mut fds, timeout) {
-            Ok(0) | Err(Errno::EINTR | Errno::EAGAIN) => return Ok(0),
-            Ok(_) => {}
-            Err(error) => return Err(ListenError::Poll(error)),
-        }
-        let ready: Vec<_> = fds.iter().map(|fd| fd.any().unwrap_or(true)).collect();
-        let (received, errors) = (self.counts.datagrams, self.counts.errors);
-        for index in (0..ready.len()).filter(|index| ready[*index]) {
-            self.drain(index, &mut receive);
-        }
-        let received = self.counts.datagrams - received;
-        if received == 0 && self.counts.errors > errors {
-            std::thread::sleep(FAILURE_PAUSE);
-        }
-        Ok(received as usize)
+    /// For other threads.
+    pub fn observer(&self) -> ReceptionCounts {
+        ReceptionCounts(self.0.clone())
     }
+}
 
-    fn drain(&mut self, index: usize, receive: &mut impl FnMut(&[u8], SocketAddr)) {
-        let socket = &mut self.sockets[index];
-        for _ in 0..TURN {
-            match socket.receive(&mut self.datagram, &mut self.control) {
-                Ok((bytes, from, drops)) => {
-                    self.counts.datagrams += 1;
-                    self.counts.bytes += bytes as u64;
-                    self.counts.kernel_drops += u64::from(drops);
-                    receive(&self.datagram[..bytes], from);
-                }
-                Err(Errno::EAGAIN) => return,
-                Err(Errno::EINTR) => {}
-                Err(_) => {
-                    self.counts.errors += 1;
-                    return;
-                }
-            }
+impl Drop for Reception {
+    fn drop(&mut self) {
+        self.end();
+        self.0.queue.abandon();
+    }
+}
+
+impl ReceptionCounts {
+    pub fn get(&self) -> ListenerCounts {
+        let shared = &*self.0;
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        ListenerCounts {
+            datagrams: count(&shared.datagrams),
+            bytes: count(&shared.bytes),
+            socket_drops: shared.socket_drops(),
+            queue_drops: count(&shared.queue_drops),
+            errors: count(&shared.errors),
         }
     }
 }
 
-impl Socket {
-    /// The next datagram's size and sender, and how many the kernel dropped since the last one.
-    fn receive(
-        &mut self,
-        datagram: &mut [u8],
-        control: &mut [u8],
-    ) -> Result<(usize, SocketAddr, u32), Errno> {
-        let mut parts = [IoSliceMut::new(datagram)];
-        let message = recvmsg::<SockaddrStorage>(
-            self.fd.as_raw_fd(),
-            &mut parts,
-            Some(control),
-            MsgFlags::MSG_DONTWAIT,
-        )?;
-        let from = message.address.as_ref().and_then(socket_address);
-        let mut dropped = 0;
-        for note in message.cmsgs().into_iter().flatten() {
-            if let ControlMessageOwned::RxqOvfl(drops) = note {
-                dropped = drops.wrapping_sub(self.drops);
-                self.drops = drops;
-            }
+impl Shared {
+    /// All that the kernel dropped so far. It counts modulo 2^32, and is asked far more often than that takes.
+    fn socket_drops(&self) -> u64 {
+        let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, sum) = &mut *drops;
+        for (last, socket) in last.iter_mut().zip(&self.sockets) {
+            let now = socket.drops();
+            *sum += u64::from(now.wrapping_sub(*last));
+            *last = now;
         }
-        Ok((message.bytes, from.ok_or(Errno::EAFNOSUPPORT)?, dropped))
+        *sum
     }
-}
-
-fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
-    if let Some(v4) = address.as_sockaddr_in() {
-        return Some(SocketAddrV4::from(*v4).into());
-    }
-    let v6 = address.as_sockaddr_in6()?;
-    Some(SocketAddrV6::from(*v6).into())
-}
-
-fn open(address: SocketAddr) -> Result<Socket, ListenError> {
-    let failed = |action| {
-        move |source| ListenError::Socket {
-            action,
-            address,
-            source,
-        }
-    };
-    let family = match address {
-        SocketAddr::V4(_) => AddressFamily::Inet,
-        SocketAddr::V6(_) => AddressFamily::Inet6,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let fd =
-        socket(family, SockType::Datagram, flags, None).map_err(failed("open a socket for"))?;
-    if address.is_ipv6() {
-        setsockopt(&fd, sockopt::Ipv6V6Only, &true).map_err(failed("keep IPv4 out of"))?;
-    }
-    // Without CAP_NET_ADMIN the kernel grants as much as net.core.rmem_max.
-    if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES).is_err() {
-        let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER_BYTES);
-    }
-    // Any kernel since 2.6.33 has this; without it, drops show as gaps in the exporters' numbers.
-    let _ = setsockopt(&fd, sockopt::RxqOvfl, &1);
-    bind(fd.as_raw_fd(), &SockaddrStorage::from(address)).map_err(failed("bind"))?;
-    Ok(Socket { fd, drops: 0 })
 }

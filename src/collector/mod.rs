@@ -7,11 +7,17 @@ mod exporters;
 mod lines;
 mod listener;
 mod numbering;
+mod queue;
+mod receiver;
+mod socket;
+mod undecodable;
 
 pub use decoder::{DecodeError, DecodeErrorKind, ReportGroup, decode};
 pub use exporters::{
-    ExporterCounts, ExporterKey, Exporters, ExportersCounts, MAX_EXPORTERS, UndecodableCounts,
+    ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
 pub use lines::{Lines, MAX_LINE_BYTES};
-pub use listener::{ListenError, Listener, ListenerCounts, default_addresses};
+pub use listener::{Listener, ListenerCounts, Reception, ReceptionCounts, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
+pub use socket::ListenError;
+pub use undecodable::UndecodableCounts;

@@ -99,7 +99,8 @@ fn the_defaults_in_the_shipped_file_are_those_of_the_code() {
     assert_eq!(source, plain.check().unwrap());
     let collect = file.collect.options.check().unwrap();
     let default = CollectOptions::default().check().unwrap();
-    assert_eq!(collect.json, default.json);
+    let defaults = (default.json, default.queue, default.output);
+    assert_eq!((collect.json, collect.queue, collect.output), defaults);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reports become lines on standard output, and what did not is counted.
+//! Reports become lines, and what did not is counted.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,10 @@ use crate::model::{
 use crate::os::log;
 use crate::views::text::TextLine;
 
-/// Where reports go, wherever they come from.
+/// Lines are written in pieces of about so many bytes.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Where reports go, wherever they come from. Only whole lines are written.
 pub(super) struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
     json: bool,
@@ -25,30 +28,30 @@ pub(super) struct ReportLines<W: Write> {
 
 impl<W: Write> ReportLines<W> {
     pub(super) fn new(out: W, json: bool, reasons: Option<DropReasons>, classes: Classes) -> Self {
-        let default = DropReasons::profile(DropReasons::PROFILES[0]);
-        Self {
-            out: io::BufWriter::new(out),
+        let mut new = Self {
+            out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
             json,
-            chosen: reasons.clone(),
-            reasons: reasons.or(default).unwrap_or_default(),
-            classifier: Classifier::new(classes),
+            chosen: None,
+            reasons: DropReasons::default(),
+            classifier: Classifier::default(),
             exporters: Exporters::default(),
             line: Vec::new(),
             group: None,
-        }
+        };
+        new.rename(reasons, classes);
+        new
     }
 
     /// Takes a datagram, whatever is in it.
     pub(super) fn datagram(&mut self, bytes: &[u8], arrival: Arrival) -> io::Result<()> {
-        let from = arrival.exporter.ip();
         match decode(bytes) {
             Ok(group) => {
-                self.exporters.received(from, &group);
+                self.exporters.received(arrival, &group);
                 let mut reports = group.reports.iter();
                 reports.try_for_each(|report| self.report(report, Some(arrival), None, None))
             }
             Err(err) => {
-                self.exporters.undecodable(from, &err);
+                self.exporters.undecodable(arrival, &err);
                 Ok(())
             }
         }
@@ -72,7 +75,7 @@ impl<W: Write> ReportLines<W> {
             return Ok(());
         }
         self.group = grouped.then_some(key);
-        self.exporters.received(arrival.exporter.ip(), &group);
+        self.exporters.received(arrival, &group);
         Ok(())
     }
 
@@ -84,15 +87,16 @@ impl<W: Write> ReportLines<W> {
         class: Option<&str>,
     ) -> io::Result<()> {
         let reasons = told.unwrap_or(&self.reasons);
+        self.line.clear();
         if !self.json {
             let line = TextLine {
                 report,
                 arrival,
                 reasons,
             };
-            return writeln!(self.out, "{line}");
+            writeln!(self.line, "{line}")?;
+            return self.out.write_all(&self.line);
         }
-        self.line.clear();
         let class = self
             .classifier
             .class_of(report.observation.flow())
@@ -103,6 +107,22 @@ impl<W: Write> ReportLines<W> {
             .append_line(&mut self.line)
             .map_err(io::Error::other)?;
         self.out.write_all(&self.line)
+    }
+
+    /// From now on.
+    pub(super) fn rename(&mut self, reasons: Option<DropReasons>, classes: Classes) {
+        let default = DropReasons::profile(DropReasons::PROFILES[0]);
+        self.chosen.clone_from(&reasons);
+        self.reasons = reasons.or(default).unwrap_or_default();
+        self.classifier = Classifier::new(classes);
+    }
+
+    pub(super) fn output(&self) -> &W {
+        self.out.get_ref()
+    }
+
+    pub(super) fn output_mut(&mut self) -> &mut W {
+        self.out.get_mut()
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {

@@ -12,8 +12,8 @@ use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::model::{Arrival, REPORT_PORT, Record};
 
-use super::give_up;
 use super::report_lines::ReportLines;
+use crate::commands::give_up;
 
 /// Lines that are no reports and are named; the others are counted only.
 const NAMED_LINES: u64 = 5;

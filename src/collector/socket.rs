@@ -1,0 +1,222 @@
+//! UDP sockets that share an address, each with its part of the senders, and what the kernel dropped of them.
+
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{
+    AddressFamily, GetSockOpt, SetSockOpt, SockFlag, SockType, SockaddrStorage, bind, getsockname,
+    setsockopt, socket, sockopt,
+};
+use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+
+/// Room for some hundred thousand reports while the collector is busy, for all sockets of an address.
+const RECEIVE_BUFFER_BYTES: usize = 64 << 20;
+
+/// Of an address of either family, in the IP header.
+const SOURCE_V4: u32 = 12;
+const SOURCE_V6: u32 = 8;
+/// Knuth's multiplier: addresses that differ in any bits spread.
+const SPREAD: u32 = 0x9e37_79b1;
+
+sockopt_impl!(
+    /// What the kernel keeps for a socket, and how many datagrams it dropped.
+    MemInfo,
+    GetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_MEMINFO,
+    [u32; 9]
+);
+sockopt_impl!(
+    /// Which datagrams come in.
+    AttachFilter,
+    SetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_ATTACH_FILTER,
+    libc::sock_fprog
+);
+
+/// Why an address cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    #[error("cannot {action} UDP address {address}")]
+    Socket {
+        action: &'static str,
+        address: SocketAddr,
+        source: Errno,
+    },
+    #[error("no address to listen on")]
+    NoAddress,
+    #[error("cannot start a receiving thread")]
+    Thread(#[from] std::io::Error),
+}
+
+impl ListenError {
+    /// Whether this host has no such address family.
+    pub(super) fn is_of_family(&self) -> bool {
+        let absent = [Errno::EAFNOSUPPORT, Errno::EADDRNOTAVAIL];
+        matches!(self, Self::Socket { source, .. } if absent.contains(source))
+    }
+}
+
+/// A bound UDP socket.
+#[derive(Debug)]
+pub(super) struct Socket(OwnedFd);
+
+impl Socket {
+    /// The address that it is bound to, with the port that the kernel chose where 0 was asked for.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        getsockname(self.0.as_raw_fd())
+            .ok()
+            .as_ref()
+            .and_then(socket_address)
+    }
+
+    /// How many datagrams the kernel has dropped here since the beginning, modulo 2^32: at a full buffer, with a
+    /// wrong checksum, or behind a closed door.
+    pub(super) fn drops(&self) -> u32 {
+        let info = MemInfo.get(&self.0).unwrap_or_default();
+        info[libc::SK_MEMINFO_DROPS as usize]
+    }
+
+    /// Lets nothing more in: what comes from now on is dropped, and counted. What is here stays.
+    pub(super) fn close_door(&self) -> nix::Result<()> {
+        attach(AttachFilter, self, &mut [op(libc::BPF_RET, 0)])
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Binds so many sockets to one address. Each sender's datagrams come to one of them, in their order, whatever
+/// ports they are from.
+///
+/// Only the first one keeps others away: it is bound before it may share, which the kernel grants only where
+/// nobody else is bound, whether they would share or not.
+pub(super) fn open_group(address: SocketAddr, count: usize) -> Result<Vec<Socket>, ListenError> {
+    let failed = |action| {
+        move |source| ListenError::Socket {
+            action,
+            address,
+            source,
+        }
+    };
+    let share =
+        |socket: &Socket| setsockopt(&socket.0, sockopt::ReusePort, &true).map_err(failed("share"));
+    let first = open(address, count)?;
+    bind_to(&first, address)?;
+    if count < 2 {
+        return Ok(vec![first]);
+    }
+    share(&first)?;
+    let bound = first.address().unwrap_or(address);
+    let mut group = vec![first];
+    while group.len() < count {
+        let next = open(address, count)?;
+        share(&next)?;
+        bind_to(&next, bound)?;
+        group.push(next);
+    }
+    steer(&group, address.is_ipv6()).map_err(failed("spread the senders of"))?;
+    Ok(group)
+}
+
+/// Of so many sockets that share their address.
+fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
+    let failed = |action| {
+        move |source| ListenError::Socket {
+            action,
+            address,
+            source,
+        }
+    };
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::Inet,
+        SocketAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let fd =
+        socket(family, SockType::Datagram, flags, None).map_err(failed("open a socket for"))?;
+    if address.is_ipv6() {
+        setsockopt(&fd, sockopt::Ipv6V6Only, &true).map_err(failed("keep IPv4 out of"))?;
+    }
+    // Without CAP_NET_ADMIN the kernel grants as much as net.core.rmem_max.
+    let room = RECEIVE_BUFFER_BYTES / count.max(1);
+    if setsockopt(&fd, sockopt::RcvBufForce, &room).is_err() {
+        let _ = setsockopt(&fd, sockopt::RcvBuf, &room);
+    }
+    Ok(Socket(fd))
+}
+
+fn bind_to(socket: &Socket, address: SocketAddr) -> Result<(), ListenError> {
+    bind(socket.0.as_raw_fd(), &SockaddrStorage::from(address)).map_err(|source| {
+        ListenError::Socket {
+            action: "bind",
+            address,
+            source,
+        }
+    })
+}
+
+/// Has the kernel choose a socket by the sender's address. By itself it would take the port too, and a switch
+/// varies that from report to report.
+fn steer(group: &[Socket], v6: bool) -> nix::Result<()> {
+    let load = |at: u32| {
+        let header = libc::SKF_NET_OFF.cast_unsigned();
+        op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, header + at)
+    };
+    let mut program = Vec::new();
+    if v6 {
+        program.push(load(SOURCE_V6));
+        for word in 1..4 {
+            program.push(op(libc::BPF_MISC | libc::BPF_TAX, 0));
+            program.push(load(SOURCE_V6 + 4 * word));
+            program.push(op(libc::BPF_ALU | libc::BPF_XOR | libc::BPF_X, 0));
+        }
+    } else {
+        program.push(load(SOURCE_V4));
+    }
+    let count = u32::try_from(group.len()).unwrap_or(u32::MAX);
+    program.extend([
+        op(libc::BPF_ALU | libc::BPF_MUL | libc::BPF_K, SPREAD),
+        op(libc::BPF_ALU | libc::BPF_RSH | libc::BPF_K, 16),
+        op(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, count),
+        op(libc::BPF_RET | libc::BPF_A, 0),
+    ]);
+    let first = group.first().ok_or(Errno::EINVAL)?;
+    attach(sockopt::AttachReusePortCbpf, first, &mut program)
+}
+
+/// An instruction of classic BPF.
+fn op(code: u32, k: u32) -> libc::sock_filter {
+    libc::sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt: 0,
+        jf: 0,
+        k,
+    }
+}
+
+fn attach(
+    option: impl SetSockOpt<Val = libc::sock_fprog>,
+    socket: &Socket,
+    program: &mut [libc::sock_filter],
+) -> nix::Result<()> {
+    let program = libc::sock_fprog {
+        len: u16::try_from(program.len()).map_err(|_| Errno::EINVAL)?,
+        filter: program.as_mut_ptr(),
+    };
+    option.set(&socket.0, &program)
+}
+
+pub(super) fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    if let Some(v4) = address.as_sockaddr_in() {
+        return Some(SocketAddrV4::from(*v4).into());
+    }
+    let v6 = address.as_sockaddr_in6()?;
+    Some(SocketAddrV6::from(*v6).into())
+}

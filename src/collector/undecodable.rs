@@ -1,0 +1,50 @@
+//! What was no report, by cause.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::DecodeErrorKind;
+
+/// What was no report, by cause: datagrams, and individual reports in groups.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct UndecodableCounts {
+    pub truncated: u64,
+    pub version: u64,
+    pub kind: u64,
+    pub length: u64,
+    pub field: u64,
+}
+
+impl fmt::Display for UndecodableCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let causes = [
+            ("truncated", self.truncated),
+            ("version", self.version),
+            ("kind", self.kind),
+            ("length", self.length),
+            ("field", self.field),
+        ];
+        let told = causes.iter().filter(|(_, count)| *count > 0);
+        for (index, (cause, count)) in told.enumerate() {
+            write!(f, "{}{cause} {count}", if index > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl UndecodableCounts {
+    pub fn total(&self) -> u64 {
+        self.truncated + self.version + self.kind + self.length + self.field
+    }
+
+    pub(super) fn count(&mut self, kind: DecodeErrorKind) {
+        *match kind {
+            DecodeErrorKind::Truncated => &mut self.truncated,
+            DecodeErrorKind::Version => &mut self.version,
+            DecodeErrorKind::Kind => &mut self.kind,
+            DecodeErrorKind::Length => &mut self.length,
+            DecodeErrorKind::Field => &mut self.field,
+        } += 1;
+    }
+}

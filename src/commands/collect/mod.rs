@@ -1,0 +1,188 @@
+//! `hostint collect`: datagrams become lines.
+
+mod board;
+mod output;
+mod plan;
+mod read_reports;
+mod report_lines;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::give_up;
+use super::http::{self, Health};
+use crate::cli::{CollectArgs, exit};
+use crate::collector::Listener;
+use crate::config::{COLLECT_HTTP_PORT, ConfigError};
+use crate::model::{CollectStatus, REPORT_PORT};
+use crate::os::notify::Notify;
+use crate::os::{clock, log, resolve, signals};
+use crate::views::text::Grouped;
+
+use board::Board;
+use output::Output;
+use plan::{Plan, Reload};
+use report_lines::ReportLines;
+
+/// How often it is said how it goes.
+const PUBLISH: Duration = Duration::from_secs(1);
+
+/// How long to wait for datagrams before looking at anything else.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+pub fn run(args: &CollectArgs) -> Result<u8> {
+    let plan = Plan::make(args)?;
+    if let Some(file) = &args.read {
+        let mut reports = report_lines(&plan)?;
+        return read_reports::run(file, args, &mut reports);
+    }
+    let config = &plan.config;
+    let listener = if config.listen.is_empty() {
+        Listener::bind_default(config.receivers)?
+    } else {
+        Listener::bind(&listen_addresses(&config.listen)?, config.receivers)?
+    };
+    let http = http::bind(config.http.as_deref(), COLLECT_HTTP_PORT)?;
+    // Datagrams of strangers are read from here on, and nothing else is done.
+    give_up(&[])?;
+    let mut reports = report_lines(&plan)?;
+    signals::install()
+        .and_then(|()| signals::reload_on_hangup())
+        .context("cannot handle signals")?;
+    for address in listener.local_addresses() {
+        log::info(format_args!("collecting on {address}"));
+    }
+    let queue = usize::try_from(config.queue.0).unwrap_or(usize::MAX);
+    let reception = listener.start(queue, clock::realtime_ns)?;
+    let board = Arc::new(Board::new(reception.observer()));
+    let health = Health::new();
+    let mut _server = None;
+    if let Some(http) = http {
+        let told = Arc::clone(&board);
+        let routes = health
+            .routes()
+            .merge(http::collector_metrics(move || told.status())?);
+        _server = Some(http::serve(http, routes)?);
+    }
+    health.lacks(Vec::new());
+    let mut reload = Reload::new(args, plan);
+    let mut seen = 0;
+    let more = |seen| args.count.is_none_or(|count| seen < count);
+    let mut notify = Notify::from_env();
+    notify.ready();
+    let mut next_publication = Instant::now();
+    while more(seen) && !reception.is_done() {
+        if signals::ending() {
+            reception.end();
+        }
+        let mut written = Ok(());
+        reception.next(LOOK_UP, |bytes, arrival| {
+            seen += 1;
+            written = reports.datagram(bytes, arrival);
+            written.is_ok() && more(seen)
+        });
+        if let Err(err) = written.and_then(|()| reports.flush()) {
+            if err.kind() == io::ErrorKind::BrokenPipe {
+                break;
+            }
+            return Err(err).context("cannot write reports to standard output");
+        }
+        let (asked, reload_asked) = (signals::asked(), signals::reload_asked());
+        if asked || reload_asked {
+            reports.output_mut().reopen();
+        }
+        if reload_asked {
+            reload.ask();
+        }
+        if let Some(plan) = reload.step() {
+            reports.rename(plan.config.drop_reasons.clone(), plan.classes.clone());
+        }
+        notify.reload_goes_on(reload.goes_on());
+        notify.alive();
+        health.is_alive();
+        if asked || Instant::now() >= next_publication {
+            next_publication = Instant::now() + PUBLISH;
+            board.publish(&reports);
+            let status = board.status();
+            if asked {
+                summarize(&status, &reports);
+            }
+            if notify.listens() {
+                notify.status(state_line(&status));
+            }
+        }
+    }
+    notify.stopping();
+    board.publish(&reports);
+    summarize(&board.status(), &reports);
+    ensure!(
+        !reception.is_done() || signals::ending(),
+        "cannot go on: the receiving threads ended early"
+    );
+    Ok(exit::OK)
+}
+
+fn report_lines(plan: &Plan) -> Result<ReportLines<Output>> {
+    Ok(ReportLines::new(
+        Output::open(plan.config.output.as_ref())?,
+        plan.config.json,
+        plan.config.drop_reasons.clone(),
+        plan.classes.clone(),
+    ))
+}
+
+fn listen_addresses(texts: &[String]) -> Result<Vec<SocketAddr>> {
+    texts
+        .iter()
+        .map(|text| {
+            resolve::socket_address(text, REPORT_PORT).map_err(|err| {
+                ConfigError::one(format!(
+                    "cannot listen on {text}: {err} (try 0.0.0.0:32766 or [::]:32766)"
+                ))
+                .into()
+            })
+        })
+        .collect()
+}
+
+/// What came, what did not, what could not be read: on stderr, for each exporter and in all.
+fn summarize(status: &CollectStatus, reports: &ReportLines<Output>) {
+    reports.summarize_exporters();
+    let mut line = format!(
+        "{} datagrams, {}, {} dropped by the socket, {} dropped at the queue",
+        status.datagrams,
+        reports.summary(),
+        status.socket_drops,
+        status.queue_drops
+    );
+    if status.lines_lost > 0 {
+        line += &format!(", {} lines not written", status.lines_lost);
+    }
+    log::info(line);
+}
+
+/// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.
+fn state_line(status: &CollectStatus) -> String {
+    let mut line = format!(
+        "{} exporter{}; {} reports, {} lost on the way",
+        Grouped(status.exporters_total as u64),
+        if status.exporters_total == 1 { "" } else { "s" },
+        Grouped(status.reports),
+        Grouped(status.reports_lost)
+    );
+    for (count, what) in [
+        (status.undecodable, "undecodable"),
+        (status.socket_drops, "dropped by the socket"),
+        (status.queue_drops, "dropped at the queue"),
+        (status.lines_lost, "not written"),
+    ] {
+        if count > 0 {
+            line += &format!(", {} {what}", Grouped(count));
+        }
+    }
+    line
+}
