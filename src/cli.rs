@@ -76,7 +76,7 @@ pub enum Command {
     #[command(subcommand)]
     Source(SourceCommand),
     /// Receive telemetry reports and print them
-    Collect(CollectArgs),
+    Collect(Box<CollectArgs>),
     /// Show what runs on this host, its counters and flows
     Status(StatusArgs),
 }

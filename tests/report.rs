@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use golden::decode;
-use hostint::collector::{Exporters, Listener, ReportGroup};
+use hostint::collector::{Exporters, Listener, Reception, ReportGroup};
 use hostint::model::*;
+use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
 use hostint::wire::packet;
 
@@ -67,33 +68,34 @@ fn loss_event(protocol: u8) -> LossEvent {
     }
 }
 
-fn listener() -> (Listener, SocketAddr, SocketAddr) {
+fn listener() -> (Reception, SocketAddr, SocketAddr) {
     let any_port = ["127.0.0.1:0", "[::1]:0"].map(|address| address.parse().unwrap());
-    let listener = Listener::bind(&any_port).unwrap();
+    let listener = Listener::bind(&any_port, 1).unwrap();
     let addresses = listener.local_addresses();
-    (listener, addresses[0], addresses[1])
+    let reception = listener.start(16 << 20, clock::realtime_ns).unwrap();
+    (reception, addresses[0], addresses[1])
 }
 
 /// Everything that arrives until `count` reports are there, by family of the sender.
-fn collect(listener: &mut Listener, count: usize) -> BTreeMap<bool, Vec<Report>> {
+fn collect(reception: &Reception, count: usize) -> BTreeMap<bool, Vec<Report>> {
     let mut reports: BTreeMap<bool, Vec<Report>> = BTreeMap::new();
     let mut left = count;
     while left > 0 {
-        let received = listener
-            .poll(Duration::from_secs(10), |bytes, from| {
-                let report = decode(bytes).unwrap();
-                reports.entry(from.is_ipv6()).or_default().push(report);
-            })
-            .unwrap();
-        assert_ne!(received, 0, "{left} of {count} reports missing");
-        left = left.saturating_sub(received);
+        let came = reception.next(Duration::from_secs(10), |bytes, arrival| {
+            let report = decode(bytes).unwrap();
+            let family = reports.entry(arrival.exporter.is_ipv6()).or_default();
+            family.push(report);
+            left = left.saturating_sub(1);
+            true
+        });
+        assert!(came, "{left} of {count} reports missing");
     }
     reports
 }
 
 #[test]
 fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
-    let (mut listener, v4, v6) = listener();
+    let (listener, v4, v6) = listener();
     let mut emitter = Emitter::new(Destinations {
         collectors: vec![v4, v6],
         ..Destinations::default()
@@ -108,7 +110,7 @@ fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
     for observation in &observations {
         emitter.emit(observation.clone());
     }
-    let reports = collect(&mut listener, 46);
+    let reports = collect(&listener, 46);
     for family in [false, true] {
         let expected = (1..)
             .zip(&observations)
@@ -127,14 +129,14 @@ fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
     );
     let received = listener.counts();
     assert_eq!(
-        (received.datagrams, received.kernel_drops, received.errors),
+        (received.datagrams, received.socket_drops, received.errors),
         (46, 0, 0)
     );
 }
 
 #[test]
 fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
-    let (mut listener, v4, _) = listener();
+    let (listener, v4, _) = listener();
     let nowhere: SocketAddr = "255.255.255.255:9".parse().unwrap();
     let mut emitter = Emitter::new(Destinations {
         collectors: vec![nowhere, v4],
@@ -152,12 +154,16 @@ fn a_report_that_could_not_be_sent_leaves_a_gap_and_a_count() {
     for observation in [&good, &too_big, &good] {
         emitter.emit(observation.clone());
     }
-    let reports = &collect(&mut listener, 2)[&false];
+    let reports = &collect(&listener, 2)[&false];
     assert_eq!((reports[0].sequence, reports[1].sequence), (1, 3));
 
     let mut exporters = Exporters::default();
+    let arrival = Arrival {
+        exporter: v4,
+        received_ns: NOW_NS,
+    };
     for report in reports {
-        exporters.received(v4.ip(), &ReportGroup::from(report.clone()));
+        exporters.received(arrival, &ReportGroup::from(report.clone()));
     }
     assert_eq!(exporters.counts().numbers.lost, 1, "the receiver sees it");
 
@@ -189,7 +195,7 @@ fn loopback_event_over_ipv6(sequence: u32) -> SinkEvent {
 
 #[test]
 fn reports_go_back_to_the_senders_of_packets() {
-    let (mut listener, v4, v6) = listener();
+    let (listener, v4, v6) = listener();
     for (sentence, port, event, is_ipv6) in [
         (
             "over IPv4",
@@ -207,7 +213,7 @@ fn reports_go_back_to_the_senders_of_packets() {
         for sequence in 1..=3 {
             emitter.emit(BUILDER.build(&event(sequence), NOW_NS).unwrap());
         }
-        let reports = &collect(&mut listener, 3)[&is_ipv6];
+        let reports = &collect(&listener, 3)[&is_ipv6];
         let numbers: Vec<_> = reports.iter().map(|report| report.sequence).collect();
         assert_eq!(numbers, [1, 2, 3], "{sentence}");
         let counts = emitter.counts().packet_senders.unwrap();
@@ -248,7 +254,7 @@ fn nothing_is_sent_to_what_is_no_address_of_a_sender() {
 
 #[test]
 fn a_sender_that_is_a_collector_gets_each_report_once() {
-    let (mut listener, v4, v6) = listener();
+    let (listener, v4, v6) = listener();
     let in_ipv6_clothes = format!("[::ffff:127.0.0.1]:{}", v4.port()).parse().unwrap();
     for (collectors, port, event, is_ipv6) in [
         (
@@ -267,7 +273,7 @@ fn a_sender_that_is_a_collector_gets_each_report_once() {
         .unwrap();
         emitter.emit(BUILDER.build(&event(1), NOW_NS).unwrap());
         emitter.emit(BUILDER.build(&event(2), NOW_NS).unwrap());
-        let reports = &collect(&mut listener, 2)[&is_ipv6];
+        let reports = &collect(&listener, 2)[&is_ipv6];
         assert_eq!((reports[0].sequence, reports[1].sequence), (1, 2));
         assert_eq!(emitter.counts().sent, 2);
     }
@@ -333,7 +339,7 @@ fn the_log_is_numbered_and_survives_rotation() {
 fn another_emitter_goes_on_with_numbers_and_counts() {
     let scratch = Scratch::new("inherit");
     let path = |name: &str| scratch.0.join(name);
-    let (mut listener, stays, goes) = listener();
+    let (listener, stays, goes) = listener();
     let to = |collectors: Vec<SocketAddr>, log: &str| Destinations {
         collectors,
         log: Some(LogSettings {
@@ -354,7 +360,7 @@ fn another_emitter_goes_on_with_numbers_and_counts() {
         let text = std::fs::read_to_string(path(log)).unwrap();
         assert_eq!(text.lines().count(), lines, "{log}");
     }
-    let reports = collect(&mut listener, 6);
+    let reports = collect(&listener, 6);
     let numbers = |family| -> Vec<u32> {
         let reports: &Vec<Report> = &reports[&family];
         reports.iter().map(|report| report.sequence).collect()
@@ -388,7 +394,7 @@ fn a_json_log_has_the_collectors_object() {
 
 #[test]
 fn a_full_disk_costs_log_lines_and_nothing_else() {
-    let (mut listener, v4, _) = listener();
+    let (listener, v4, _) = listener();
     let mut emitter = Emitter::new(Destinations {
         collectors: vec![v4],
         log: Some(LogSettings {
@@ -401,7 +407,7 @@ fn a_full_disk_costs_log_lines_and_nothing_else() {
     for sequence in 1..=5 {
         emitter.emit(BUILDER.build(&loopback_event(sequence), NOW_NS).unwrap());
     }
-    assert_eq!(collect(&mut listener, 5)[&false].len(), 5);
+    assert_eq!(collect(&listener, 5)[&false].len(), 5);
     let log = emitter.counts().log.unwrap();
     assert_eq!((log.lines, log.lost), (0, 5));
 }

@@ -1,0 +1,227 @@
+//! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines]`. Needs no
+//! privileges; as root sockets have room for more.
+
+use std::hint::black_box;
+use std::io::IoSlice;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hostint::collector::{Exporters, Listener, decode};
+use hostint::model::{Arrival, Record};
+use hostint::os::clock;
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, sendmmsg};
+
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/golden/mod.rs"]
+mod golden;
+
+const ROUNDS: usize = 7;
+const ROUND: Duration = Duration::from_millis(300);
+
+/// Which report, and the datagram that has it.
+const FORMATS: [(&str, &str); 8] = [
+    ("v0.5 Host-INT latency", "hostint_report_l4_udp"),
+    ("v0.5 Host-INT drop summary", "hostint_drop_summary_udp"),
+    ("v0.5 hostint latency, IPv6", "hostint_report_extended_udp6"),
+    ("v0.5 int-host-reporter", "ihr_flow_udp"),
+    ("v0.5 flow with INT v0.5", "tr05_flow_int05"),
+    ("v1.0 flow with INT v1.0", "tr10_flow_int10"),
+    ("v2.0 drop", "tr20_drop"),
+    ("v2.0 group of two", "tr20_coalesced"),
+];
+
+/// Median of the rounds: how often `work` can be done in a second of this thread's CPU time.
+fn per_second(mut work: impl FnMut()) -> f64 {
+    let mut rates: Vec<f64> = (0..=ROUNDS)
+        .map(|_| {
+            let (begin, mut times) = (clock::thread_cpu_ns(), 0_u32);
+            loop {
+                for _ in 0..1000 {
+                    work();
+                }
+                times += 1000;
+                let spent = clock::thread_cpu_ns() - begin;
+                if u128::from(spent) >= ROUND.as_nanos() {
+                    return f64::from(times) * 1e9 / spent as f64;
+                }
+            }
+        })
+        .skip(1)
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    rates[ROUNDS / 2]
+}
+
+fn arrival() -> Arrival {
+    Arrival {
+        exporter: SocketAddr::from(([10, 0, 0, 1], 5000)),
+        received_ns: 1_700_000_000_000_000_000,
+    }
+}
+
+fn million(rate: f64) -> String {
+    format!("{:.2} M/s", rate / 1e6)
+}
+
+/// Datagrams in a second of one core, by what is in them.
+fn decode_rates() {
+    println!("\ndecode: reports a second and core\n");
+    println!("| report | bytes | decoded | and counted for the exporter |");
+    println!("|---|---|---|---|");
+    for (name, file) in FORMATS {
+        let datagram = golden::udp_payload(file);
+        let reports = decode(&datagram).map_or(0, |group| group.reports.len()) as f64;
+        let decoded = per_second(|| drop(black_box(decode(black_box(&datagram)))));
+        let mut exporters = Exporters::default();
+        let counted = per_second(|| {
+            if let Ok(group) = decode(black_box(&datagram)) {
+                black_box(exporters.received(arrival(), &group));
+            }
+        });
+        let (decoded, counted) = (million(decoded * reports), million(counted * reports));
+        println!("| {name} | {} | {decoded} | {counted} |", datagram.len());
+    }
+}
+
+/// JSON lines in a second of one core.
+fn line_rates() {
+    println!("\nlines: JSON lines made a second and core, decoding included\n");
+    println!("| report | bytes of the line | lines |");
+    println!("|---|---|---|");
+    for (name, file) in FORMATS {
+        let datagram = golden::udp_payload(file);
+        let mut line = Vec::new();
+        let mut reports = 0.0;
+        let rate = per_second(|| {
+            let Ok(group) = decode(black_box(&datagram)) else {
+                return;
+            };
+            line.clear();
+            for report in &group.reports {
+                let record = Record::new(report, Some(arrival()));
+                record.append_line(&mut line).unwrap();
+            }
+            reports = group.reports.len() as f64;
+            black_box(&line);
+        });
+        let bytes = line.len() as f64 / reports;
+        println!("| {name} | {bytes:.0} | {} |", million(rate * reports));
+    }
+}
+
+/// Sends so many reports a second in all from eight addresses, numbered each by itself.
+fn send(to: SocketAddrV4, rate: u64, time: Duration) -> u64 {
+    const AT_ONCE: usize = 32;
+    let mut sockets: Vec<_> = (1..=8)
+        .map(|host| {
+            let socket = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, host), 0)).unwrap();
+            (socket, 0_u32)
+        })
+        .collect();
+    let template = golden::udp_payload("hostint_report_l4_udp");
+    let mut datagrams = vec![template; AT_ONCE];
+    let mut headers = MultiHeaders::<SockaddrIn>::preallocate(AT_ONCE, None);
+    let to = [Some(SockaddrIn::from(to)); AT_ONCE];
+    let (begin, mut sent) = (Instant::now(), 0_u64);
+    while begin.elapsed() < time {
+        let due = (begin.elapsed().as_secs_f64() * rate as f64) as u64;
+        if sent >= due {
+            thread::sleep(Duration::from_micros(200));
+            continue;
+        }
+        for (socket, number) in &mut sockets {
+            for datagram in &mut datagrams {
+                *number += 1;
+                datagram[4..8].copy_from_slice(&number.to_be_bytes());
+            }
+            let slices: Vec<_> = datagrams.iter().map(|one| [IoSlice::new(one)]).collect();
+            let result = sendmmsg(
+                socket.as_raw_fd(),
+                &mut headers,
+                &slices,
+                to,
+                [],
+                MsgFlags::empty(),
+            );
+            assert_eq!(result.unwrap().count(), AT_ONCE);
+            sent += AT_ONCE as u64;
+        }
+    }
+    sent
+}
+
+/// Received, decoded and counted while another thread of this machine sends at this rate.
+fn receive(receivers: usize, rate: u64) {
+    let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], receivers).unwrap();
+    let SocketAddr::V4(address) = listener.local_addresses()[0] else {
+        return;
+    };
+    let reception = listener.start(64 << 20, clock::realtime_ns).unwrap();
+    let time = Duration::from_secs(4);
+    let sender = thread::spawn(move || (Instant::now(), send(address, rate, time), Instant::now()));
+    let mut exporters = Exporters::default();
+    let cpu = clock::thread_cpu_ns();
+    while !reception.is_done() {
+        if sender.is_finished() {
+            reception.end();
+        }
+        reception.next(Duration::from_millis(20), |bytes, arrival| {
+            match decode(bytes) {
+                Ok(group) => {
+                    exporters.received(arrival, &group);
+                }
+                Err(err) => exporters.undecodable(arrival, &err),
+            }
+            true
+        });
+    }
+    let cpu = (clock::thread_cpu_ns() - cpu) as f64;
+    let (begin, sent, end) = sender.join().unwrap();
+    let seconds = (end - begin).as_secs_f64();
+    let (counts, sums) = (reception.counts(), exporters.counts());
+    assert_eq!(sent, counts.datagrams + counts.socket_drops);
+    assert_eq!(counts.datagrams, counts.queue_drops + sums.decoded);
+    println!(
+        "| {receivers} | {:.0} k/s | {:.0} k/s | {} | {} | {} | {:.0} % |",
+        sent as f64 / seconds / 1e3,
+        sums.decoded as f64 / seconds / 1e3,
+        counts.socket_drops,
+        counts.queue_drops,
+        sums.numbers.lost,
+        cpu / seconds / 1e7,
+    );
+}
+
+fn receive_rates() {
+    println!("\nreceive: over loopback, the sender on the same machine\n");
+    println!(
+        "| threads | sent | decoded and counted | dropped by sockets | at the queue | gaps | decoder's CPU |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for receivers in [1, 2] {
+        for rate in [100_000, 300_000, 400_000, 10_000_000] {
+            receive(receivers, rate);
+        }
+    }
+}
+
+const SECTIONS: [(&str, fn()); 3] = [
+    ("decode", decode_rates),
+    ("receive", receive_rates),
+    ("lines", line_rates),
+];
+
+fn main() {
+    // cargo bench adds --bench
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|name| name != "--bench")
+        .collect();
+    for (name, run) in SECTIONS {
+        if wanted.is_empty() || wanted.iter().any(|section| section == name) {
+            run();
+        }
+    }
+}
