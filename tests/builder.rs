@@ -69,10 +69,16 @@ fn loss_event(protocol: u8) -> LossEvent {
 }
 
 fn datagram(event: &SinkEvent, sequence: u32, builder: Builder, now_ns: u64) -> Vec<u8> {
-    let report = Report {
+    let mut report = Report {
         sequence,
         observation: builder.build(event, now_ns).expect("reportable"),
     };
+    // v0.5 tells the low 32 bits of the arrival.
+    if let (Body::Latency(report), SinkEvent::Latency(event)) =
+        (&mut report.observation.body, event)
+    {
+        assert_eq!(report.arrival_ns.take(), Some(event.sink_ns));
+    }
     let mut bytes = Vec::new();
     report_v05::emit(&report, &mut bytes);
     assert_eq!(decode(&bytes), Ok(report));

@@ -649,6 +649,8 @@ fn a_latency_report_of_one_hop_says_that_there_is_none() {
     let mut random = Random(3);
     let mut report = random.report();
     report.observation.body = Body::Latency(LatencyReport {
+        version: ReportVersion::V05,
+        arrival_ns: None,
         hops: HopStack::newest_first(&[random.hop()]).unwrap(),
         ..random.latency()
     });

@@ -60,10 +60,14 @@ fn through(bytes: &[u8]) -> (SinkEvent, Option<Report>) {
     let report = BUILDER
         .build(&event, 1_700_000_001_000_000_000)
         .map(|observation| {
-            let report = Report {
+            let mut report = Report {
                 sequence: 9,
                 observation,
             };
+            // v0.5 tells the low 32 bits of the arrival.
+            if let Body::Latency(report) = &mut report.observation.body {
+                report.arrival_ns = None;
+            }
             let mut datagram = Vec::new();
             report_v05::emit(&report, &mut datagram);
             assert_eq!(

@@ -243,6 +243,7 @@ fn a_drop_summary_names_nodes_ports_and_gap() {
         assert_eq!(
             report.observation.body,
             Body::DropSummary(DropSummary {
+                version: ReportVersion::V05,
                 time_s: 0x6553_f101,
                 source_node: NodeId(2),
                 sink_node: NodeId(3),
@@ -649,6 +650,8 @@ fn other_numbers_of_hops_are_read_where_the_length_agrees() {
             for packet in [random.quoted(), random.named()] {
                 let mut report = random.report();
                 report.observation.body = Body::Latency(LatencyReport {
+                    version: ReportVersion::V05,
+                    arrival_ns: None,
                     time_s: random.u32(),
                     packet,
                     hops: HopStack::newest_first(&stack).unwrap(),

@@ -109,6 +109,8 @@ enum daemon_counter {
 	DAEMON_REPAIRED,         /* programs put back that somebody else took off */
 	DAEMON_CONTROL_ANSWERED, /* requests at the control socket */
 	DAEMON_CONTROL_REFUSED,
+	DAEMON_DATAGRAMS_SENT, /* with reports; of v2.0, several in one */
+	DAEMON_DATAGRAMS_LOST,
 	DAEMON_MAX,
 };
 

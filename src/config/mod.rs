@@ -34,7 +34,7 @@ pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
 pub use settled::{Settings, Settled, settle, settle_source};
 pub use sink::SinkConfig;
-pub use sink_options::{LogFormatName, SinkOptions, XdpMode};
+pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 pub use size::Size;
 pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use table::{Entry, Table};

@@ -7,7 +7,7 @@ use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::read_key;
 use super::mistake::{Fault, fault, item_fault, missing};
 use super::place::port_of;
-use super::sink_options::{LogFormatName, SinkOptions, XdpMode};
+use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, MAX_REPORT_PORTS, SinkHook, Span};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT, UnknownEncapsulation};
 
@@ -30,6 +30,7 @@ pub struct SinkConfig {
     pub latency_buckets_ns: Vec<i32>,
     pub bucket_hold: Span,
     pub collectors: Vec<String>,
+    pub report_format: ReportFormat,
     pub report_to_sender: Option<u16>,
     pub report_log: Option<PathBuf>,
     pub log_format: LogFormatName,
@@ -92,6 +93,7 @@ impl SinkOptions {
             ));
         }
         check_receivers(&self.collector, self.report_to_sender, &mut faults);
+        check_format(self.report_format, self.compat, &mut faults);
         let max_flows = self.max_flows.unwrap_or(65536);
         if !(1..=16_777_216).contains(&max_flows) {
             faults.push(fault(
@@ -121,6 +123,7 @@ impl SinkOptions {
             latency_buckets_ns: buckets,
             bucket_hold: span(self.bucket_hold, 100),
             collectors: self.collector,
+            report_format: self.report_format.unwrap_or_default(),
             report_to_sender: self.report_to_sender,
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
@@ -220,6 +223,16 @@ fn check_receivers(collectors: &[String], to_sender: Option<u16>, faults: &mut V
                 "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
                 ports.len()
             ),
+        ));
+    }
+}
+
+fn check_format(format: Option<ReportFormat>, compat: Option<Compat>, faults: &mut Vec<Fault>) {
+    let standard = format.filter(|format| *format != ReportFormat::V05);
+    if let (Some(_), Some(Compat::HostInt)) = (standard, compat) {
+        faults.push(fault(
+            &["report-format", "compat"],
+            "collectors of Host-INT read v0.5 only (leave report-format or compat out)",
         ));
     }
 }

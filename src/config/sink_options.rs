@@ -29,6 +29,21 @@ pub enum LogFormatName {
     Json,
 }
 
+/// The version of Telemetry Report that collectors get.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum ReportFormat {
+    /// Host-INT's reports, and hostint's own
+    #[default]
+    #[value(name = "v0.5")]
+    V05,
+    /// standard reports of single packets; losses as v0.5
+    #[value(name = "v1.0")]
+    V10,
+    /// standard reports, several in a datagram
+    #[value(name = "v2.0")]
+    V20,
+}
+
 /// What can be set, by flag or by the same name in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SinkOptions {
@@ -89,6 +104,10 @@ pub struct SinkOptions {
     /// Send reports to this collector, default port 32766; repeat for several
     #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
+
+    /// Version of Telemetry Report that collectors get [default: v0.5]
+    #[arg(long, value_name = "VERSION")]
+    pub report_format: Option<ReportFormat>,
 
     /// Send each report to the sender of the reported packet too [default port: 32766]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "32766")]

@@ -124,6 +124,8 @@ pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
     DAEMON_REPAIRED "repaired" "programs put back that somebody else took off",
     DAEMON_CONTROL_ANSWERED "control_answered" "requests at the control socket that were answered",
     DAEMON_CONTROL_REFUSED "control_refused" "requests at the control socket that were refused",
+    DAEMON_DATAGRAMS_SENT "report_datagrams_sent" "datagrams with reports sent",
+    DAEMON_DATAGRAMS_LOST "report_datagrams_lost" "datagrams with reports that could not be sent",
 };
 
 /// Sums a per-CPU counter.

@@ -136,6 +136,8 @@ pub const NO_REASON: &[&str] = &[
     "icmp_translated",
     "events_read",
     "reports_sent",
+    "report_datagrams_sent",
+    "report_datagrams_lost",
     "log_written",
     "flows_expired",
     "source_flows_expired",

@@ -41,6 +41,9 @@ pub struct Record {
     pub(super) flags: FlagsRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) report_time_s: Option<u32>,
+    /// Of the packet at the sink, in reports that tell more than its low 32 bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) arrival_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reporter_node: Option<NodeId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -214,6 +217,7 @@ impl Record {
         match body {
             Body::Latency(report) => {
                 self.report_time_s = Some(report.time_s);
+                self.arrival_ns = report.arrival_ns;
                 self.source = Some(EndRecord::Hop {
                     hop: report.hops.source().into(),
                     queue: report.queue(),

@@ -6,7 +6,7 @@ use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
     Hop, HopStack, HwId, LatencyReport, Observation, Packet, PacketReport, QuotedHeaders, Record,
-    Report, ReportedPacket, Transport, Vlans,
+    Report, ReportVersion, ReportedPacket, Transport, Vlans,
 };
 
 /// Why a line is no report.
@@ -107,12 +107,16 @@ impl Record {
         };
         let flow = self.flow.ok_or_else(|| self.bad("flow", "is missing"))?;
         Ok(LatencyReport {
+            version: self.version,
             time_s: self.needed(self.report_time_s, "report_time_s")?,
+            arrival_ns: self.arrival_ns,
             packet: match quoted(&flow) {
-                Some(headers) if queue.is_none() => ReportedPacket::Quoted {
-                    reporter: self.reporter_node,
-                    headers,
-                },
+                Some(headers) if queue.is_none() && self.version == ReportVersion::V05 => {
+                    ReportedPacket::Quoted {
+                        reporter: self.reporter_node,
+                        headers,
+                    }
+                }
                 _ => ReportedPacket::Named { flow, queue },
             },
             hops: HopStack::newest_first(&hops)
@@ -137,6 +141,7 @@ impl Record {
         };
         let gap = self.needed(self.gap, "gap")?;
         Ok(DropSummary {
+            version: self.version,
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             source_node,
             sink_node,

@@ -60,15 +60,17 @@ pub struct Flags {
 pub enum Body {
     /// Telemetry Report v0.5 (NProto 0 to 2), v1.0 and v2.0: a packet.
     Packet(Box<PacketReport>),
-    /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow: numbers missing.
+    /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow; hostint's of v2.0: numbers missing.
     DropSummary(DropSummary),
-    /// NProto 4, Host-INT's latency report, or 5, the extended one: a packet's hops.
+    /// NProto 4, Host-INT's latency report, or 5, the extended one; hostint's of v2.0: a packet's hops.
     Latency(LatencyReport),
 }
 
 /// Packets missing in a flow between source and sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DropSummary {
+    /// Of the report that tells it.
+    pub version: ReportVersion,
     /// Whole seconds since the Unix epoch: when the report was made.
     pub time_s: u32,
     pub source_node: NodeId,
@@ -87,8 +89,13 @@ pub struct DropSummary {
 /// A packet's way from INT source to INT sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LatencyReport {
+    /// Of the report that tells it.
+    pub version: ReportVersion,
     /// Whole seconds since the Unix epoch: when the report was made.
     pub time_s: u32,
+    /// Arrival at the sink, nanoseconds since the Unix epoch, where not only its low 32 bits are told: the sink knows
+    /// it, v2.0 tells it.
+    pub arrival_ns: Option<u64>,
     pub packet: ReportedPacket,
     pub hops: HopStack,
     /// The flow's sequence number.
@@ -104,7 +111,7 @@ pub enum ReportedPacket {
         reporter: Option<NodeId>,
         headers: QuotedHeaders,
     },
-    /// NProto 5: the name of its flow.
+    /// NProto 5 and v2.0: the name of its flow.
     Named {
         flow: FlowKey,
         /// The source's root queue when the packet was stamped.
@@ -189,7 +196,8 @@ impl Observation {
     pub fn version(&self) -> ReportVersion {
         match &self.body {
             Body::Packet(report) => report.version,
-            Body::Latency(_) | Body::DropSummary(_) => ReportVersion::V05,
+            Body::Latency(report) => report.version,
+            Body::DropSummary(summary) => summary.version,
         }
     }
 

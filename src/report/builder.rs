@@ -2,7 +2,7 @@
 
 use crate::model::{
     Body, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId, LatencyEvent,
-    LatencyReport, LossEvent, NodeId, Observation, ReportedPacket, SinkEvent, Vlans,
+    LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket, SinkEvent, Vlans,
 };
 
 /// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
@@ -57,7 +57,9 @@ impl Builder {
             egress_ts: arrival_ts,
         };
         LatencyReport {
+            version: ReportVersion::V05,
             time_s: whole_seconds(now_ns),
+            arrival_ns: Some(event.sink_ns),
             packet: self.packet(event),
             hops: HopStack::between(event.source, sink),
             sequence: event.sequence,
@@ -85,6 +87,7 @@ impl Builder {
 
     fn loss(&self, event: &LossEvent, now_ns: u64) -> DropSummary {
         DropSummary {
+            version: ReportVersion::V05,
             time_s: whole_seconds(now_ns),
             source_node: event.source_node,
             sink_node: self.sink_node,

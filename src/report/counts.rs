@@ -24,6 +24,13 @@ pub struct LostCounts {
     pub other: u64,
 }
 
+/// Datagrams, of one report or of several (v2.0).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct DatagramCounts {
+    pub sent: u64,
+    pub lost: u64,
+}
+
 /// What became of the reports to one destination.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct DestinationCounts {
@@ -31,6 +38,7 @@ pub struct DestinationCounts {
     pub sent: u64,
     pub lost: u64,
     pub lost_by_cause: LostCounts,
+    pub datagrams: DatagramCounts,
 }
 
 /// What became of the reports back to the senders of the reported packets.
@@ -55,10 +63,12 @@ pub struct LogCounts {
 /// What became of every report that was to be emitted.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct EmitterCounts {
-    /// Datagrams sent, over all destinations.
+    /// Reports sent, over all destinations.
     pub sent: u64,
-    /// Datagrams not sent, over all destinations.
+    /// Reports not sent, over all destinations.
     pub lost: u64,
+    /// What they were sent in.
+    pub datagrams: DatagramCounts,
     pub collectors: Vec<DestinationCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_senders: Option<SenderCounts>,
@@ -67,9 +77,27 @@ pub struct EmitterCounts {
 }
 
 impl EmitterCounts {
-    pub(super) fn add(&mut self, sent: u64, lost: u64) {
+    pub(super) fn add(&mut self, sent: u64, lost: u64, datagrams: DatagramCounts) {
         self.sent += sent;
         self.lost += lost;
+        self.datagrams.add(datagrams);
+    }
+}
+
+impl DatagramCounts {
+    pub(super) fn add(&mut self, more: Self) {
+        self.sent += more.sent;
+        self.lost += more.lost;
+    }
+}
+
+impl SenderCounts {
+    /// Each report to a sender has a datagram of its own.
+    pub(super) fn datagrams(&self) -> DatagramCounts {
+        DatagramCounts {
+            sent: self.sent,
+            lost: self.lost,
+        }
     }
 }
 
@@ -91,7 +119,8 @@ impl LostCounts {
             + self.other
     }
 
-    pub(super) fn count(&mut self, error: &io::Error) {
+    /// Counts reports that were lost with one datagram.
+    pub(super) fn count(&mut self, error: &io::Error, reports: u64) {
         let counter = match error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM) => &mut self.buffer_full,
             Some(
@@ -108,6 +137,6 @@ impl LostCounts {
             Some(Errno::EMSGSIZE) => &mut self.too_big,
             _ => &mut self.other,
         };
-        *counter += 1;
+        *counter += reports;
     }
 }

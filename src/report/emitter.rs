@@ -5,9 +5,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use super::collector::Collector;
+use super::form::{ReportForm, Written, write_v05};
 use super::log::ReportLog;
 use super::socket::Sockets;
-use super::{DestinationCounts, EmitterCounts, LogError, LogSettings, LostCounts, SenderCounts};
+use super::{EmitterCounts, LogError, LogSettings, LostCounts, SenderCounts};
 use crate::model::{Classes, Classifier, Observation, Report};
 use crate::wire::report_v05;
 
@@ -24,6 +26,8 @@ const SEARCH_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Destinations {
     pub collectors: Vec<SocketAddr>,
+    /// How reports to collectors look.
+    pub form: ReportForm,
     /// The UDP port at the source address of each reported packet.
     pub report_to_sender: Option<u16>,
     pub log: Option<LogSettings>,
@@ -42,7 +46,7 @@ pub enum EmitterError {
 
 /// Sends each report to every destination, with numbers that count per destination from 1.
 ///
-/// Nothing here waits. A report that could not be sent has used up its number, so that the
+/// Nothing here waits, but reports of v2.0 for [`Emitter::flush`]. A report that could not be sent has used up its number, so that the
 /// receiver sees the gap, and is counted here by cause.
 #[derive(Debug)]
 pub struct Emitter {
@@ -53,15 +57,11 @@ pub struct Emitter {
     classifier: Classifier,
     /// What became of reports to destinations that were given up.
     gone: EmitterCounts,
+    form: ReportForm,
+    /// As v0.5, which is what packet senders get.
     datagram: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct Collector {
-    address: SocketAddr,
-    next_sequence: u32,
-    sent: u64,
-    lost: LostCounts,
+    /// In the form of collectors, if that is another.
+    formed: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -105,12 +105,15 @@ impl Emitter {
             log: destinations.log.map(ReportLog::open).transpose()?,
             classifier: Classifier::new(destinations.classes),
             gone: EmitterCounts::default(),
+            form: destinations.form,
             datagram: Vec::new(),
+            formed: Vec::new(),
         })
     }
 
     /// Goes on with the numbers and counts of the emitter before, where it has the same destinations.
-    pub fn inherit(&mut self, before: Self) {
+    pub fn inherit(&mut self, mut before: Self) {
+        before.flush();
         self.gone = before.gone;
         for old in before.collectors {
             match self
@@ -119,12 +122,18 @@ impl Emitter {
                 .find(|new| new.address == old.address)
             {
                 Some(new) => *new = old,
-                None => self.gone.add(old.sent, old.lost.total()),
+                None => {
+                    let counts = old.counts();
+                    self.gone.add(counts.sent, counts.lost, counts.datagrams);
+                }
             }
         }
         match (&mut self.packet_senders, before.packet_senders) {
             (Some(new), Some(old)) if new.port == old.port => *new = old,
-            (_, Some(old)) => self.gone.add(old.sent, old.lost.total()),
+            (_, Some(old)) => {
+                let counts = old.counts();
+                self.gone.add(counts.sent, counts.lost, counts.datagrams());
+            }
             (_, None) => {}
         }
         match (&mut self.log, before.log) {
@@ -138,18 +147,26 @@ impl Emitter {
     }
 
     /// Sends an observation to every destination. A packet sender that is a configured collector
-    /// gets it once.
+    /// gets it once, and what collectors get in groups waits for [`Self::flush`].
     pub fn emit(&mut self, observation: Observation) {
         let packet_sender = observation.packet_sender();
         let mut report = Report {
             sequence: 0,
             observation,
         };
-        self.datagram.clear();
-        report_v05::emit(&report, &mut self.datagram);
-
+        let written = match self.collectors.is_empty() {
+            true => Written::No,
+            false => self.form.write(&report.observation, &mut self.formed),
+        };
+        if matches!(written, Written::No) || self.packet_senders.is_some() {
+            write_v05(&report, &mut self.datagram);
+        }
         for collector in &mut self.collectors {
-            collector.send(&self.sockets, &mut self.datagram);
+            match written {
+                Written::No => collector.send_v05(&self.sockets, &mut self.datagram),
+                Written::V10 => collector.send_v10(&self.sockets, &mut self.formed),
+                Written::V20(speaker) => collector.add_v20(&self.sockets, speaker, &self.formed),
+            }
         }
         if let (Some(senders), Some(address)) = (&mut self.packet_senders, packet_sender) {
             let address = SocketAddr::from((address, senders.port));
@@ -163,6 +180,13 @@ impl Emitter {
         }
     }
 
+    /// Sends what waits to be sent in groups.
+    pub fn flush(&mut self) {
+        for collector in &mut self.collectors {
+            collector.flush(&self.sockets);
+        }
+    }
+
     /// Opens the log's path again, after it was rotated; on failure the old file stays in use.
     pub fn reopen_log(&mut self) -> Result<(), LogError> {
         self.log.as_mut().map_or(Ok(()), ReportLog::reopen)
@@ -171,46 +195,20 @@ impl Emitter {
     pub fn counts(&self) -> EmitterCounts {
         let collectors: Vec<_> = self.collectors.iter().map(Collector::counts).collect();
         let packet_senders = self.packet_senders.as_ref().map(PacketSenders::counts);
-        let (sent, lost) = packet_senders.map_or((0, 0), |counts| (counts.sent, counts.lost));
-        let mut log = self.gone.log;
+        let mut counts = self.gone.clone();
+        for to in &collectors {
+            counts.add(to.sent, to.lost, to.datagrams);
+        }
+        if let Some(to) = &packet_senders {
+            counts.add(to.sent, to.lost, to.datagrams());
+        }
         if let Some(open) = &self.log {
-            log.get_or_insert_default().add(open.counts());
+            counts.log.get_or_insert_default().add(open.counts());
         }
         EmitterCounts {
-            sent: self.gone.sent + sent + collectors.iter().map(|counts| counts.sent).sum::<u64>(),
-            lost: self.gone.lost + lost + collectors.iter().map(|counts| counts.lost).sum::<u64>(),
             collectors,
             packet_senders,
-            log,
-        }
-    }
-}
-
-impl Collector {
-    fn new(address: SocketAddr) -> Self {
-        Self {
-            address,
-            next_sequence: 1,
-            sent: 0,
-            lost: LostCounts::default(),
-        }
-    }
-
-    fn send(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
-        report_v05::renumber(datagram, self.next_sequence);
-        self.next_sequence = self.next_sequence.wrapping_add(1);
-        match sockets.send(datagram, self.address) {
-            Ok(()) => self.sent += 1,
-            Err(error) => self.lost.count(&error),
-        }
-    }
-
-    fn counts(&self) -> DestinationCounts {
-        DestinationCounts {
-            destination: self.address,
-            sent: self.sent,
-            lost: self.lost.total(),
-            lost_by_cause: self.lost,
+            ..counts
         }
     }
 }
@@ -242,7 +240,7 @@ impl PacketSenders {
         report_v05::renumber(datagram, sequence);
         match sockets.send(datagram, address) {
             Ok(()) => self.sent += 1,
-            Err(error) => self.lost.count(&error),
+            Err(error) => self.lost.count(&error, 1),
         }
     }
 

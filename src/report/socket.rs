@@ -4,7 +4,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use nix::errno::Errno;
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{SndBuf, SndBufForce};
+use rustix::net::sockopt;
 
 /// Room for some ten thousand reports while the device is busy.
 const SEND_BUFFER_BYTES: usize = 8 << 20;
@@ -62,13 +64,35 @@ impl Sockets {
     }
 }
 
+/// Bytes of the largest IP packet that gets there, as far as the kernel knows.
+pub(super) fn path_mtu(to: SocketAddr) -> Option<usize> {
+    let local = if to.is_ipv4() { V4_ANY } else { V6_ANY };
+    // Connected for the look-up of the route: nothing is sent.
+    let socket = UdpSocket::bind(local).ok()?;
+    socket.connect(to).ok()?;
+    let mtu = match to {
+        SocketAddr::V4(_) => sockopt::ip_mtu(&socket),
+        SocketAddr::V6(_) => sockopt::ipv6_mtu(&socket),
+    };
+    usize::try_from(mtu.ok()?).ok()
+}
+
 fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(local)?;
     socket.set_nonblocking(true)?;
+    // A fragment that is lost takes the others along: what is too big is refused instead, and counted.
+    match local {
+        SocketAddr::V4(_) => {
+            sockopt::set_ip_mtu_discover(&socket, sockopt::Ipv4PathMtuDiscovery::DO)?;
+        }
+        SocketAddr::V6(_) => {
+            sockopt::set_ipv6_mtu_discover(&socket, sockopt::Ipv6PathMtuDiscovery::DO)?;
+        }
+    }
     // Without CAP_NET_ADMIN the kernel grants as much as net.core.wmem_max; a smaller buffer
     // loses reports sooner, and those are counted.
-    if setsockopt(&socket, sockopt::SndBufForce, &SEND_BUFFER_BYTES).is_err() {
-        let _ = setsockopt(&socket, sockopt::SndBuf, &SEND_BUFFER_BYTES);
+    if setsockopt(&socket, SndBufForce, &SEND_BUFFER_BYTES).is_err() {
+        let _ = setsockopt(&socket, SndBuf, &SEND_BUFFER_BYTES);
     }
     Ok(socket)
 }

@@ -103,6 +103,9 @@ pub(super) const REPORT_V20: Layout = {
 const NONE_32: u32 = u32::MAX;
 const NONE_64: u64 = u64::MAX;
 
+/// How full a queue or a buffer is has 24 bits.
+const MOST_DEPTH: u32 = 0x00ff_ffff;
+
 pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
     match version {
         IntVersion::V05 => &INT_V05,
@@ -150,6 +153,19 @@ pub(super) fn decode(
     Ok(metadata)
 }
 
+/// The bits of the items that a node tells.
+pub(super) fn bits_of(layout: &Layout, metadata: &Metadata) -> u16 {
+    let told = |(bit, item): (usize, &Item)| item.value(metadata).map(|_| 0x8000 >> bit);
+    layout.iter().enumerate().filter_map(told).sum()
+}
+
+/// Appends the items of a bitmap, all ones for what the node does not tell.
+pub(super) fn emit(layout: &Layout, bits: u16, metadata: &Metadata, out: &mut Vec<u8>) {
+    for item in items(layout, bits) {
+        item.emit(metadata, out);
+    }
+}
+
 impl Item {
     fn words(self) -> usize {
         match self {
@@ -176,6 +192,56 @@ impl Item {
             }
         }
         Ok(())
+    }
+
+    /// Appends one item, all ones if the node does not tell it.
+    pub(super) fn emit(self, metadata: &Metadata, out: &mut Vec<u8>) {
+        let value = self.value(metadata).unwrap_or(NONE_64).to_be_bytes();
+        out.extend(&value[8 - 4 * self.words()..]);
+    }
+
+    /// What the node tells; of an item of two halves, all ones for a half that it does not tell.
+    pub(super) fn value(self, metadata: &Metadata) -> Option<u64> {
+        let m = metadata;
+        let queue = |id: Option<u8>, depth: Option<u32>| {
+            let depth = depth?.min(MOST_DEPTH);
+            Some(u64::from(id.unwrap_or(u8::MAX)) << 24 | u64::from(depth))
+        };
+        match self {
+            Node => m.node.map(|node| node.0.into()),
+            Ports => {
+                let told = m.ingress_port.or(m.egress_port).is_some();
+                let [high, low] =
+                    [m.ingress_port, m.egress_port].map(|port| port.unwrap_or(u16::MAX));
+                told.then_some(u64::from(high) << 16 | u64::from(low))
+            }
+            Level2Ports => {
+                let told = m.level2_ingress_port.or(m.level2_egress_port).is_some();
+                let [high, low] = [m.level2_ingress_port, m.level2_egress_port]
+                    .map(|port| port.unwrap_or(u32::MAX));
+                told.then_some(u64::from(high) << 32 | u64::from(low))
+            }
+            HopLatency => m.hop_latency_ns.map(u64::from),
+            Queue => queue(m.queue_id, m.queue_occupancy),
+            Congestion => queue(m.congestion_queue_id, m.queue_congestion),
+            Buffer => queue(m.buffer_id, m.buffer_occupancy),
+            Ingress32 => m.ingress_ts.map(|ts| u64::from(ts as u32)),
+            Egress32 => m.egress_ts.map(|ts| u64::from(ts as u32)),
+            Ingress64 => m.ingress_ts,
+            Egress64 => m.egress_ts,
+            TxUtilization => m.tx_utilization.map(u64::from),
+            ChecksumComplement => m.checksum_complement.map(u64::from),
+            Drop => {
+                let alone = m.queue_id.filter(|_| m.queue_occupancy.is_none());
+                let id = m.drop_queue_id.or(alone).unwrap_or(u8::MAX);
+                let reason = u64::from(m.drop_reason?);
+                Some(u64::from(id) << 24 | reason << 16)
+            }
+            Reserved(bit) => {
+                let word = m.reserved.iter().find(|word| word.bit == bit);
+                word.map(|word| word.word.into())
+            }
+        }
     }
 
     fn store_long(self, value: u64, metadata: &mut Metadata) {

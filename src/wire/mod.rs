@@ -2,7 +2,9 @@
 
 mod cursor;
 mod error;
+mod fragment;
 mod int_header;
+mod int_stack;
 pub mod int_v05;
 pub mod lease;
 mod metadata_items;
@@ -10,8 +12,9 @@ pub mod packet;
 pub mod report;
 mod report_extended;
 mod report_hostint;
+pub mod report_standard;
 pub mod report_v05;
-mod report_v10;
+pub mod report_v10;
 pub mod report_v20;
 mod tunnel;
 

@@ -157,17 +157,22 @@ impl Walk {
     }
 
     fn udp(&mut self, flow: FlowKey, payload: &[u8]) {
-        if !self.tunnel(flow.dport, payload) {
+        if !tunnel::is_port(flow.dport) {
             self.int_behind_l4(flow, payload);
+            return;
+        }
+        // INT of the tunnel's own packets stands before the tunnel's header.
+        let int = self.with_int.then(|| int_header::behind_l4(payload));
+        match int.flatten() {
+            Some(found) => self.behind_int(flow, found, payload),
+            None => self.tunnel(flow.dport, payload),
         }
     }
 
-    fn tunnel(&mut self, port: u16, payload: &[u8]) -> bool {
-        let Some(inside) = tunnel::in_udp(port, payload, self.with_int, &mut self.int) else {
-            return tunnel::is_port(port);
-        };
-        self.inside(inside);
-        true
+    fn tunnel(&mut self, port: u16, payload: &[u8]) {
+        if let Some(inside) = tunnel::in_udp(port, payload, self.with_int, &mut self.int) {
+            self.inside(inside);
+        }
     }
 
     fn gre(&mut self, l4: &[u8]) {

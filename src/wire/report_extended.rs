@@ -7,7 +7,9 @@ use super::cursor::Cursor;
 use super::report_hostint::{GAP_BYTES, decode_gap, emit_gap};
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
-use crate::model::{DropSummary, FlowKey, LatencyReport, QueueDepth, ReportedPacket, Vlans};
+use crate::model::{
+    DropSummary, FlowKey, LatencyReport, QueueDepth, ReportVersion, ReportedPacket, Vlans,
+};
 
 /// The layout of a flow description.
 const LAYOUT: u8 = 1;
@@ -40,7 +42,9 @@ pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyRepo
     let queue = decode_queue(&mut cursor, flags)?;
     let (hops, sequence) = int_v05::decode_stack(&mut cursor, hops)?;
     Ok(LatencyReport {
+        version: ReportVersion::V05,
         time_s,
+        arrival_ns: None,
         packet: ReportedPacket::Named { flow, queue },
         hops,
         sequence,

@@ -6,7 +6,8 @@ use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
 use crate::model::{
-    DropSummary, FlowKey, LatencyReport, NodeId, QuotedHeaders, ReportedPacket, Transport, Vlans,
+    DropSummary, FlowKey, LatencyReport, NodeId, QuotedHeaders, ReportVersion, ReportedPacket,
+    Transport, Vlans,
 };
 
 const IP_BYTES: usize = 20;
@@ -91,7 +92,9 @@ fn decode_layout(
     .map_err(|source| DecodeError::Headers { offset, source })?;
     let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops)?;
     Ok(LatencyReport {
+        version: ReportVersion::V05,
         time_s,
+        arrival_ns: None,
         packet: ReportedPacket::Quoted { reporter, headers },
         hops,
         sequence,
@@ -175,6 +178,7 @@ pub(super) fn decode_gap<'a>(
     flow: impl FnOnce(&mut Cursor<'a>) -> Result<FlowKey, DecodeError>,
 ) -> Result<DropSummary, DecodeError> {
     Ok(DropSummary {
+        version: ReportVersion::V05,
         time_s,
         source_node: NodeId(cursor.u32("source node ID")?),
         sink_node: NodeId(cursor.u32("sink node ID")?),

@@ -163,7 +163,7 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     out.extend(timestamp.to_be_bytes());
 }
 
-fn clock_byte(clock: ClockState) -> u8 {
+pub(super) fn clock_byte(clock: ClockState) -> u8 {
     let source = match clock.source {
         ClockSource::Unknown => 0,
         ClockSource::Tai => 1,
@@ -177,7 +177,7 @@ fn clock_byte(clock: ClockState) -> u8 {
     source << CLOCK_SOURCE_SHIFT | synchronised | CLOCK_TOLD
 }
 
-fn decode_clock(byte: u8) -> Option<ClockState> {
+pub(super) fn decode_clock(byte: u8) -> Option<ClockState> {
     (byte & CLOCK_TOLD != 0).then_some(ClockState {
         source: match byte >> CLOCK_SOURCE_SHIFT {
             1 => ClockSource::Tai,

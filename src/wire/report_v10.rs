@@ -8,6 +8,7 @@ use crate::model::{
     ReportVersion,
 };
 
+const VERSION: u8 = 1;
 const FIXED_WORDS: u8 = 4;
 
 /// The optional words, in the order of their bits in RepMdBits.
@@ -19,6 +20,44 @@ const ITEMS: [Item; 6] = [
     Item::Drop,
     Item::TxUtilization,
 ];
+
+/// Appends the datagram of a report about this packet to `out`, numbered 0; no more of it than v1.0 has.
+pub fn emit(observation: &Observation, report: &PacketReport, out: &mut Vec<u8>) {
+    let told = |(bit, item): (usize, &Item)| item.value(&report.metadata).map(|_| 0x20 >> bit);
+    let bits: u8 = ITEMS.iter().enumerate().filter_map(told).sum();
+    let packet = report.packet.as_ref();
+    let next = match packet.map(|packet| packet.first) {
+        None | Some(FirstHeader::Ethernet) => 0,
+        Some(FirstHeader::Ipv4) => 1,
+        Some(FirstHeader::Ipv6) => 2,
+    };
+    let flags = observation.flags;
+    let [dropped, congested, tracked] =
+        [flags.dropped, flags.congested_queue, flags.tracked_flow].map(u8::from);
+    out.extend([
+        VERSION << 4 | (FIXED_WORDS + bits.count_ones() as u8),
+        next << 5 | bits >> 1,
+        bits << 7 | dropped,
+        congested << 7 | tracked << 6 | observation.hw_id.get(),
+    ]);
+    let timestamp = report.metadata.ingress_ts.unwrap_or_default() as u32;
+    for word in [report.node.unwrap_or_default().0, 0, timestamp] {
+        out.extend(word.to_be_bytes());
+    }
+    for (bit, item) in ITEMS.into_iter().enumerate() {
+        if bits & (0x20 >> bit) != 0 {
+            item.emit(&report.metadata, out);
+        }
+    }
+    out.extend(packet.map_or(&[][..], |packet| &packet.bytes));
+}
+
+/// Gives an emitted datagram a sequence number.
+pub fn renumber(datagram: &mut [u8], sequence: u32) {
+    if let Some(field) = datagram.get_mut(8..12) {
+        field.copy_from_slice(&sequence.to_be_bytes());
+    }
+}
 
 /// Reads one datagram of version 1. Reserved bits are ignored.
 pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {

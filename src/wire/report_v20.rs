@@ -1,12 +1,12 @@
 //! Telemetry Report v2.0: a group of individual reports in one datagram.
 
 use super::cursor::Cursor;
-use super::metadata_items::{self, REPORT_V20, words_of};
+use super::metadata_items::{self, REPORT_V20, bits_of, words_of};
 use super::report::ReportGroup;
-use super::{DecodeError, packet};
+use super::{DecodeError, packet, report_standard};
 use crate::model::{
-    Body, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet, PacketReport,
-    Report, ReportDomain, ReportVersion,
+    Body, ClockState, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet,
+    PacketReport, Report, ReportDomain, ReportVersion,
 };
 
 /// Individual reports that one group may have: a datagram of the smallest ones would have 16000.
@@ -14,6 +14,11 @@ pub const MAX_REPORTS: usize = 1024;
 
 /// Bits of a group's sequence number.
 pub const SEQUENCE_BITS: u32 = 22;
+
+/// Bytes of a group's header.
+pub const GROUP_BYTES: usize = 8;
+
+const VERSION: u32 = 2;
 
 /// RepType.
 const INNER_ONLY: u8 = 0;
@@ -60,7 +65,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
             Ok((head, bytes)) => {
                 let offset = cursor.offset() - bytes.len();
                 let report = decode_individual(datagram, offset, cursor.offset(), head, node);
-                report.map(|report| (head.flags, report))
+                report.map(|report| (head.flags, meant(report)))
             }
             Err(error) => {
                 group.refused.push(error);
@@ -68,13 +73,13 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
             }
         };
         match individual {
-            Ok((flags, report)) => group.reports.push(Report {
+            Ok((flags, (clock, body))) => group.reports.push(Report {
                 sequence: group.sequence,
                 observation: Observation {
                     hw_id: group.hw_id,
                     flags,
-                    clock: None,
-                    body: Body::Packet(Box::new(report)),
+                    clock,
+                    body,
                 },
             }),
             Err(error) => group.refused.push(error),
@@ -83,6 +88,88 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
             return Ok(group);
         }
     }
+}
+
+/// Appends the header of a group, numbered 0.
+pub fn begin(hw_id: HwId, node: NodeId, out: &mut Vec<u8>) {
+    let word = VERSION << 28 | u32::from(hw_id.get()) << SEQUENCE_BITS;
+    out.extend(word.to_be_bytes());
+    out.extend(node.0.to_be_bytes());
+}
+
+/// Gives an emitted group a sequence number, modulo 2^22.
+pub fn renumber(datagram: &mut [u8], sequence: u32) {
+    if let Some(field) = datagram.first_chunk_mut() {
+        let word = u32::from_be_bytes(*field) >> SEQUENCE_BITS << SEQUENCE_BITS;
+        let number = sequence & ((1 << SEQUENCE_BITS) - 1);
+        *field = (word | number).to_be_bytes();
+    }
+}
+
+/// Bytes of the individual report at the beginning of `bytes`.
+pub fn size_of_first(bytes: &[u8]) -> Option<usize> {
+    Some(4 + 4 * usize::from(*bytes.get(1)?))
+}
+
+/// Appends an individual report, without extensions; nothing, and `None`, if its lengths have no room for it.
+///
+/// A packet that is no whole number of words is followed by zeros.
+pub fn append(flags: Flags, report: &PacketReport, out: &mut Vec<u8>) -> Option<()> {
+    let bits = bits_of(&REPORT_V20, &report.metadata);
+    let domain_words = report.metadata.domain_words.len();
+    let metadata_words = words_of(&REPORT_V20, bits) + domain_words;
+    let packet = report.packet.as_ref();
+    let (inner_type, packet) = packet.map_or((0, &[][..]), |packet| match packet.first {
+        FirstHeader::Ethernet => (3, &packet.bytes[..]),
+        FirstHeader::Ipv4 => (4, &packet.bytes[..]),
+        FirstHeader::Ipv6 => (5, &packet.bytes[..]),
+    });
+    let plain = metadata_words == 0 && report.domain.is_none();
+    let main_words = if plain { 0 } else { INT_WORDS + metadata_words };
+    let words = u8::try_from(main_words + packet.len().div_ceil(4)).ok();
+    let words = words.filter(|words| *words != TO_THE_END)?;
+    let report_type = if plain { INNER_ONLY } else { INT };
+    let metadata_words = u8::try_from(metadata_words).ok()?;
+    out.extend([report_type << 4 | inner_type, words, metadata_words]);
+    out.push(flag_bits(flags));
+    if !plain {
+        let domain = report.domain.unwrap_or(ReportDomain {
+            id: 0,
+            bits: 0,
+            status: 0,
+        });
+        for field in [bits, domain.id, domain.bits, domain.status] {
+            out.extend(field.to_be_bytes());
+        }
+        metadata_items::emit(&REPORT_V20, bits, &report.metadata, out);
+        for word in &report.metadata.domain_words {
+            out.extend(word.to_be_bytes());
+        }
+    }
+    out.extend(packet);
+    out.resize(
+        out.len() + packet.len().next_multiple_of(4) - packet.len(),
+        0,
+    );
+    Some(())
+}
+
+fn flag_bits(flags: Flags) -> u8 {
+    let all = [
+        (flags.dropped, 0x80),
+        (flags.congested_queue, 0x40),
+        (flags.tracked_flow, 0x20),
+        (flags.intermediate, 0x10),
+    ];
+    all.into_iter()
+        .filter(|(set, _)| *set)
+        .map(|(_, bit)| bit)
+        .sum()
+}
+
+/// What an individual report is about: an observation of hostint's own, or a packet.
+fn meant(report: PacketReport) -> (Option<ClockState>, Body) {
+    report_standard::observed(&report).unwrap_or_else(|| (None, Body::Packet(Box::new(report))))
 }
 
 /// An individual report's first word, and the bytes behind it that are its own.

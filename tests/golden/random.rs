@@ -141,6 +141,8 @@ impl Random {
 
     pub fn latency(&mut self) -> LatencyReport {
         LatencyReport {
+            version: ReportVersion::V05,
+            arrival_ns: None,
             time_s: self.u32(),
             packet: match self.bool() {
                 true => self.quoted(),
@@ -153,6 +155,7 @@ impl Random {
 
     pub fn drop_summary(&mut self) -> DropSummary {
         DropSummary {
+            version: ReportVersion::V05,
             time_s: self.u32(),
             source_node: NodeId(self.u32()),
             sink_node: NodeId(self.u32()),

@@ -33,6 +33,7 @@ mod root {
     mod privileges;
     mod reload;
     mod repairs;
+    mod report_formats;
     mod reports;
     mod rotation;
     mod schemas;

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::commands::leases::Counts;
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::sink::Sink;
-use crate::report::EmitterCounts;
+use crate::report::{DatagramCounts, EmitterCounts};
 
 /// What this life counted so far.
 pub struct Now {
@@ -22,6 +22,7 @@ pub struct Before {
     malformed: u64,
     sent: u64,
     lost: u64,
+    datagrams: DatagramCounts,
     log_written: u64,
     log_lost: u64,
     pub expired: u64,
@@ -42,6 +43,10 @@ impl Before {
             malformed: get(daemon_counter::DAEMON_EVENTS_MALFORMED)?,
             sent: get(daemon_counter::DAEMON_REPORTS_SENT)?,
             lost: get(daemon_counter::DAEMON_REPORTS_LOST)?,
+            datagrams: DatagramCounts {
+                sent: get(daemon_counter::DAEMON_DATAGRAMS_SENT)?,
+                lost: get(daemon_counter::DAEMON_DATAGRAMS_LOST)?,
+            },
             log_written: get(daemon_counter::DAEMON_LOG_WRITTEN)?,
             log_lost: get(daemon_counter::DAEMON_LOG_LOST)?,
             expired: get(daemon_counter::DAEMON_FLOWS_EXPIRED)?,
@@ -77,6 +82,14 @@ impl Before {
             (
                 daemon_counter::DAEMON_REPORTS_LOST,
                 self.lost + now.reports.lost,
+            ),
+            (
+                daemon_counter::DAEMON_DATAGRAMS_SENT,
+                self.datagrams.sent + now.reports.datagrams.sent,
+            ),
+            (
+                daemon_counter::DAEMON_DATAGRAMS_LOST,
+                self.datagrams.lost + now.reports.datagrams.lost,
             ),
             (
                 daemon_counter::DAEMON_LOG_WRITTEN,

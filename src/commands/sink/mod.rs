@@ -29,7 +29,7 @@ use crate::report::Emitter;
 use crate::web;
 use detach::detach;
 use metrics::Metrics;
-use plan::Plan;
+use plan::{Plan, say_form};
 use reload::Reload;
 use serve::{End, Tells, serve};
 
@@ -62,6 +62,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .with_context(|| format!("cannot attach the sink to {dev}"))
             .inspect_err(|_| leave_nothing(&pins))?;
     }
+    say_form(config);
     let leases = keep_leases(config);
     let control = Control::bind(config.control.as_deref())
         .inspect_err(|err| {

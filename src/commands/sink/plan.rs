@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 
 use crate::cli::SinkArgs;
 use crate::commands::{advise, source};
-use crate::config::{ConfigError, File, LogFormatName, Settled, SinkConfig, settle};
+use crate::config::{ConfigError, File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
 use crate::datapath::sink::Sink;
-use crate::model::{Classes, REPORT_PORT, WatchRule};
-use crate::os::{netdev, resolve};
-use crate::report::{Destinations, LogFormat, LogSettings};
+use crate::model::{Classes, REPORT_PORT, ReportVersion, WatchRule};
+use crate::os::{log, netdev, resolve};
+use crate::report::{Destinations, LogFormat, LogSettings, ReportForm};
 
 /// All that is known before a sink begins, or goes on with other settings.
 pub struct Plan {
@@ -32,6 +32,14 @@ impl Plan {
         let rules = source::find_names(rules)?;
         let destinations = Destinations {
             collectors: resolve_collectors(&config)?,
+            form: ReportForm {
+                version: match config.report_format {
+                    ReportFormat::V05 => ReportVersion::V05,
+                    ReportFormat::V10 => ReportVersion::V10,
+                    ReportFormat::V20 => ReportVersion::V20,
+                },
+                dscp: config.mark.tos_value() >> 2,
+            },
             report_to_sender: config.report_to_sender,
             log: config.report_log.clone().map(|path| LogSettings {
                 path,
@@ -61,6 +69,20 @@ impl Plan {
             .apply(self.config.node_id, &ports, self.config.lease_key)?;
         Ok(())
     }
+}
+
+/// What does not go out as asked.
+pub fn say_form(config: &SinkConfig) {
+    let sentence = match config.report_format {
+        ReportFormat::V10 => {
+            "losses are reported as v0.5, because v1.0 cannot tell how many packets are lost"
+        }
+        ReportFormat::V20 if config.report_to_sender.is_some() => {
+            "senders of packets get reports as v0.5; v2.0 is for collectors"
+        }
+        _ => return,
+    };
+    log::info(sentence);
 }
 
 fn check_device(dev: &str) -> Result<()> {

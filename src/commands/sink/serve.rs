@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::counts::{Before, Now};
 use super::deliveries::Deliveries;
 use super::metrics::Metrics;
-use super::plan::Plan;
+use super::plan::{Plan, say_form};
 use super::reload::{Reload, apply};
 use crate::commands::follow::Follower;
 use crate::commands::http::Health;
@@ -144,6 +144,7 @@ pub fn serve(
         // Ended by a signal is no error; what waits is read by consume.
         ring.poll_raw(POLL);
         ring.consume()?;
+        pipeline.borrow_mut().emitter.flush();
         let now = Instant::now();
         let swept = pipeline.borrow_mut().sweeper.end_loss_periods(now);
         troubles.note("end loss periods", swept.map_err(Into::into));
@@ -223,6 +224,7 @@ pub fn serve(
         if ending {
             reload.end();
             ring.consume()?;
+            pipeline.borrow_mut().emitter.flush();
             before.write(sink, &pipeline.borrow().counts(&follower))?;
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
@@ -281,6 +283,9 @@ fn go_on(
     apply(pins, sink, &now, before)?;
     std::mem::swap(&mut pipeline.emitter, &mut emitter);
     pipeline.emitter.inherit(emitter);
+    if config.report_format != before.config.report_format {
+        say_form(config);
+    }
     pipeline.builder.sink_node = config.node_id;
     pipeline.builder.node_id_word = config.node_id_word;
     pipeline.compat = config.compat;

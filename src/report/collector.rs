@@ -1,0 +1,207 @@
+//! A configured collector: its numbers, the group that waits for it, and what became of its reports.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+
+use super::form::Speaker;
+use super::socket::{Sockets, path_mtu};
+use super::{DatagramCounts, DestinationCounts, LostCounts};
+use crate::wire::{report_v05, report_v10, report_v20};
+
+/// A group that is lost takes all its reports along, so even jumbo frames are not filled further.
+const MOST_BYTES: usize = 9000;
+
+/// What a path is taken for that the kernel does not know.
+const USUAL_MTU: usize = 1500;
+
+/// How long the path MTU is believed without another look.
+const MTU_AGE: Duration = Duration::from_secs(1);
+
+/// Each version of reports has its own numbering; all begin at 1.
+#[derive(Debug)]
+struct Numbers {
+    v05: u32,
+    v10: u32,
+    v20: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Collector {
+    pub(super) address: SocketAddr,
+    next: Numbers,
+    group: Group,
+    /// Bytes that a datagram has room for, and when that was found.
+    room: Option<(usize, Instant)>,
+    sent: u64,
+    lost: LostCounts,
+    datagrams: DatagramCounts,
+}
+
+/// Individual reports of v2.0 that wait to be sent together.
+#[derive(Debug, Default)]
+struct Group {
+    speaker: Option<Speaker>,
+    /// Group header included.
+    bytes: Vec<u8>,
+    reports: u64,
+}
+
+impl Collector {
+    pub(super) fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            next: Numbers {
+                v05: 1,
+                v10: 1,
+                v20: 1,
+            },
+            group: Group::default(),
+            room: None,
+            sent: 0,
+            lost: LostCounts::default(),
+            datagrams: DatagramCounts::default(),
+        }
+    }
+
+    pub(super) fn send_v05(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
+        report_v05::renumber(datagram, number(&mut self.next.v05));
+        let sent = sockets.send(datagram, self.address);
+        self.count(sent, 1);
+    }
+
+    pub(super) fn send_v10(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
+        report_v10::renumber(datagram, number(&mut self.next.v10));
+        let sent = sockets.send(datagram, self.address);
+        self.count(sent, 1);
+    }
+
+    /// Lets an individual report of v2.0 wait for [`Self::flush`], or for others that fill a datagram with it.
+    pub(super) fn add_v20(&mut self, sockets: &Sockets, speaker: Speaker, report: &[u8]) {
+        let full = self.group.bytes.len() + report.len() > self.room()
+            || self.group.reports as usize == report_v20::MAX_REPORTS;
+        if full || self.group.speaker.is_some_and(|before| before != speaker) {
+            self.flush(sockets);
+        }
+        self.group.add(speaker, report);
+    }
+
+    /// Sends what waits.
+    pub(super) fn flush(&mut self, sockets: &Sockets) {
+        if self.group.reports == 0 {
+            return;
+        }
+        let mut group = std::mem::take(&mut self.group);
+        let sent = self.send_group(sockets, &mut group);
+        let too_big = sent
+            .as_ref()
+            .is_err_and(|error| error.raw_os_error() == Some(Errno::EMSGSIZE as i32));
+        self.room = self.room.filter(|_| !too_big);
+        if too_big && group.reports > 1 && self.room() < group.bytes.len() {
+            // The path became narrower: its number is free again, because nobody can have seen it.
+            self.next.v20 = self.next.v20.wrapping_sub(1);
+            self.send_in_parts(sockets, &group);
+        } else {
+            self.count(sent, group.reports);
+        }
+        // The allocation serves the next group.
+        group.clear();
+        self.group = group;
+    }
+
+    fn send_group(&mut self, sockets: &Sockets, group: &mut Group) -> io::Result<()> {
+        report_v20::renumber(&mut group.bytes, number(&mut self.next.v20));
+        sockets.send(&group.bytes, self.address)
+    }
+
+    fn send_in_parts(&mut self, sockets: &Sockets, group: &Group) {
+        let Some(speaker) = group.speaker else {
+            return;
+        };
+        let room = self.room();
+        let mut part = Group::default();
+        let mut rest = group
+            .bytes
+            .get(report_v20::GROUP_BYTES..)
+            .unwrap_or_default();
+        while let Some((report, behind)) =
+            report_v20::size_of_first(rest).and_then(|size| rest.split_at_checked(size))
+        {
+            if part.reports > 0 && part.bytes.len() + report.len() > room {
+                let sent = self.send_group(sockets, &mut part);
+                self.count(sent, part.reports);
+                part.clear();
+            }
+            part.add(speaker, report);
+            rest = behind;
+        }
+        let sent = self.send_group(sockets, &mut part);
+        self.count(sent, part.reports);
+    }
+
+    fn count(&mut self, sent: io::Result<()>, reports: u64) {
+        match sent {
+            Ok(()) => {
+                self.sent += reports;
+                self.datagrams.sent += 1;
+            }
+            Err(error) => {
+                self.lost.count(&error, reports);
+                self.datagrams.lost += 1;
+            }
+        }
+    }
+
+    /// Bytes that fit a datagram to the collector; a single report is sent all the same.
+    fn room(&mut self) -> usize {
+        if let Some((bytes, since)) = self.room
+            && since.elapsed() < MTU_AGE
+        {
+            return bytes;
+        }
+        let mtu = path_mtu(self.address).map_or(USUAL_MTU, |mtu| mtu.min(MOST_BYTES));
+        let headers = match self.address {
+            SocketAddr::V4(_) => 28,
+            SocketAddr::V6(_) => 48,
+        };
+        let room = mtu.saturating_sub(headers);
+        self.room = Some((room, Instant::now()));
+        room
+    }
+
+    pub(super) fn counts(&self) -> DestinationCounts {
+        DestinationCounts {
+            destination: self.address,
+            sent: self.sent,
+            lost: self.lost.total(),
+            lost_by_cause: self.lost,
+            datagrams: self.datagrams,
+        }
+    }
+}
+
+impl Group {
+    fn add(&mut self, speaker: Speaker, report: &[u8]) {
+        if self.reports == 0 {
+            self.bytes.clear();
+            report_v20::begin(speaker.0, speaker.1, &mut self.bytes);
+            self.speaker = Some(speaker);
+        }
+        self.bytes.extend(report);
+        self.reports += 1;
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.speaker = None;
+        self.reports = 0;
+    }
+}
+
+fn number(next: &mut u32) -> u32 {
+    let number = *next;
+    *next = number.wrapping_add(1);
+    number
+}

@@ -1,0 +1,131 @@
+//! A packet that stands for a flow in standard reports: its headers, INT, and no payload.
+//!
+//! Addresses, ports, protocol and VLAN tags are the flow's. The rest is as little as makes a well-formed packet, and
+//! says nothing of the one that was measured.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::model::{FirstHeader, FlowKey, Packet, Transport, Vlans};
+
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+const TAG: u16 = 0x8100;
+const SERVICE_TAG: u16 = 0x88a8;
+
+const DONT_FRAGMENT: u16 = 0x4000;
+const HOPS_LEFT: u8 = 64;
+const TCP_WORDS: u8 = 5 << 4;
+const TCP_ACK: u8 = 0x10;
+
+/// The packet of a TCP or UDP flow, `dscp` in its IP header, `int` behind its L4 header; `None` of other flows.
+///
+/// It begins with its IP header, unless there are VLAN tags: then with Ethernet, to unknown addresses.
+pub(super) fn of(flow: &FlowKey, dscp: u8, int: &[u8]) -> Option<Packet> {
+    let transport = Transport::from_protocol(flow.protocol)?;
+    let l4 = l4_header(flow, transport, int)?;
+    let mut bytes = Vec::with_capacity(64 + l4.len() + int.len());
+    let (first, ethertype) = match flow.src {
+        IpAddr::V4(_) => (FirstHeader::Ipv4, ETHERTYPE_IPV4),
+        IpAddr::V6(_) => (FirstHeader::Ipv6, ETHERTYPE_IPV6),
+    };
+    let tagged = flow.vlans != Vlans::NONE;
+    if tagged {
+        ethernet(flow.vlans, ethertype, &mut bytes);
+    }
+    let length = u16::try_from(l4.len() + int.len()).ok()?;
+    match (flow.src, flow.dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => {
+            bytes.extend(ipv4(src, dst, flow.protocol, dscp, length));
+        }
+        (IpAddr::V6(src), IpAddr::V6(dst)) => {
+            ipv6(src, dst, flow.protocol, dscp, length, &mut bytes)
+        }
+        _ => return None,
+    }
+    bytes.extend(l4);
+    bytes.extend(int);
+    Some(Packet {
+        first: if tagged { FirstHeader::Ethernet } else { first },
+        length: bytes.len(),
+        bytes,
+        ..Packet::default()
+    })
+}
+
+fn ethernet(vlans: Vlans, ethertype: u16, out: &mut Vec<u8>) {
+    out.extend([0; 12]);
+    let outer = (vlans.outer != 0).then_some([SERVICE_TAG, vlans.outer]);
+    for field in outer
+        .into_iter()
+        .flatten()
+        .chain([TAG, vlans.inner, ethertype])
+    {
+        out.extend(field.to_be_bytes());
+    }
+}
+
+fn ipv4(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, dscp: u8, length: u16) -> [u8; 20] {
+    let mut header = [0; 20];
+    header[..2].copy_from_slice(&[0x45, dscp << 2]);
+    header[2..4].copy_from_slice(&length.saturating_add(20).to_be_bytes());
+    header[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+    header[8..10].copy_from_slice(&[HOPS_LEFT, protocol]);
+    header[12..16].copy_from_slice(&src.octets());
+    header[16..].copy_from_slice(&dst.octets());
+    let check = complement(sum(&header));
+    header[10..12].copy_from_slice(&check.to_be_bytes());
+    header
+}
+
+fn ipv6(src: Ipv6Addr, dst: Ipv6Addr, protocol: u8, dscp: u8, length: u16, out: &mut Vec<u8>) {
+    out.extend([0x60 | dscp >> 2, dscp << 6, 0, 0]);
+    out.extend(length.to_be_bytes());
+    out.extend([protocol, HOPS_LEFT]);
+    out.extend(src.octets());
+    out.extend(dst.octets());
+}
+
+/// With the checksum over itself and `int`.
+fn l4_header(flow: &FlowKey, transport: Transport, int: &[u8]) -> Option<Vec<u8>> {
+    let mut header = vec![0; transport.quoted_bytes()];
+    let length = u16::try_from(header.len() + int.len()).ok()?;
+    header[..2].copy_from_slice(&flow.sport.to_be_bytes());
+    header[2..4].copy_from_slice(&flow.dport.to_be_bytes());
+    let at = match transport {
+        Transport::Udp => {
+            header[4..6].copy_from_slice(&length.to_be_bytes());
+            6
+        }
+        Transport::Tcp => {
+            header[12..14].copy_from_slice(&[TCP_WORDS, TCP_ACK]);
+            16
+        }
+    };
+    let addresses = [flow.src, flow.dst].map(|address| match address {
+        IpAddr::V4(v4) => sum(&v4.octets()),
+        IpAddr::V6(v6) => sum(&v6.octets()),
+    });
+    let pseudo = addresses[0] + addresses[1] + u64::from(length) + u64::from(flow.protocol);
+    let mut check = complement(pseudo + sum(&header) + sum(int));
+    if transport == Transport::Udp && check == 0 {
+        check = u16::MAX;
+    }
+    header[at..at + 2].copy_from_slice(&check.to_be_bytes());
+    Some(header)
+}
+
+/// Of 16-bit words; `bytes` are whole ones.
+fn sum(bytes: &[u8]) -> u64 {
+    let words = bytes.chunks_exact(2).map(|word| match word {
+        [high, low] => u64::from(u16::from_be_bytes([*high, *low])),
+        _ => 0,
+    });
+    words.sum()
+}
+
+fn complement(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
