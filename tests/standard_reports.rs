@@ -102,7 +102,7 @@ fn an_observation_arrives_in_v20_but_for_the_headers_that_it_quoted() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for round in 0..50_000 {
         let observation = observed(&mut random);
-        let datagram = v20(&[observation.clone()], round);
+        let datagram = v20(std::slice::from_ref(&observation), round);
         assert_eq!(datagram.len() % 4, 0, "round {round}");
         let expected = Report {
             sequence: round,
@@ -394,5 +394,105 @@ fn any_flow_over_udp_is_read_back_though_its_port_be_a_tunnels() {
         let seen = decode(&v10(&observation, 1).unwrap()).unwrap().observation;
         assert_eq!(seen.flow(), Some(flow), "port {port}");
         assert_eq!(seen.latency_ns(), observation.latency_ns(), "port {port}");
+    }
+}
+
+/// The name of a golden report, what it tells, and how it is made.
+type Golden = (&'static str, Observation, fn(&Observation) -> Vec<u8>);
+
+fn golden() -> [Golden; 3] {
+    let arrival_ns = 1_700_000_000_987_654_321;
+    let hop = |node, port, ns: u64| Hop {
+        node: NodeId(node),
+        ingress_port: port,
+        egress_port: port,
+        ingress_ts: ns as u32,
+        egress_ts: ns as u32,
+    };
+    let flow = FlowKey {
+        src: "2001:db8::1".parse().unwrap(),
+        dst: "2001:db8:1::2".parse().unwrap(),
+        sport: 40000,
+        dport: 5001,
+        protocol: 17,
+        vlans: Vlans {
+            outer: 100,
+            inner: 7,
+        },
+    };
+    let tcp = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 49152,
+        dport: 80,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let latency = |flow, queue| LatencyReport {
+        version: ReportVersion::V20,
+        time_s: 1_700_000_001,
+        arrival_ns: Some(arrival_ns),
+        packet: ReportedPacket::Named { flow, queue },
+        hops: HopStack::between(hop(2, 13, arrival_ns - 254_321), hop(3, 12, arrival_ns)),
+        sequence: 42,
+    };
+    let queue = QueueDepth {
+        packets: 12,
+        bytes: 18_000,
+    };
+    let loss = DropSummary {
+        version: ReportVersion::V20,
+        time_s: 1_700_000_001,
+        source_node: NodeId(2),
+        sink_node: NodeId(3),
+        source_port: 13,
+        sink_port: 12,
+        gap_time_s: 1_700_000_000,
+        before_seq: 41,
+        count: 5,
+        flow: tcp,
+    };
+    let observation = |dropped, body| Observation {
+        hw_id: HwId::default(),
+        flags: Flags {
+            dropped,
+            tracked_flow: true,
+            ..Flags::default()
+        },
+        clock: Some(ClockState {
+            source: ClockSource::Tai,
+            synchronised: true,
+        }),
+        body,
+    };
+    [
+        (
+            "hostint_report_v20_udp6",
+            observation(false, Body::Latency(latency(flow, Some(queue)))),
+            |seen| v20(std::slice::from_ref(seen), 1),
+        ),
+        (
+            "hostint_drop_summary_v20_tcp",
+            observation(true, Body::DropSummary(loss)),
+            |seen| v20(std::slice::from_ref(seen), 2),
+        ),
+        (
+            "hostint_report_v10_tcp",
+            observation(false, Body::Latency(latency(tcp, None))),
+            |seen| v10(seen, 1).unwrap(),
+        ),
+    ]
+}
+
+#[test]
+fn golden_observations_become_golden_reports() {
+    for (name, observation, emit) in golden() {
+        let bytes = emit(&observation);
+        assert_eq!(bytes, udp_payload(name), "{name}");
+        let seen = decode(&bytes).unwrap().observation;
+        match name.contains("v20") {
+            true => assert_eq!(seen, observation, "{name}"),
+            false => assert_eq!(seen.latency_ns(), Some(254_321), "{name}"),
+        }
     }
 }

@@ -433,6 +433,10 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --report-format)
+                    COMPREPLY=($(compgen -W "v0.5 v1.0 v2.0" -- "${cur}"))
+                    return 0
+                    ;;
                 --report-to-sender)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

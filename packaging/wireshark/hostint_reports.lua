@@ -188,6 +188,40 @@ return function(fields, tools, headers, quotes)
         return sentence:format((show_flow(top, tvb, 36, false)))
     end
 
+    -- Of v2.0: what hostint's domain puts into DSMdstatus, and the words that DSMdBits announce.
+    M.DOMAIN = 0x4849
+
+    function M.show_status(tree, range)
+        local value = math.floor(range:uint() / 256)
+        put(tree, h.clock_told, range(0, 1), band(value, 0x10) ~= 0)
+        if band(value, 0x10) ~= 0 then
+            put(tree, h.clock, range(0, 1), math.floor(value / 64))
+            put(tree, h.clock_synchronised, range(0, 1), band(value, 0x20) ~= 0)
+        end
+    end
+
+    -- Gives where they end, and the loss's sentence.
+    function M.show_words(tree, tvb, at, stop, bits)
+        local sentence
+        if band(bits, 0x8000) ~= 0 and at + 4 <= stop then
+            put(tree, h.made, tvb(at, 4))
+            at = at + 4
+        end
+        if band(bits, 0x4000) ~= 0 and at + 20 <= stop then
+            put(tree, h.source_node, tvb(at, 4))
+            put(tree, h.source_port, tvb(at + 4, 2))
+            put(tree, h.sink_port, tvb(at + 6, 2))
+            put(tree, h.gap_time, tvb(at + 8, 4))
+            put(tree, h.gap_seq, tvb(at + 12, 4))
+            local item = put(tree, h.lost, tvb(at + 16, 4))
+            sentence = string.format("%s lost after number %d from node %d", tools.count(tvb(at + 16, 4):uint(), "packet"),
+                tvb(at + 12, 4):uint(), tvb(at, 4):uint())
+            tools.warn(item, "lost", sentence)
+            at = at + 20
+        end
+        return at, sentence
+    end
+
     M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary }
     return M
 end

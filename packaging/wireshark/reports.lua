@@ -186,12 +186,19 @@ return function(fields, tools, metadata, quotes, own)
         put(tree, r.domain_id, tvb(at + 2, 2))
         put(tree, r.ds_md_bits, tvb(at + 4, 2))
         put(tree, r.ds_md_status, tvb(at + 6, 2))
+        local ours = tvb(at + 2, 2):uint() == own.DOMAIN
+        if ours then
+            own.show_status(tree, tvb(at + 6, 2))
+        end
         local md_stop = math.min(at + 8 + 4 * md_words, stop)
         local extra = md_words - metadata.bytes(items) / 4
         if extra < 0 or (extra > 0 and tvb(at + 4, 2):uint() == 0) then
             tools.warn(tree, "length", string.format("%d words of metadata, the bits need %d", md_words, metadata.bytes(items) / 4))
         end
         local next_at, seen = metadata.show(tree, node, tvb, at + 8, md_stop, items)
+        if ours then
+            next_at, seen.lost = own.show_words(tree, tvb, next_at, md_stop, tvb(at + 4, 2):uint())
+        end
         metadata.show(tree, node, tvb, next_at, md_stop, metadata.domain_words(math.max(0, (md_stop - next_at) / 4)))
         return md_stop, seen
     end
@@ -236,7 +243,9 @@ return function(fields, tools, metadata, quotes, own)
         end
         local words_of = rep_type == 2 and "reports (IOAM) " or drop and "dropped " or intermediate and "passes on (intermediate) " or "reports "
         local sentence = words_of .. (about or "a packet")
-        if seen.drop_reason then
+        if seen.lost then
+            sentence = "saw " .. seen.lost .. ": " .. (about or "a packet")
+        elseif seen.drop_reason then
             sentence = sentence .. ": " .. reason_name(seen.drop_reason:uint())
         elseif seen.queue_occupancy then
             sentence = sentence .. string.format(", %squeue %d at %d", congested and "congested " or "", seen.queue_id:uint(), seen.queue_occupancy:uint())

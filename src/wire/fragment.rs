@@ -97,7 +97,7 @@ fn l4_header(flow: &FlowKey, transport: Transport, int: &[u8]) -> Option<Vec<u8>
             6
         }
         Transport::Tcp => {
-            header[12..14].copy_from_slice(&[TCP_WORDS, TCP_ACK]);
+            header[12..16].copy_from_slice(&[TCP_WORDS, TCP_ACK, 0xff, 0xff]);
             16
         }
     };
