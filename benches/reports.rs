@@ -39,7 +39,7 @@ fn event(ipv6: bool, queue: bool, n: u32) -> SinkEvent {
             protocol: 17,
             vlans: Vlans::NONE,
         },
-        headers: None,
+        headers: (!ipv6 && !queue).then(|| quoted(n as u16)),
         source: hop,
         sink_port: 3,
         sink_ns: 1_700_000_000_000_000_000 + u64::from(n),
@@ -50,6 +50,17 @@ fn event(ipv6: bool, queue: bool, n: u32) -> SinkEvent {
             bytes: 1500,
         }),
     })
+}
+
+fn quoted(sport: u16) -> QuotedHeaders {
+    let mut ip = [0; 20];
+    (ip[0], ip[9]) = (0x45, 17);
+    ip[12..16].copy_from_slice(&[192, 0, 2, 1]);
+    ip[16..].copy_from_slice(&[198, 51, 100, 2]);
+    let mut udp = [0; 8];
+    udp[..2].copy_from_slice(&sport.to_be_bytes());
+    udp[2..4].copy_from_slice(&5001_u16.to_be_bytes());
+    QuotedHeaders::new(ip, &udp).unwrap()
 }
 
 fn observations(ipv6: bool, queue: bool) -> Vec<Observation> {
@@ -130,7 +141,10 @@ fn main() {
     ] {
         let all = observations(ipv6, queue);
         for (name, version) in versions {
-            println!("{flow}, {name}: {:.1} bytes a report", bytes(version, &all[0]));
+            println!(
+                "{flow}, {name}: {:.1} bytes a report",
+                bytes(version, &all[0])
+            );
         }
     }
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();

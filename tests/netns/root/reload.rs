@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hostint::datapath::links::Hook;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use crate::exchange::exchange_udp;
 use crate::foreign::Foreign;
 use crate::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use crate::stamped::Stamped;
@@ -225,6 +227,45 @@ fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
 }
 
 #[test]
+fn the_format_of_reports_changes_with_the_file() {
+    let lab = Lab::new();
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    let config = Config::new(&lab.b, B);
+    let daemon = sink(&lab.b, &config);
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let collector = lab.b.udp("127.0.0.1:7001");
+    collector
+        .set_read_timeout(Some(Duration::from_millis(20)))
+        .unwrap();
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let mut numbers = Vec::new();
+    for (format, version) in [("v0.5", 0), ("v1.0", 1), ("v2.0", 2), ("v0.5", 0)] {
+        if !numbers.is_empty() {
+            config.applies(&daemon, &format!("{B}report-format = \"{format}\"\n"));
+        }
+        let mut buffer = [0; 2000];
+        await_that("a report of that version comes", || {
+            exchange_udp(&from, &to, 10, 100);
+            let Ok(length) = collector.recv(&mut buffer) else {
+                return false;
+            };
+            let group = hostint::collector::decode(&buffer[..length]).unwrap();
+            let known = numbers.last().map_or(0, |(_, number)| *number);
+            if buffer[0] >> 4 == version && (version != 0 || group.sequence > known) {
+                numbers.push((version, group.sequence));
+            }
+            numbers.last().is_some_and(|(last, _)| *last == version)
+        });
+    }
+    let [first, v10, v20, again] = numbers[..] else {
+        panic!("{numbers:?}");
+    };
+    assert_eq!((first.1, v10.1, v20.1), (1, 1, 1), "numbers of their own");
+    assert!(again.1 > 1, "v0.5 goes on: {}", again.1);
+}
+
+#[test]
 fn every_setting_of_the_sink_is_live() {
     let lab = Lab::new();
     let config = Config::new(&lab.b, B);
@@ -250,6 +291,7 @@ latency-buckets = [\"1ms\", \"2ms\"]
 bucket-hold = \"1s\"
 collector = \"127.0.0.1:7002\"
 report-to-sender = 7003
+report-format = \"v2.0\"
 drop-tagged = true
 allow = [\"10.1.0.0/16\", \"10.2.0.0/16\"]
 strict = true
@@ -264,8 +306,12 @@ max-reports = 6
         said.contains(
             "applied: [sink] allow, bucket-hold, collector, drop-tagged, dscp-mask, dscp-value, encap, \
              extension-port, idle-flow-timeout, latency-buckets, lease-key, loss-timeout, max-new-flows, \
-             max-reports, report-period, report-to-sender, strict\n"
+             max-reports, report-format, report-period, report-to-sender, strict\n"
         ),
+        "{said}"
+    );
+    assert!(
+        said.contains("senders of packets get reports as v0.5"),
         "{said}"
     );
     let settings = lab.b.status()["sink"]["settings"].clone();
@@ -292,7 +338,7 @@ max-reports = 6
     let text = fs::read_to_string(&config.0).unwrap();
     let said = config.refuses(&daemon, &text);
     assert!(
-        said.contains(":18: [sink] lease-key: cannot use lease key"),
+        said.contains(":19: [sink] lease-key: cannot use lease key"),
         "{said}"
     );
     fs::remove_file(&key).unwrap();
