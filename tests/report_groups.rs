@@ -107,6 +107,14 @@ fn groups(datagrams: &[Vec<u8>]) -> Vec<ReportGroup> {
         .collect()
 }
 
+/// From there, when does not matter.
+fn arrival(exporter: SocketAddr) -> Arrival {
+    Arrival {
+        exporter,
+        received_ns: 0,
+    }
+}
+
 /// The observation as v2.0 tells it.
 fn as_v20(mut observation: Observation) -> Observation {
     match &mut observation.body {
@@ -172,7 +180,7 @@ fn a_datagram_that_is_lost_loses_its_reports_and_one_number() {
         emitter.flush();
         for group in groups(&receive(&socket, 1)) {
             assert_eq!((group.sequence, group.reports.len()), (round, count));
-            exporters.received(to.ip(), &group);
+            exporters.received(arrival(to), &group);
         }
     }
     let counts = emitter.counts();
@@ -212,7 +220,7 @@ fn v10_tells_losses_as_v05_with_numbers_of_their_own() {
     let mut next = [1, 1];
     for (datagram, observation) in receive(&socket, 60).iter().zip(&all) {
         let group = decode(datagram).unwrap();
-        exporters.received(to.ip(), &group);
+        exporters.received(arrival(to), &group);
         let seen = &group.reports[0].observation;
         let is_loss = matches!(observation.body, Body::DropSummary(_));
         let version = if is_loss {

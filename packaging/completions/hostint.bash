@@ -131,8 +131,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-h -V --config --listen --json --drop-reasons --http --read --port --count --bpffs --help --version"
-            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --receivers --queue --read --port --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -167,6 +166,9 @@ _hostint() {
                     return 0
                     ;;
                 --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --receivers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
