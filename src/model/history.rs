@@ -64,6 +64,14 @@ pub struct FlowFigures {
     pub figures: Figures,
 }
 
+/// Figures of a class of traffic.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassFigures {
+    pub class: String,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
 /// What flows are sorted by, the largest first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FlowOrder {
@@ -140,6 +148,10 @@ pub trait History: Send {
     /// All pairs with reports in the span.
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError>;
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError>;
+    /// One flow, by its id; `None` if the store does not know it.
+    fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;
+    /// All classes with reports in the span.
+    fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
     /// At most about `points` of them, if the roll-ups are fine enough.
     fn series(
         &mut self,

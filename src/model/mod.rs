@@ -41,8 +41,8 @@ pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
-    Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError, LatencyFigures,
-    PairFigures, Point, ReportQuery, Series, Span, Subject,
+    ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
+    LatencyFigures, PairFigures, Point, ReportQuery, Series, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
