@@ -15,6 +15,7 @@ mod hop;
 mod host_status;
 mod int_header;
 mod interned;
+mod latency_histogram;
 mod lease;
 mod log_line;
 mod metadata;
@@ -50,6 +51,7 @@ pub use host_status::{
     HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
+pub use latency_histogram::{BadHistogram, LatencyHistogram};
 pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
