@@ -1,0 +1,312 @@
+//! The file: who may write to it, what is in it, and which versions of it are known.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::fcntl::{Flock, FlockArg};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::period::{Level, Table};
+
+/// What this version writes, and the newest that it reads.
+pub const SCHEMA_VERSION: i64 = 1;
+
+/// "HInt": tells the file from other databases.
+const APPLICATION: i64 = 0x4849_6e74;
+
+/// How long a statement waits for another process.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Pages of the write-ahead log after which it is written back: 16 MiB.
+const LOG_PAGES: i64 = 4096;
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot open store {}: {why}", path.display())]
+    Open { path: PathBuf, why: String },
+    #[error("no store at {}", .0.display())]
+    Absent(PathBuf),
+    #[error(
+        "cannot write to store {}: process {pid} does (one collector writes to a store; try another --store)",
+        path.display()
+    )]
+    Locked { path: PathBuf, pid: String },
+    #[error(
+        "cannot use {} as a store: it is something else, and stays as it is (try another --store)",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    #[error(
+        "cannot use store {}: a newer hostint wrote it (schema {found}, this one knows {SCHEMA_VERSION}; use that \
+         version, or another --store)",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64 },
+    #[error(
+        "cannot use store {}: {why} (it stays as it is; move it away, or try another --store)",
+        path.display()
+    )]
+    Damaged { path: PathBuf, why: String },
+}
+
+impl StoreError {
+    /// An error of SQLite while a file was opened.
+    fn of(path: &Path, err: &rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match err.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::Foreign(path),
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged {
+                path,
+                why: err.to_string(),
+            },
+            _ => Self::Open {
+                path,
+                why: err.to_string(),
+            },
+        }
+    }
+}
+
+/// The right to write to a store, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: Flock<File>,
+}
+
+/// The lock is a file of its own: SQLite's own locks would not survive that the database is opened beside.
+fn lock(path: &Path) -> Result<Lock, StoreError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let failed = |err: io::Error| StoreError::Open {
+        path: path.to_owned(),
+        why: err.to_string(),
+    };
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o640)
+        .open(name)
+        .map_err(failed)?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(mut file) => {
+            let pid = format!("{}\n", std::process::id());
+            // Who it is, is only for messages: a full disk is no reason not to go on.
+            let _ = file
+                .set_len(0)
+                .and_then(|()| file.rewind())
+                .and_then(|()| file.write_all(pid.as_bytes()));
+            Ok(Lock { _file: file })
+        }
+        Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
+            let mut pid = String::new();
+            let _ = file.rewind().and_then(|()| file.read_to_string(&mut pid));
+            let pid = match pid.trim() {
+                "" => "another".to_owned(),
+                pid => pid.to_owned(),
+            };
+            let path = path.to_owned();
+            Err(StoreError::Locked { path, pid })
+        }
+        Err((_, errno)) => Err(failed(errno.into())),
+    }
+}
+
+/// Opens a store to write to it, and makes it if there is none.
+pub fn open(path: &Path) -> Result<(Connection, Lock), StoreError> {
+    let lock = lock(path)?;
+    // Reports quote packets: not for all eyes. SQLite gives its other files the same mode.
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o640)
+        .open(path);
+    match made {
+        Err(err) if err.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(StoreError::Open {
+                path: path.to_owned(),
+                why: err.to_string(),
+            });
+        }
+        _ => no_device(path)?,
+    }
+    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags).map_err(failed)?;
+    conn.busy_timeout(PATIENCE).map_err(failed)?;
+    match version(&conn, path)? {
+        None => create(&mut conn).map_err(failed)?,
+        Some(found) => known(found, path)?,
+    }
+    conn.set_prepared_statement_cache_capacity(64);
+    tune(&conn).map_err(failed)?;
+    Ok((conn, lock))
+}
+
+/// A fifo would be waited for, and a device is no place for a database.
+fn no_device(path: &Path) -> Result<(), StoreError> {
+    let regular = std::fs::metadata(path).is_ok_and(|found| {
+        let kind = found.file_type();
+        !(kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket())
+    });
+    match regular {
+        true => Ok(()),
+        false => Err(StoreError::Foreign(path.to_owned())),
+    }
+}
+
+/// Opens a store to ask it, live or stopped, in another process or not.
+pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    match std::fs::metadata(path) {
+        Ok(_) => no_device(path)?,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::Absent(path.to_owned()));
+        }
+        Err(err) => {
+            return Err(StoreError::Open {
+                path: path.to_owned(),
+                why: err.to_string(),
+            });
+        }
+    }
+    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |conn: rusqlite::Result<Connection>| {
+        let conn = conn.map_err(failed)?;
+        conn.busy_timeout(PATIENCE).map_err(failed)?;
+        match version(&conn, path)? {
+            None => Err(StoreError::Absent(path.to_owned())),
+            Some(found) => known(found, path).map(|()| conn),
+        }
+    };
+    let asked = open(Connection::open_with_flags(path, flags));
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if matches!(asked, Err(StoreError::Open { .. })) && !Path::new(&log).exists() {
+        // Nobody writes, and this user may not make the files beside it that a writer would need.
+        let uri = format!("file:{}?immutable=1", escaped(path));
+        return open(Connection::open_with_flags(
+            uri,
+            flags | OpenFlags::SQLITE_OPEN_URI,
+        ));
+    }
+    asked
+}
+
+/// A path in a URI.
+fn escaped(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes
+        .map(|byte| match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                char::from(*byte).to_string()
+            }
+            other => format!("%{other:02x}"),
+        })
+        .collect()
+}
+
+/// The version of the schema; `None` if nothing is in the file.
+fn version(conn: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
+    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
+    let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id").map_err(failed)?;
+    let found = number("PRAGMA user_version").map_err(failed)?;
+    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
+    match (application, found, tables) {
+        (0, 0, 0) => Ok(None),
+        (APPLICATION, found, _) => Ok(Some(found)),
+        _ => Err(StoreError::Foreign(path.to_owned())),
+    }
+}
+
+fn known(found: i64, path: &Path) -> Result<(), StoreError> {
+    let path = path.to_owned();
+    match found {
+        SCHEMA_VERSION => Ok(()),
+        newer if newer > SCHEMA_VERSION => Err(StoreError::Newer { path, found }),
+        _ => Err(StoreError::Damaged {
+            path,
+            why: format!("it has schema {found}, which never was"),
+        }),
+    }
+}
+
+fn create(conn: &mut Connection) -> rusqlite::Result<()> {
+    // Has to come before anything is in the file.
+    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;")?;
+    let transaction = conn.transaction()?;
+    transaction.execute_batch(
+        "CREATE TABLE report (
+             id INTEGER PRIMARY KEY,
+             time_ns INTEGER NOT NULL,
+             flow INTEGER,
+             pair INTEGER NOT NULL,
+             class INTEGER NOT NULL,
+             -- the flow's report before this one, in the same ten seconds
+             before INTEGER,
+             kind INTEGER NOT NULL,
+             lost INTEGER NOT NULL,
+             latency_ns INTEGER,
+             -- which report of its datagram
+             part INTEGER NOT NULL,
+             exporter BLOB,
+             -- the datagram; that of a later part is with the first
+             evidence BLOB
+         );
+         CREATE TABLE flow (
+             id INTEGER PRIMARY KEY,
+             key BLOB NOT NULL UNIQUE,
+             pair INTEGER NOT NULL,
+             class INTEGER NOT NULL,
+             first_ns INTEGER NOT NULL,
+             -- the end of the hour of the last report
+             until_ns INTEGER NOT NULL
+         );
+         CREATE TABLE pair (
+             id INTEGER PRIMARY KEY, source INTEGER NOT NULL, sink INTEGER NOT NULL, UNIQUE (source, sink)
+         );
+         CREATE TABLE class (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+         CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
+    )?;
+    for table in Table::EACH {
+        for level in Level::EACH {
+            transaction.execute_batch(&format!(
+                "CREATE TABLE {} (
+                     key INTEGER PRIMARY KEY,
+                     reports INTEGER NOT NULL,
+                     packets INTEGER NOT NULL,
+                     lost INTEGER NOT NULL,
+                     reordered INTEGER NOT NULL,
+                     first_id INTEGER NOT NULL,
+                     last_id INTEGER NOT NULL,
+                     latency BLOB NOT NULL
+                 );",
+                table.name(level)
+            ))?;
+        }
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    transaction.commit()
+}
+
+/// What a connection that writes is set to. It writes something too, so that the files beside the database are there
+/// before privileges are given up.
+fn tune(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = NORMAL;
+         PRAGMA cache_size = -65536;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA journal_size_limit = 67108864;
+         INSERT OR IGNORE INTO fact VALUES ('rolled_ns', 0), ('newest_ns', 0);",
+    )?;
+    conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)
+}

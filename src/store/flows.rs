@@ -1,0 +1,157 @@
+//! Which flows have most trouble, and what is known of one.
+
+use std::cmp::Reverse;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::ids::name_of;
+use super::period::Table;
+use super::plan::Horizons;
+use super::reader::{class_names, rows_of_one, sums_of_all};
+use super::sums::Sums;
+use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, NodeId, Span};
+
+/// A flow as the store names it.
+struct Known {
+    id: i64,
+    flow: FlowKey,
+    source: Option<NodeId>,
+    sink: Option<NodeId>,
+    class: i64,
+    first_ns: u64,
+}
+
+const KNOWN: &str = "id, key, class, first_ns";
+
+impl Known {
+    /// `None` if the key is damaged.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+        let Some((flow, source, sink)) = name_of(row.get_ref(1)?.as_blob()?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            id: row.get(0)?,
+            flow,
+            source,
+            sink,
+            class: row.get(2)?,
+            first_ns: row.get::<_, i64>(3)? as u64,
+        }))
+    }
+
+    fn find(conn: &Connection, id: i64) -> rusqlite::Result<Option<Self>> {
+        let sql = format!("SELECT {KNOWN} FROM flow WHERE id = ?");
+        let found = conn.prepare_cached(&sql)?.query_row([id], Self::read);
+        Ok(found.optional()?.flatten())
+    }
+
+    fn fits(&self, query: &FlowQuery, class: Option<&str>, words: &[String]) -> bool {
+        let node = |asked: Option<NodeId>, own| asked.is_none_or(|asked| own == Some(asked));
+        if !(node(query.source, self.source)
+            && node(query.sink, self.sink)
+            && query
+                .class
+                .as_deref()
+                .is_none_or(|asked| class == Some(asked)))
+        {
+            return false;
+        }
+        if words.is_empty() {
+            return true;
+        }
+        let mut text = format!("{} {}", self.flow, class.unwrap_or_default());
+        text.make_ascii_lowercase();
+        words.iter().all(|word| text.contains(word))
+    }
+
+    fn figures(
+        self,
+        conn: &Connection,
+        sums: &Sums,
+        class: Option<&str>,
+        span: Span,
+    ) -> rusqlite::Result<FlowFigures> {
+        let mut last = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
+        let last: Option<i64> = last
+            .query_row([sums.last_id], |row| row.get(0))
+            .optional()?;
+        // The report may be gone.
+        let last_ns = last.map_or(span.until_ns, |last| last as u64);
+        Ok(FlowFigures {
+            id: self.id,
+            flow: self.flow,
+            source: self.source,
+            sink: self.sink,
+            class: class.map(str::to_owned),
+            first_ns: self.first_ns,
+            last_ns: last_ns.max(self.first_ns),
+            figures: sums.figures(),
+        })
+    }
+}
+
+/// By what flows are sorted, the largest first; those without are last.
+fn rank(order: FlowOrder, sums: &Sums) -> i64 {
+    let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    match order {
+        FlowOrder::Loss => count(sums.lost),
+        FlowOrder::Packets => count(sums.packets),
+        FlowOrder::Latency => sums.latency.quantile(0.99).unwrap_or(i64::MIN),
+        FlowOrder::Jitter => sums
+            .latency
+            .figures()
+            .map_or(i64::MIN, |latency| latency.jitter_ns),
+    }
+}
+
+pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result<Vec<FlowFigures>> {
+    let mut sums = sums_of_all(conn, Table::Flow, span)?;
+    let classes = class_names(conn)?;
+    let class_of = |flow: &Known| classes.get(&flow.class).map(String::as_str);
+    let words = query.search.as_deref().unwrap_or_default();
+    let words: Vec<String> = words
+        .split_whitespace()
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let all =
+        query.source.is_none() && query.sink.is_none() && query.class.is_none() && words.is_empty();
+    if !all {
+        let mut every = conn.prepare_cached(&format!("SELECT {KNOWN} FROM flow"))?;
+        let mut rows = every.query([])?;
+        while let Some(row) = rows.next()? {
+            let known = Known::read(row)?;
+            let fits = known.is_some_and(|flow| flow.fits(query, class_of(&flow), &words));
+            if !fits {
+                sums.remove(&row.get(0)?);
+            }
+        }
+    }
+    let mut ranked: Vec<(i64, i64)> = sums
+        .iter()
+        .map(|(id, sums)| (rank(query.order, sums), *id))
+        .collect();
+    ranked.sort_unstable_by_key(|(rank, id)| (Reverse(*rank), *id));
+    let mut flows = Vec::new();
+    for (_, id) in ranked {
+        if flows.len() >= query.limit {
+            break;
+        }
+        if let (Some(known), Some(sums)) = (Known::find(conn, id)?, sums.get(&id)) {
+            let class = class_of(&known);
+            flows.push(known.figures(conn, sums, class, span)?);
+        }
+    }
+    Ok(flows)
+}
+
+pub fn one(conn: &Connection, id: i64, span: Span) -> rusqlite::Result<Option<FlowFigures>> {
+    let Some(known) = Known::find(conn, id)? else {
+        return Ok(None);
+    };
+    let mut sums = Sums::default();
+    let segments = Horizons::read(conn, Table::Flow)?.of_one(span);
+    rows_of_one(conn, (Table::Flow, id), &segments, |_, row| sums.merge(row))?;
+    let classes = class_names(conn)?;
+    let class = classes.get(&known.class).map(String::as_str);
+    known.figures(conn, &sums, class, span).map(Some)
+}

@@ -1,0 +1,250 @@
+//! The ids that flows, pairs and classes have in the store.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::numbers::Numbers;
+use super::observed::{Observed, address_bytes, address_of};
+use super::period::{Level, MAX_SUBJECT};
+use crate::model::{FlowKey, NodeId, Vlans};
+
+/// Pairs and classes beyond are those without an id.
+const MOST_PAIRS: usize = 1 << 16;
+const MOST_CLASSES: usize = 4096;
+
+/// No pair, no class.
+pub const NONE: i64 = 0;
+
+/// A flow that reports told nothing of for so long makes room for others.
+const QUIET_NS: u64 = 120_000_000_000;
+
+/// A flow between two nodes, as far as they are known.
+type Name = (FlowKey, Option<NodeId>, Option<NodeId>);
+
+/// A flow that is followed.
+#[derive(Debug)]
+pub struct Followed {
+    pub id: i64,
+    pub numbers: Numbers,
+    class: i64,
+    first_ns: u64,
+    until_ns: u64,
+    seen_ns: u64,
+}
+
+/// Ids that were looked up, of as many flows as may be followed.
+#[derive(Debug)]
+pub struct Ids {
+    flows: HashMap<Name, Followed>,
+    pairs: HashMap<(NodeId, NodeId), i64>,
+    classes: HashMap<String, i64>,
+    most_flows: usize,
+    /// Whoever is quiet was forgotten as of then.
+    swept_ns: u64,
+}
+
+impl Ids {
+    pub fn new(most_flows: usize) -> Self {
+        Self {
+            flows: HashMap::new(),
+            pairs: HashMap::new(),
+            classes: HashMap::new(),
+            most_flows,
+            swept_ns: 0,
+        }
+    }
+
+    /// Forgets everything: what was looked up may be undone.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.most_flows);
+    }
+
+    pub fn pair(&mut self, conn: &Connection, observed: &Observed) -> rusqlite::Result<i64> {
+        let Some(pair) = observed.pair() else {
+            return Ok(NONE);
+        };
+        if let Some(id) = self.pairs.get(&pair) {
+            return Ok(*id);
+        }
+        if self.pairs.len() >= MOST_PAIRS {
+            return Ok(NONE);
+        }
+        let mut find = conn.prepare_cached("SELECT id FROM pair WHERE source = ? AND sink = ?")?;
+        let nodes = (pair.0.0, pair.1.0);
+        let found = find.query_row(nodes, |row| row.get(0)).optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => conn
+                .prepare_cached("INSERT INTO pair (source, sink) VALUES (?, ?)")?
+                .insert(nodes)?,
+        };
+        self.pairs.insert(pair, id);
+        Ok(id)
+    }
+
+    pub fn class(&mut self, conn: &Connection, name: Option<&str>) -> rusqlite::Result<i64> {
+        let Some(name) = name else {
+            return Ok(NONE);
+        };
+        if let Some(id) = self.classes.get(name) {
+            return Ok(*id);
+        }
+        if self.classes.len() >= MOST_CLASSES {
+            return Ok(NONE);
+        }
+        let mut find = conn.prepare_cached("SELECT id FROM class WHERE name = ?")?;
+        let found = find.query_row([name], |row| row.get(0)).optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => conn
+                .prepare_cached("INSERT INTO class (name) VALUES (?)")?
+                .insert([name])?,
+        };
+        self.classes.insert(name.to_owned(), id);
+        Ok(id)
+    }
+
+    /// The flow of a report; `None` if it shows none, or more are followed than may be.
+    pub fn flow(
+        &mut self,
+        conn: &Connection,
+        observed: &Observed,
+        pair: i64,
+        class: i64,
+    ) -> rusqlite::Result<Option<&mut Followed>> {
+        let Some(key) = observed.flow else {
+            return Ok(None);
+        };
+        let name = (key, observed.source, observed.sink);
+        let time_ns = observed.time_ns;
+        if !self.flows.contains_key(&name) {
+            if self.flows.len() >= self.most_flows && !self.sweep(time_ns) {
+                return Ok(None);
+            }
+            let flow = look_up(conn, &name, pair, class, time_ns)?;
+            if flow.id > MAX_SUBJECT {
+                return Ok(None);
+            }
+            self.flows.insert(name, flow);
+        }
+        let Some(flow) = self.flows.get_mut(&name) else {
+            return Ok(None);
+        };
+        flow.seen_ns = flow.seen_ns.max(time_ns);
+        if flow.until_ns <= time_ns || flow.first_ns > time_ns || flow.class != class {
+            flow.until_ns = flow.until_ns.max(hour_end(time_ns));
+            flow.first_ns = flow.first_ns.min(time_ns);
+            flow.class = class;
+            conn.prepare_cached(
+                "UPDATE flow SET class = ?, first_ns = ?, until_ns = ? WHERE id = ?",
+            )?
+            .execute((class, flow.first_ns as i64, flow.until_ns as i64, flow.id))?;
+        }
+        Ok(Some(flow))
+    }
+
+    /// Makes room, not more than once a second; whether there is some.
+    fn sweep(&mut self, now_ns: u64) -> bool {
+        if now_ns.abs_diff(self.swept_ns) > 1_000_000_000 {
+            self.swept_ns = now_ns;
+            self.flows
+                .retain(|_, flow| flow.seen_ns.saturating_add(QUIET_NS) > now_ns);
+        }
+        self.flows.len() < self.most_flows
+    }
+}
+
+fn hour_end(time_ns: u64) -> u64 {
+    Level::Hour
+        .ceil(time_ns.saturating_add(1))
+        .min(i64::MAX as u64)
+}
+
+fn look_up(
+    conn: &Connection,
+    name: &Name,
+    pair: i64,
+    class: i64,
+    time_ns: u64,
+) -> rusqlite::Result<Followed> {
+    let key = name_bytes(name);
+    let mut find =
+        conn.prepare_cached("SELECT id, class, first_ns, until_ns FROM flow WHERE key = ?")?;
+    let found = find.query_row([&key], |row| {
+        Ok(Followed {
+            id: row.get(0)?,
+            numbers: Numbers::default(),
+            class: row.get(1)?,
+            first_ns: row.get::<_, i64>(2)? as u64,
+            until_ns: row.get::<_, i64>(3)? as u64,
+            seen_ns: time_ns,
+        })
+    });
+    if let Some(found) = found.optional()? {
+        return Ok(found);
+    }
+    let until_ns = hour_end(time_ns);
+    let id = conn
+        .prepare_cached(
+            "INSERT INTO flow (key, pair, class, first_ns, until_ns) VALUES (?, ?, ?, ?, ?)",
+        )?
+        .insert((key, pair, class, time_ns as i64, until_ns as i64))?;
+    Ok(Followed {
+        id,
+        numbers: Numbers::default(),
+        class,
+        first_ns: time_ns,
+        until_ns,
+        seen_ns: time_ns,
+    })
+}
+
+/// Which nodes are known; the rest has a fixed order and size.
+fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
+    let known = u8::from(source.is_some()) | u8::from(sink.is_some()) << 1;
+    let mut bytes = vec![known, flow.protocol];
+    for number in [flow.sport, flow.dport, flow.vlans.outer, flow.vlans.inner] {
+        bytes.extend(number.to_be_bytes());
+    }
+    for node in [source, sink].into_iter().flatten() {
+        bytes.extend(node.0.to_be_bytes());
+    }
+    bytes.extend(address_bytes(flow.src));
+    bytes.extend(address_bytes(flow.dst));
+    bytes
+}
+
+/// The flow and its nodes, from its key in the store.
+pub fn name_of(bytes: &[u8]) -> Option<(FlowKey, Option<NodeId>, Option<NodeId>)> {
+    let (&[known, protocol], rest) = bytes.split_first_chunk::<2>()?;
+    let (numbers, mut rest) = rest.split_first_chunk::<8>()?;
+    let number = |at: usize| u16::from_be_bytes([numbers[at], numbers[at + 1]]);
+    let mut node = |bit: u8| -> Option<Option<NodeId>> {
+        if known & bit == 0 {
+            return Some(None);
+        }
+        let (node, behind) = rest.split_first_chunk::<4>()?;
+        rest = behind;
+        Some(Some(NodeId(u32::from_be_bytes(*node))))
+    };
+    let (source, sink) = (node(1)?, node(2)?);
+    // Of a flow between addresses of two families, as nobody sends it, one is longer.
+    let middle = match rest.len() {
+        8 => 4,
+        _ => 16,
+    };
+    let (src, dst) = rest.split_at_checked(middle)?;
+    let flow = FlowKey {
+        src: address_of(src)?,
+        dst: address_of(dst)?,
+        sport: number(0),
+        dport: number(2),
+        protocol,
+        vlans: Vlans {
+            outer: number(4),
+            inner: number(6),
+        },
+    };
+    Some((flow, source, sink))
+}

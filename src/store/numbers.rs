@@ -1,0 +1,76 @@
+//! How many packets a flow sent, by the sequence numbers that its reports show.
+
+/// More packets in a second than a flow sends: what lies further ahead is another numbering.
+const MOST_PER_S: u64 = 4_000_000;
+
+/// A burst that any pause allows, and how far behind reports may come late.
+const SLACK: u32 = 1 << 16;
+
+/// A flow that was quiet for longer may have been forgotten, and numbered anew.
+const LONGEST_PAUSE_NS: u64 = 60 * NS_PER_S;
+
+/// Reports overtake each other by less.
+const LATE_NS: u64 = NS_PER_S;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The highest number seen of a flow, and when.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Numbers(Option<(u32, u64)>);
+
+impl Numbers {
+    /// A report shows the number of a packet: how many packets more that makes.
+    pub fn packet(&mut self, number: u32, time_ns: u64) -> u64 {
+        match self.ahead(number, time_ns) {
+            Some(ahead) => u64::from(ahead),
+            None => {
+                // The first of them, or a new numbering.
+                self.0 = Some((number, time_ns));
+                1
+            }
+        }
+    }
+
+    /// A report says that numbers up to this one are missing, `count` of them: how many packets more that makes.
+    pub fn missing(&mut self, last: u32, count: u32, time_ns: u64) -> u64 {
+        let Some((head, _)) = self.0 else {
+            self.0 = Some((last, time_ns));
+            return count.into();
+        };
+        // It comes after reports of later packets; numbers of an old numbering tell nothing.
+        let ahead = last.wrapping_sub(head).cast_signed() > 0;
+        match ahead.then(|| self.ahead(last, time_ns)) {
+            Some(Some(ahead)) => ahead.into(),
+            Some(None) => {
+                self.0 = Some((last, time_ns));
+                count.into()
+            }
+            None => 0,
+        }
+    }
+
+    /// How far ahead a number is, 0 if it came late; `None` if it belongs to no numbering that is known.
+    fn ahead(&mut self, number: u32, time_ns: u64) -> Option<u32> {
+        let (head, head_ns) = self.0?;
+        let ahead = number.wrapping_sub(head);
+        if time_ns.saturating_add(LONGEST_PAUSE_NS) < head_ns {
+            return None;
+        }
+        let pause_ns = time_ns.saturating_sub(head_ns);
+        if ahead == 0 {
+            self.0 = Some((head, head_ns.max(time_ns)));
+            return Some(0);
+        }
+        if ahead.cast_signed() < 0 {
+            let late = head.wrapping_sub(number) <= SLACK && pause_ns <= LATE_NS;
+            return late.then_some(0);
+        }
+        let paused = pause_ns.min(LONGEST_PAUSE_NS);
+        let most = u64::from(SLACK) + MOST_PER_S / 1000 * (paused / (NS_PER_S / 1000));
+        if u64::from(ahead) > most {
+            return None;
+        }
+        self.0 = Some((number, head_ns.max(time_ns)));
+        Some(ahead)
+    }
+}

@@ -1,0 +1,133 @@
+//! What the store takes from a report.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::model::{Arrival, Body, FlowKey, NodeId, Report};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Kinds by their numbers in the file, from 1 on; others are 0.
+const KINDS: [&str; 7] = [
+    "latency",
+    "drop-summary",
+    "packet",
+    "local",
+    "drop",
+    "intermediate",
+    "ethernet",
+];
+
+/// What a report shows of its flow's sequence numbers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Shown {
+    /// A packet without a number.
+    Packet,
+    Number(u32),
+    /// The last of so many that are missing, or one before it.
+    Missing {
+        last: u32,
+        count: u32,
+    },
+}
+
+/// A report as roll-ups see it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Observed {
+    pub time_ns: u64,
+    pub exporter: Option<SocketAddr>,
+    pub flow: Option<FlowKey>,
+    /// Where the reported packet entered the INT domain, and where it was last seen.
+    pub source: Option<NodeId>,
+    pub sink: Option<NodeId>,
+    pub kind: u8,
+    pub latency_ns: Option<i64>,
+    pub lost: u32,
+    pub shown: Shown,
+}
+
+impl Observed {
+    /// Its time is that of its arrival, else the report's own, else `now_ns`.
+    pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: u64) -> Self {
+        let observation = &report.observation;
+        let kind = observation.kind();
+        let mut observed = Self {
+            time_ns: now_ns,
+            exporter: arrival.map(|arrival| arrival.exporter),
+            flow: observation.flow(),
+            source: None,
+            sink: None,
+            kind: KINDS
+                .iter()
+                .position(|one| *one == kind)
+                .map_or(0, |at| at as u8 + 1),
+            latency_ns: observation.latency_ns(),
+            lost: 0,
+            shown: Shown::Packet,
+        };
+        match &observation.body {
+            Body::Latency(report) => {
+                observed.time_ns = u64::from(report.time_s) * NS_PER_S;
+                observed.source = Some(report.hops.source().node);
+                observed.sink = Some(report.hops.sink().node);
+                observed.shown = Shown::Number(report.sequence);
+            }
+            Body::DropSummary(summary) => {
+                observed.time_ns = u64::from(summary.time_s) * NS_PER_S;
+                observed.source = Some(summary.source_node);
+                observed.sink = Some(summary.sink_node);
+                observed.lost = summary.count;
+                observed.shown = Shown::Missing {
+                    last: summary.before_seq.wrapping_add(summary.count),
+                    count: summary.count,
+                };
+            }
+            Body::Packet(report) => {
+                let path = report.path();
+                observed.sink = path.last().copied();
+                observed.source = path.first().copied().filter(|_| path.len() > 1);
+                observed.lost = u32::from(kind == "drop");
+                let header = report.packet.as_ref().and_then(|packet| packet.int.first());
+                if let Some(seq) = header.and_then(|header| header.seq) {
+                    observed.shown = Shown::Number(seq);
+                }
+            }
+        }
+        if let Some(arrival) = arrival.filter(|arrival| arrival.received_ns > 0) {
+            observed.time_ns = arrival.received_ns;
+        }
+        observed.time_ns = observed.time_ns.min(i64::MAX as u64);
+        observed
+    }
+
+    /// The nodes, if both are known.
+    pub fn pair(&self) -> Option<(NodeId, NodeId)> {
+        Some((self.source?, self.sink?))
+    }
+}
+
+/// An address and port as bytes.
+pub fn exporter_bytes(exporter: SocketAddr) -> Vec<u8> {
+    let mut bytes = address_bytes(exporter.ip());
+    bytes.extend(exporter.port().to_be_bytes());
+    bytes
+}
+
+pub fn exporter_of(bytes: &[u8]) -> Option<SocketAddr> {
+    let (address, port) = bytes.split_last_chunk::<2>()?;
+    Some(SocketAddr::new(
+        address_of(address)?,
+        u16::from_be_bytes(*port),
+    ))
+}
+
+pub fn address_bytes(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    }
+}
+
+pub fn address_of(bytes: &[u8]) -> Option<IpAddr> {
+    let v4 = <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from);
+    v4.or_else(|| <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from))
+}

@@ -1,0 +1,86 @@
+//! What reports told about some packets, as it is added up and stored.
+
+use rusqlite::Row;
+
+use crate::model::{Figures, LatencyHistogram};
+
+/// A row of a roll-up.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Sums {
+    pub reports: u64,
+    pub packets: u64,
+    pub lost: u64,
+    pub reordered: u64,
+    /// Between these ids all of its reports are.
+    pub first_id: i64,
+    pub last_id: i64,
+    pub latency: LatencyHistogram,
+}
+
+/// The columns of a row, behind its key.
+pub const COLUMNS: &str = "reports, packets, lost, reordered, first_id, last_id, latency";
+
+impl Sums {
+    /// Adds a report, whose id is larger than those of all before.
+    pub fn report(&mut self, id: i64, packets: u64, lost: u64, latency: Option<i64>) {
+        if self.reports == 0 {
+            self.first_id = id;
+        }
+        self.last_id = id;
+        self.reports += 1;
+        self.packets += packets;
+        self.lost += lost;
+        if let Some(latency) = latency {
+            self.latency.add(latency);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        if other.reports == 0 {
+            return;
+        }
+        self.first_id = match self.reports {
+            0 => other.first_id,
+            _ => self.first_id.min(other.first_id),
+        };
+        self.last_id = self.last_id.max(other.last_id);
+        self.reports = self.reports.saturating_add(other.reports);
+        self.packets = self.packets.saturating_add(other.packets);
+        self.lost = self.lost.saturating_add(other.lost);
+        self.reordered = self.reordered.saturating_add(other.reordered);
+        self.latency.merge(&other.latency);
+    }
+
+    /// Reads [`COLUMNS`], which begin in this place. A damaged histogram is one without values.
+    pub fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
+        let mut sums = Self::read_counts(row, at)?;
+        let latency = row.get_ref(at + 6)?.as_blob_or_null()?.unwrap_or_default();
+        sums.latency = LatencyHistogram::decode(latency).unwrap_or_default();
+        Ok(sums)
+    }
+
+    /// The same without latencies, which take longest.
+    pub fn read_counts(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
+        let count =
+            |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+        Ok(Self {
+            reports: count(0)?,
+            packets: count(1)?,
+            lost: count(2)?,
+            reordered: count(3)?,
+            first_id: row.get(at + 4)?,
+            last_id: row.get(at + 5)?,
+            latency: LatencyHistogram::new(),
+        })
+    }
+
+    pub fn figures(&self) -> Figures {
+        Figures {
+            reports: self.reports,
+            packets: self.packets,
+            lost: self.lost,
+            reordered: self.reordered,
+            latency: self.latency.figures(),
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! The one thread that writes: reports and their roll-ups in the same transactions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, ErrorCode};
+
+use super::file::{self, Lock, StoreError};
+use super::ids::{Ids, NONE};
+use super::keeper::{Batch, Entry, Keeper, StoreCounts};
+use super::observed::{Shown, exporter_bytes};
+use super::period::{ALL, Table};
+use super::queue::{Queue, Taken};
+use super::retention::Limits;
+use super::rollups::RollUps;
+use super::sums::Sums;
+
+/// A transaction ends after this time, or after so many reports.
+const SPAN: Duration = Duration::from_secs(1);
+const REPORTS: u64 = 250_000;
+
+/// After a failure, reports are not tried to be written for so long.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is old goes as often, although nothing comes.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Of a store.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub path: PathBuf,
+    pub limits: Limits,
+    /// What may wait to be written.
+    pub queue_bytes: usize,
+    /// Flows that are followed at a time.
+    pub most_flows: usize,
+    /// Reports come from a file: they wait for the store, and their own times tell what is old.
+    pub from_file: bool,
+}
+
+/// A store that can be written to, before it is: files are open, no thread runs.
+#[derive(Debug)]
+pub struct Opened {
+    conn: Connection,
+    lock: Lock,
+    settings: Settings,
+}
+
+/// A store that is written to. Dropping it writes what is there.
+pub struct Store {
+    queue: Arc<Queue>,
+    counts: Arc<StoreCounts>,
+    from_file: bool,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Tells the user of troubles.
+pub type Warn = Box<dyn FnMut(&str) + Send>;
+
+impl Opened {
+    /// Opens the file, or makes it; before privileges are given up.
+    pub fn open(settings: Settings) -> Result<Self, StoreError> {
+        let (conn, lock) = file::open(&settings.path)?;
+        Ok(Self {
+            conn,
+            lock,
+            settings,
+        })
+    }
+
+    /// Begins to write; after privileges are given up, since each thread has its own.
+    pub fn start(self, warn: Warn) -> Result<Store, StoreError> {
+        let queue = Arc::new(Queue::new(self.settings.queue_bytes));
+        let counts = Arc::new(StoreCounts::default());
+        let path = self.settings.path.clone();
+        let from_file = self.settings.from_file;
+        let writer = Writer {
+            ids: Ids::new(self.settings.most_flows),
+            conn: self.conn,
+            _lock: self.lock,
+            settings: self.settings,
+            queue: queue.clone(),
+            counts: counts.clone(),
+            rollups: None,
+            next_id: 0,
+            open: None,
+            paused: None,
+            cleaned: Instant::now(),
+            warn,
+        };
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|err| StoreError::Open {
+                path,
+                why: format!("no thread for it: {err}"),
+            })?;
+        Ok(Store {
+            queue,
+            counts,
+            from_file,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Store {
+    /// What hands reports to it; those handed on after the store is gone are dropped, and counted.
+    pub fn keeper(&self) -> Keeper {
+        Keeper::new(self.queue.clone(), self.counts.clone(), self.from_file)
+    }
+
+    pub fn counts(&self) -> Arc<StoreCounts> {
+        self.counts.clone()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a transaction has so far.
+struct Open {
+    since: Instant,
+    reports: u64,
+    beyond_flows: u64,
+}
+
+struct Writer {
+    conn: Connection,
+    _lock: Lock,
+    settings: Settings,
+    queue: Arc<Queue>,
+    counts: Arc<StoreCounts>,
+    ids: Ids,
+    /// `None`: to be read from the file.
+    rollups: Option<RollUps>,
+    next_id: i64,
+    open: Option<Open>,
+    /// It failed, and when it is tried again.
+    paused: Option<Instant>,
+    cleaned: Instant,
+    warn: Warn,
+}
+
+impl Writer {
+    fn run(mut self) {
+        loop {
+            let wait = self
+                .open
+                .as_ref()
+                .map_or(SPAN, |open| SPAN.saturating_sub(open.since.elapsed()));
+            match self.queue.take(wait) {
+                Taken::Batch(batch) => self.batch(&batch),
+                Taken::Nothing => {}
+                Taken::Closed => break,
+            }
+            let due = |open: &Open| open.since.elapsed() >= SPAN || open.reports >= REPORTS;
+            if self.open.as_ref().is_some_and(due) {
+                self.end();
+            } else if self.open.is_none() && self.cleaned.elapsed() >= IDLE {
+                self.clean();
+            }
+        }
+        if self.open.is_some() {
+            self.end();
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch) {
+        let count = batch.entries.len() as u64;
+        if self.paused.is_some_and(|until| Instant::now() < until) {
+            self.counts.add(0, count, 0);
+            return;
+        }
+        if let Err(err) = self.try_batch(batch) {
+            let before = self.open.take().map_or(0, |open| open.reports);
+            self.failed(&err, before + count);
+        }
+    }
+
+    fn try_batch(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        self.begin()?;
+        let (Some(open), Some(rollups)) = (&mut self.open, &mut self.rollups) else {
+            return Ok(());
+        };
+        let mut insert = self.conn.prepare_cached(
+            "INSERT INTO report (id, time_ns, flow, pair, class, before, kind, lost, latency_ns, part, exporter, evidence)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let (mut beyond, mut shown) = (0, None);
+        for entry in &batch.entries {
+            let id = self.next_id;
+            let placed = place(&self.conn, &mut self.ids, rollups, entry, id)?;
+            beyond += u64::from(placed.flow.is_none() && entry.observed.flow.is_some());
+            let observed = &entry.observed;
+            let evidence = batch.evidence.get(entry.evidence.clone());
+            // Once for each datagram.
+            let again = entry.part > 0 && shown == Some(&entry.evidence);
+            shown = Some(&entry.evidence);
+            insert.execute((
+                id,
+                observed.time_ns as i64,
+                placed.flow,
+                placed.pair,
+                placed.class,
+                (placed.before > 0).then_some(placed.before),
+                observed.kind,
+                observed.lost,
+                observed.latency_ns,
+                entry.part,
+                observed.exporter.map(exporter_bytes),
+                evidence.filter(|_| !again),
+            ))?;
+            self.next_id += 1;
+        }
+        open.reports += batch.entries.len() as u64;
+        open.beyond_flows += beyond;
+        Ok(())
+    }
+
+    /// Begins a transaction, unless one is open.
+    fn begin(&mut self) -> rusqlite::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        self.open = Some(Open {
+            since: Instant::now(),
+            reports: 0,
+            beyond_flows: 0,
+        });
+        if self.rollups.is_none() {
+            let last: Option<i64> =
+                self.conn
+                    .query_row("SELECT max(id) FROM report", [], |row| row.get(0))?;
+            // Ids of reports that went are not given again: roll-ups still name them.
+            let named = super::rollups::fact(&self.conn, "last_id")? as i64;
+            self.next_id = last.unwrap_or(0).max(named) + 1;
+            self.rollups = Some(RollUps::open(&self.conn)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction: with it reports and roll-ups are in the file, or neither.
+    fn end(&mut self) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        if let Err(err) = self.try_end(open.reports) {
+            self.failed(&err, open.reports);
+            return;
+        }
+        self.counts.add(open.reports, 0, open.beyond_flows);
+        if self.paused.take().is_some() {
+            (self.warn)(&format!(
+                "reports are written to store {} again",
+                self.settings.path.display()
+            ));
+        }
+    }
+
+    fn try_end(&mut self, written: u64) -> rusqlite::Result<()> {
+        let Some(rollups) = &mut self.rollups else {
+            return Ok(());
+        };
+        rollups.write(&self.conn)?;
+        super::rollups::set_fact(&self.conn, "last_id", (self.next_id - 1) as u64)?;
+        let now_ns = match self.settings.from_file {
+            true => rollups.newest_ns(),
+            false => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |now| now.as_nanos() as u64),
+        };
+        if self.settings.limits.enforce(&self.conn, now_ns, written)? {
+            self.ids.clear();
+        }
+        self.cleaned = Instant::now();
+        self.conn.execute_batch("COMMIT")
+    }
+
+    /// A transaction without reports, for what is old.
+    fn clean(&mut self) {
+        self.cleaned = Instant::now();
+        match self.begin() {
+            Ok(()) => self.end(),
+            Err(err) => {
+                self.open = None;
+                self.failed(&err, 0);
+            }
+        }
+    }
+
+    /// Nothing of the transaction is in the file; what was in memory for it is read again.
+    fn failed(&mut self, err: &rusqlite::Error, reports: u64) {
+        let _ = self.conn.execute_batch("ROLLBACK");
+        if err.sqlite_error_code() == Some(ErrorCode::DiskFull) {
+            // The log may have room that the file can take.
+            let _ = self
+                .conn
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        self.ids.clear();
+        self.rollups = None;
+        self.counts.add(0, reports, 0);
+        if self.paused.is_none() {
+            (self.warn)(&format!(
+                "cannot write to store {}: {err}; reports are counted as dropped until it can be written again",
+                self.settings.path.display()
+            ));
+        }
+        self.paused = Some(Instant::now() + PAUSE);
+    }
+}
+
+/// Whose report it is.
+struct Placed {
+    flow: Option<i64>,
+    pair: i64,
+    class: i64,
+    before: i64,
+}
+
+/// Adds a report to its roll-ups.
+fn place(
+    conn: &Connection,
+    ids: &mut Ids,
+    rollups: &mut RollUps,
+    entry: &Entry,
+    id: i64,
+) -> rusqlite::Result<Placed> {
+    let observed = &entry.observed;
+    let time_ns = observed.time_ns;
+    let pair = ids.pair(conn, observed)?;
+    let class = ids.class(conn, entry.class.as_deref())?;
+    let flow = ids.flow(conn, observed, pair, class)?;
+    let (flow, packets) = match flow {
+        Some(flow) => {
+            let packets = match observed.shown {
+                Shown::Packet => 1,
+                Shown::Number(number) => flow.numbers.packet(number, time_ns),
+                Shown::Missing { last, count } => flow.numbers.missing(last, count, time_ns),
+            };
+            (Some(flow.id), packets)
+        }
+        None => match observed.shown {
+            Shown::Packet | Shown::Number(_) => (None, 1),
+            Shown::Missing { count, .. } => (None, count.into()),
+        },
+    };
+    let add = |sums: &mut Sums| sums.report(id, packets, observed.lost.into(), observed.latency_ns);
+    let mut before = 0;
+    if let Some(flow) = flow {
+        before = rollups.add(conn, time_ns, (Table::Flow, flow), add)?;
+    }
+    if pair != NONE {
+        rollups.add(conn, time_ns, (Table::Pair, pair), add)?;
+    }
+    if class != NONE {
+        rollups.add(conn, time_ns, (Table::Class, class), add)?;
+    }
+    rollups.add(conn, time_ns, (Table::Class, ALL), add)?;
+    Ok(Placed {
+        flow,
+        pair,
+        class,
+        before,
+    })
+}
