@@ -1,5 +1,7 @@
 //! The command line: help, man pages and completions come from here.
 
+mod history;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,6 +9,8 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variable};
 
@@ -18,13 +22,13 @@ pub mod exit {
     pub const FAILURE: u8 = 1;
     /// The command line or config file is wrong; nothing was changed.
     pub const USAGE: u8 = 2;
-    /// Nothing of hostint runs on this host.
+    /// Nothing of hostint runs on this host, or there is no such history.
     pub const NOTHING: u8 = 3;
 }
 
 const AFTER_HELP: &str = "On a new host, hostint status --preflight says what is missing, and changes nothing.\n\n\
                           Exit codes: 0 done, 1 failed, 2 wrong command line or config, 3 nothing of hostint \
-                          runs on this host.";
+                          runs on this host, or there is no such history.";
 
 /// Behind a command's own options, before help and version.
 const LAST: usize = 900;
@@ -77,6 +81,9 @@ pub enum Command {
     Source(SourceCommand),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
+    /// Ask the history that a collector keeps, while it runs or later
+    #[command(subcommand)]
+    History(HistoryCommand),
     /// Show what runs on this host, its counters and flows
     Status(StatusArgs),
 }

@@ -59,7 +59,7 @@ ip -n $left route add default via 10.77.1.254
 ip -n $right route add default via 10.77.2.254
 
 say "a collector and a sink on the right, sink and source on the left"
-start $right collect "collecting on" collect --listen 10.77.2.1
+start $right collect "collecting on" collect --listen 10.77.2.1 --store none
 start $right right "sink attached" sink --dev eth0 --node-id 2 --collector 10.77.2.1
 start $left left "sink attached" sink --dev eth0 --node-id 1
 cat "$out/right.err"

@@ -18,6 +18,7 @@ use hostint::control::{Answer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
+use hostint::views::history::{Cell, View};
 use hostint::views::{dests, rules};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -164,6 +165,88 @@ fn config_check() -> Shape {
     ])
 }
 
+fn history() -> Shape {
+    let figures = |latency: bool| {
+        let mut spread = LatencyHistogram::new();
+        spread.add(23_400);
+        Figures {
+            reports: 1,
+            packets: 2,
+            lost: 1,
+            reordered: 0,
+            latency: spread.figures().filter(|_| latency),
+        }
+    };
+    let flow = |most: bool| FlowFigures {
+        id: 1,
+        flow: FlowKey {
+            src: "192.0.2.1".parse().unwrap(),
+            dst: "198.51.100.2".parse().unwrap(),
+            sport: 40000,
+            dport: 5001,
+            protocol: 17,
+            vlans: Vlans {
+                outer: u16::from(most),
+                inner: u16::from(most),
+            },
+        },
+        source: most.then_some(NodeId(1)),
+        sink: most.then_some(NodeId(2)),
+        class: most.then(|| "storage".to_owned()),
+        first_ns: 1,
+        last_ns: 2,
+        figures: figures(most),
+    };
+    let point = |latency| Point {
+        begin_ns: 1,
+        figures: figures(latency),
+    };
+    let series = Series {
+        period_ns: 10_000_000_000,
+        points: vec![point(true), point(false)],
+    };
+    let pair = |latency| PairFigures {
+        source: NodeId(1),
+        sink: NodeId(2),
+        flows: 1,
+        figures: figures(latency),
+    };
+    let class = |latency| ClassFigures {
+        class: "storage".to_owned(),
+        figures: figures(latency),
+    };
+    let views = [
+        View::Flows(vec![flow(true), flow(false)]),
+        View::Pairs {
+            pairs: vec![pair(true), pair(false)],
+            cell: Cell::P99,
+            limit: 1,
+        },
+        View::Classes(vec![class(true), class(false)]),
+        View::Flow {
+            flow: flow(true),
+            series: series.clone(),
+        },
+        View::Flow {
+            flow: flow(false),
+            series: series.clone(),
+        },
+        View::Series(series),
+        // Of a schema of their own.
+        View::Reports {
+            records: Vec::new(),
+            lines: Vec::new(),
+        },
+        View::Info(Extent::default()),
+    ];
+    let span = Span {
+        since_ns: 1,
+        until_ns: 2,
+    };
+    let objects = views.map(|view| serde_json::from_str(&view.json(span)).unwrap());
+    shape_of(&objects)
+}
+
 fn request() -> Shape {
     let status = Request::Status(Query {
         form: Form::Text,
@@ -210,6 +293,7 @@ fn make_schemas() -> Schemas {
         ("hostint.config-check/1", config_check()),
         ("hostint.control/1 request", request()),
         ("hostint.control/1 answer", answer()),
+        ("hostint.history/1", history()),
     ] {
         all.insert(name.to_owned(), shape);
     }

@@ -99,6 +99,7 @@ fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
     let mut command = Command::new(HOSTINT);
     command
         .args(["collect", "--listen", "127.0.0.1:0"])
+        .env("HOSTINT_STORE", "none")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -6,7 +6,9 @@ mod collect;
 mod control;
 mod flows;
 mod follow;
+mod history;
 mod http;
+mod keeping;
 mod leases;
 mod names;
 mod peers;
@@ -38,6 +40,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Source(command) => source::run(bpffs, command),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
+        Command::History(args) => history::run(args),
     }
 }
 

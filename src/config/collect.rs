@@ -8,6 +8,7 @@ use clap::Args;
 use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
+use super::store::{StoreConfig, StoreOptions};
 use super::{Size, drop_reasons};
 use crate::model::{DropReasons, REPORT_PORT};
 
@@ -63,6 +64,9 @@ pub struct CollectOptions {
     /// Memory for datagrams that wait to be decoded; more are dropped and counted [default: 64M]
     #[arg(long, value_name = "SIZE")]
     pub queue: Option<Size>,
+
+    #[command(flatten)]
+    pub store: StoreOptions,
 }
 
 /// All settings of a collector, checked.
@@ -76,6 +80,7 @@ pub struct CollectConfig {
     /// The list that the user chose.
     pub drop_reasons: Option<DropReasons>,
     pub http: Option<String>,
+    pub store: StoreConfig,
 }
 
 /// The file that lines go to.
@@ -123,6 +128,7 @@ impl CollectOptions {
             faults.push(fault(&["queue"], why));
         }
         let output = self.check_output(&mut faults);
+        let store = self.store.check(&mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -136,6 +142,7 @@ impl CollectOptions {
             queue,
             drop_reasons,
             http: self.http,
+            store,
         })
     }
 

@@ -17,6 +17,7 @@ mod sink;
 mod sink_options;
 mod size;
 mod source;
+mod store;
 mod syntax;
 mod table;
 mod value;
@@ -37,6 +38,7 @@ pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 pub use size::Size;
 pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
+pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{Entry, Table};
 pub use watch::WatchOptions;
 

@@ -37,14 +37,12 @@ impl Numbers {
             self.0 = Some((last, time_ns));
             return count.into();
         };
-        // It comes after reports of later packets; numbers of an old numbering tell nothing.
+        // It comes after reports of later packets.
         let ahead = last.wrapping_sub(head).cast_signed() > 0;
         match ahead.then(|| self.ahead(last, time_ns)) {
             Some(Some(ahead)) => ahead.into(),
-            Some(None) => {
-                self.0 = Some((last, time_ns));
-                count.into()
-            }
+            // Of an old numbering.
+            Some(None) => count.into(),
             None => 0,
         }
     }

@@ -1,6 +1,6 @@
 //! The one thread that writes: reports and their roll-ups in the same transactions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -52,6 +52,7 @@ pub struct Opened {
 pub struct Store {
     queue: Arc<Queue>,
     counts: Arc<StoreCounts>,
+    path: PathBuf,
     from_file: bool,
     thread: Option<JoinHandle<()>>,
 }
@@ -94,12 +95,13 @@ impl Opened {
             .name("store".to_owned())
             .spawn(move || writer.run())
             .map_err(|err| StoreError::Open {
-                path,
+                path: path.clone(),
                 why: format!("no thread for it: {err}"),
             })?;
         Ok(Store {
             queue,
             counts,
+            path,
             from_file,
             thread: Some(thread),
         })
@@ -107,6 +109,15 @@ impl Opened {
 }
 
 impl Store {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether reports come from a file, and wait for the store.
+    pub fn from_file(&self) -> bool {
+        self.from_file
+    }
+
     /// What hands reports to it; those handed on after the store is gone are dropped, and counted.
     pub fn keeper(&self) -> Keeper {
         Keeper::new(self.queue.clone(), self.counts.clone(), self.from_file)

@@ -1,11 +1,14 @@
 //! From values to something to look at.
 
 pub mod dests;
+pub mod history;
+pub mod matrix;
 pub mod metrics;
 pub mod peers;
 pub mod preflight;
 pub mod rules;
 pub mod status;
+pub mod table;
 pub mod text;
 pub mod watch;
 pub mod why;

@@ -20,7 +20,10 @@ pub fn run(mut command: Command) -> Output {
 
 pub fn hostint(args: &[&str]) -> Output {
     let mut command = Command::new(HOSTINT);
-    command.args(args).env_remove("HOSTINT_BPFFS");
+    command
+        .args(args)
+        .env_remove("HOSTINT_BPFFS")
+        .env("HOSTINT_STORE", "none");
     run(command)
 }
 

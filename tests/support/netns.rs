@@ -65,7 +65,8 @@ impl Host {
         let mut command = Command::new("ip");
         command
             .args(["netns", "exec", &self.ns, program])
-            .args(args);
+            .args(args)
+            .env("HOSTINT_STORE", "none");
         if let (true, Some(bpffs)) = (Path::new(program) == self.binary, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
         }

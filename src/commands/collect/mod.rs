@@ -13,14 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::give_up;
 use super::http::{self, Health};
+use super::{give_up, keeping};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
 use crate::config::{COLLECT_HTTP_PORT, ConfigError};
 use crate::model::{CollectStatus, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
+use crate::store::Store;
 use crate::views::text::Grouped;
 
 use board::Board;
@@ -37,8 +38,9 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 pub fn run(args: &CollectArgs) -> Result<u8> {
     let plan = Plan::make(args)?;
     if let Some(file) = &args.read {
+        let store = keeping::open(&plan.config.store, true)?;
         let mut reports = report_lines(&plan)?;
-        return read_reports::run(file, args, &mut reports);
+        return read_reports::run(file, args, store, &mut reports);
     }
     let config = &plan.config;
     let listener = if config.listen.is_empty() {
@@ -47,9 +49,12 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         Listener::bind(&listen_addresses(&config.listen)?, config.receivers)?
     };
     let http = http::bind(config.http.as_deref(), COLLECT_HTTP_PORT)?;
+    let store = keeping::open(&config.store, false)?;
     // Datagrams of strangers are read from here on, and nothing else is done.
     give_up(&[])?;
     let mut reports = report_lines(&plan)?;
+    let store = keeping::start(store)?;
+    reports.keeper = store.as_ref().map(Store::keeper);
     signals::install()
         .and_then(|()| signals::reload_on_hangup())
         .context("cannot handle signals")?;
@@ -119,6 +124,8 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     notify.stopping();
     board.publish(&reports);
     summarize(&board.status(), &reports);
+    reports.keeper = None;
+    keeping::finish(store)?;
     ensure!(
         !reception.is_done() || signals::ending(),
         "cannot go on: the receiving threads ended early"

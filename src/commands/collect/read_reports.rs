@@ -11,9 +11,10 @@ use crate::collector::Lines;
 use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::model::{Arrival, REPORT_PORT, Record};
+use crate::store::{Opened, Store};
 
 use super::report_lines::ReportLines;
-use crate::commands::give_up;
+use crate::commands::{give_up, keeping};
 
 /// Lines that are no reports and are named; the others are counted only.
 const NAMED_LINES: u64 = 5;
@@ -33,6 +34,7 @@ struct Packets {
 pub(super) fn run(
     file: &Path,
     args: &CollectArgs,
+    store: Option<Opened>,
     reports: &mut ReportLines<impl Write>,
 ) -> Result<u8> {
     let live = file == Path::new("-");
@@ -46,6 +48,8 @@ pub(super) fn run(
     };
     // What strangers sent is read from here on, and nothing else is done.
     give_up(&[])?;
+    let store = keeping::start(store)?;
+    reports.keeper = store.as_ref().map(Store::keeper);
     let mut reader = BufReader::new(reader);
     let first = reader
         .fill_buf()
@@ -56,7 +60,9 @@ pub(super) fn run(
     } else {
         read_capture(reader, &name, args, live, reports)
     };
-    match reports.flush() {
+    let flushed = reports.flush();
+    keeping::finish(store)?;
+    match flushed {
         Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
             Err(err).context("cannot write reports to standard output")
         }
@@ -188,7 +194,7 @@ fn read_lines(
         let mut result = match read_back {
             Ok((report, record)) => {
                 read += 1;
-                reports.read_back(&record, report)
+                reports.read_back(&record, report, line)
             }
             Err(err) => {
                 bad += 1;

@@ -7,6 +7,7 @@ use crate::model::{
     Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
 };
 use crate::os::log;
+use crate::store::Keeper;
 use crate::views::text::TextLine;
 
 /// Lines are written in pieces of about so many bytes.
@@ -24,6 +25,8 @@ pub(super) struct ReportLines<W: Write> {
     line: Vec<u8>,
     /// The group that the last record of a group belonged to.
     group: Option<(Arrival, u32, Option<NodeId>)>,
+    /// What takes reports to the store, if there is one.
+    pub(super) keeper: Option<Keeper>,
 }
 
 impl<W: Write> ReportLines<W> {
@@ -37,6 +40,7 @@ impl<W: Write> ReportLines<W> {
             exporters: Exporters::default(),
             line: Vec::new(),
             group: None,
+            keeper: None,
         };
         new.rename(reasons, classes);
         new
@@ -47,8 +51,10 @@ impl<W: Write> ReportLines<W> {
         match decode(bytes) {
             Ok(group) => {
                 self.exporters.received(arrival, &group);
-                let mut reports = group.reports.iter();
-                reports.try_for_each(|report| self.report(report, Some(arrival), None, None))
+                let mut reports = group.reports.iter().enumerate();
+                reports.try_for_each(|(part, report)| {
+                    self.report(report, Some(arrival), None, None, (part, bytes))
+                })
             }
             Err(err) => {
                 self.exporters.undecodable(arrival, &err);
@@ -59,10 +65,15 @@ impl<W: Write> ReportLines<W> {
 
     /// Takes a report that was read back from a line. Its drop reason keeps the name that it had there,
     /// unless the user chose a list.
-    pub(super) fn read_back(&mut self, record: &Record, report: Report) -> io::Result<()> {
+    pub(super) fn read_back(
+        &mut self,
+        record: &Record,
+        report: Report,
+        line: &[u8],
+    ) -> io::Result<()> {
         let arrival = record.arrival();
         let told = record.told_reason().filter(|_| self.chosen.is_none());
-        self.report(&report, arrival, told.as_ref(), record.class())?;
+        self.report(&report, arrival, told.as_ref(), record.class(), (0, line))?;
         let Some(arrival) = arrival else {
             return Ok(());
         };
@@ -85,7 +96,15 @@ impl<W: Write> ReportLines<W> {
         arrival: Option<Arrival>,
         told: Option<&DropReasons>,
         class: Option<&str>,
+        (part, evidence): (usize, &[u8]),
     ) -> io::Result<()> {
+        let class = self
+            .classifier
+            .class_of(report.observation.flow())
+            .or(class);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.keep(report, part, arrival, class, evidence);
+        }
         let reasons = told.unwrap_or(&self.reasons);
         self.line.clear();
         if !self.json {
@@ -97,10 +116,6 @@ impl<W: Write> ReportLines<W> {
             writeln!(self.line, "{line}")?;
             return self.out.write_all(&self.line);
         }
-        let class = self
-            .classifier
-            .class_of(report.observation.flow())
-            .or(class);
         Record::new(report, arrival)
             .with_names(reasons)
             .in_class(class)
@@ -126,6 +141,9 @@ impl<W: Write> ReportLines<W> {
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.flush();
+        }
         self.out.flush()
     }
 

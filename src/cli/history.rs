@@ -1,0 +1,230 @@
+//! `hostint history`: what can be asked, about what, since when.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::model::{FlowOrder, NodeId};
+
+/// What to ask.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Flows with most trouble
+    Flows(FlowsArgs),
+    /// Latency or loss from each node to each other, and the pairs with most trouble
+    Pairs {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// What the matrix shows
+        #[arg(long, value_name = "FIGURE", default_value = "p99")]
+        show: Shown,
+
+        /// How to sort the pairs
+        #[arg(long, value_name = "KEY", default_value = "loss")]
+        sort: HistoryOrder,
+
+        /// How many pairs to list; as JSON and CSV all are
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+    },
+    /// Classes of traffic
+    Classes {
+        #[command(flatten)]
+        history: HistoryArgs,
+    },
+    /// One flow, and its figures by time
+    Flow {
+        /// Number of the flow, as flows shows it
+        #[arg(value_name = "ID")]
+        id: i64,
+
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// About how many times to show
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        points: usize,
+    },
+    /// Figures by time: of all reports, a pair of nodes, a class, or a flow
+    Series {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        #[command(flatten)]
+        subject: SubjectArgs,
+
+        /// About how many times to show
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        points: usize,
+    },
+    /// Single reports, newest first
+    Reports {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        #[command(flatten)]
+        subject: SubjectArgs,
+
+        /// How many reports to show
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// How much there is, and since when
+    Info {
+        #[command(flatten)]
+        history: HistoryArgs,
+    },
+}
+
+/// Where the history is, which part of it, and how to print it.
+#[derive(Args, Clone, Debug)]
+pub struct HistoryArgs {
+    /// The collector's file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it is
+    /// there]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_STORE", hide_env = true)]
+    pub store: Option<PathBuf>,
+
+    /// Since then: a time ago (1h, 2days), or 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN", default_value = "1h")]
+    pub since: When,
+
+    /// Until then
+    #[arg(long, value_name = "WHEN", default_value = "now")]
+    pub until: When,
+
+    /// Print one JSON object (schema hostint.history/1)
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print CSV, with names in the first line
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
+/// `hostint history flows`
+#[derive(Args, Clone, Debug)]
+pub struct FlowsArgs {
+    #[command(flatten)]
+    pub history: HistoryArgs,
+
+    /// How to sort flows, the largest first
+    #[arg(long, value_name = "KEY", default_value = "loss")]
+    pub sort: HistoryOrder,
+
+    /// Only from this node
+    #[arg(long, value_name = "NODE")]
+    pub source: Option<NodeId>,
+
+    /// Only to this node
+    #[arg(long, value_name = "NODE")]
+    pub sink: Option<NodeId>,
+
+    /// Only of this class
+    #[arg(long, value_name = "CLASS")]
+    pub class: Option<String>,
+
+    /// Only flows that show all these words: addresses, ports, protocols, parts of them
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
+
+    /// How many flows to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
+
+/// Whose figures or reports.
+#[derive(Args, Clone, Debug)]
+pub struct SubjectArgs {
+    /// From this node, with --sink
+    #[arg(long, value_name = "NODE", requires = "sink")]
+    pub source: Option<NodeId>,
+
+    /// To this node, with --source
+    #[arg(long, value_name = "NODE", requires = "source")]
+    pub sink: Option<NodeId>,
+
+    /// Of this class
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["source", "sink"])]
+    pub class: Option<String>,
+
+    /// Of this flow, by its number
+    #[arg(long, value_name = "ID", conflicts_with_all = ["source", "sink", "class"])]
+    pub flow: Option<i64>,
+}
+
+/// What flows and pairs are sorted by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum HistoryOrder {
+    /// most lost packets first
+    Loss,
+    /// highest p99 latency first
+    Latency,
+    /// largest p99 - p50 first
+    Jitter,
+    /// most packets first
+    Packets,
+}
+
+impl From<HistoryOrder> for FlowOrder {
+    fn from(order: HistoryOrder) -> Self {
+        match order {
+            HistoryOrder::Loss => Self::Loss,
+            HistoryOrder::Latency => Self::Latency,
+            HistoryOrder::Jitter => Self::Jitter,
+            HistoryOrder::Packets => Self::Packets,
+        }
+    }
+}
+
+/// What a matrix shows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Shown {
+    /// latency that half of all do not exceed
+    P50,
+    /// latency that 99 % do not exceed
+    P99,
+    /// p99 - p50
+    Jitter,
+    /// lost packets of all sent
+    Loss,
+}
+
+/// A moment, or how long ago it was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum When {
+    Ago(Duration),
+    At(SystemTime),
+}
+
+impl When {
+    /// Nanoseconds since the Unix epoch.
+    pub fn ns(self, now: SystemTime) -> u64 {
+        let time = match self {
+            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(UNIX_EPOCH),
+            Self::At(time) => time,
+        };
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl FromStr for When {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "now" {
+            return Ok(Self::Ago(Duration::ZERO));
+        }
+        if let Ok(ago) = humantime::parse_duration(text) {
+            return Ok(Self::Ago(ago));
+        }
+        humantime::parse_rfc3339_weak(text)
+            .map(Self::At)
+            .map_err(|_| {
+                "no time (write for instance 1h, 2days, now, 2026-11-21T10:00:00Z)".to_owned()
+            })
+    }
+}

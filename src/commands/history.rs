@@ -1,0 +1,163 @@
+//! `hostint history`: what a collector kept.
+
+use std::time::SystemTime;
+
+use anyhow::{Result, anyhow};
+
+use super::{keeping, print};
+use crate::cli::{HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, exit};
+use crate::model::{
+    DropReasons, FlowOrder, FlowQuery, History, NodeId, PairFigures, Record, ReportQuery, Span,
+    Subject,
+};
+use crate::os::log;
+use crate::store::{Reader, StoreError};
+use crate::views::history::{self, Cell, View};
+
+pub fn run(command: &HistoryCommand) -> Result<u8> {
+    let args = args_of(command);
+    let span = span(args)?;
+    let place = keeping::place_to_read(args.store.as_deref());
+    let reasons = DropReasons::profile(DropReasons::PROFILES[0]).unwrap_or_default();
+    let mut reader = match Reader::open(&place, keeping::decoder(reasons)) {
+        Ok(reader) => reader,
+        Err(err @ StoreError::Absent(_)) => {
+            log::error(format_args!(
+                "{err} (hostint collect keeps one; try --store FILE)"
+            ));
+            return Ok(exit::NOTHING);
+        }
+        Err(err) => return Err(err.into()),
+    };
+    let Some(view) = ask(&mut reader, command, span)? else {
+        log::error(format_args!("no such flow in {}", place.display()));
+        return Ok(exit::NOTHING);
+    };
+    let text = if args.json {
+        view.json(span)
+    } else if args.csv {
+        view.csv()
+            .map_err(|err| anyhow!("cannot write CSV: {err}"))?
+    } else {
+        view.text(span, width())
+    };
+    print(&text)?;
+    Ok(exit::OK)
+}
+
+fn args_of(command: &HistoryCommand) -> &HistoryArgs {
+    match command {
+        HistoryCommand::Flows(args) => &args.history,
+        HistoryCommand::Pairs { history, .. }
+        | HistoryCommand::Classes { history }
+        | HistoryCommand::Flow { history, .. }
+        | HistoryCommand::Series { history, .. }
+        | HistoryCommand::Reports { history, .. }
+        | HistoryCommand::Info { history } => history,
+    }
+}
+
+fn span(args: &HistoryArgs) -> Result<Span> {
+    let now = SystemTime::now();
+    let span = Span {
+        since_ns: args.since.ns(now),
+        until_ns: args.until.ns(now),
+    };
+    if span.since_ns >= span.until_ns {
+        let said = "--since is not before --until".to_owned();
+        return Err(super::Usage(said).into());
+    }
+    Ok(span)
+}
+
+/// How many columns there are to write in.
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok();
+    columns.and_then(|text| text.parse().ok()).unwrap_or(120)
+}
+
+/// `None` if what was asked for is not known.
+fn ask(history: &mut Reader, command: &HistoryCommand, span: Span) -> Result<Option<View>> {
+    Ok(Some(match command {
+        HistoryCommand::Flows(args) => {
+            let order = args.sort.into();
+            let query = FlowQuery {
+                source: args.source,
+                sink: args.sink,
+                class: args.class.clone(),
+                search: args.search.clone(),
+                order,
+                limit: args.limit,
+            };
+            View::Flows(history.flows(&query, span)?)
+        }
+        HistoryCommand::Pairs {
+            show, sort, limit, ..
+        } => {
+            let mut pairs = history.pairs(span)?;
+            sort_pairs(&mut pairs, *sort);
+            View::Pairs {
+                pairs,
+                cell: match show {
+                    Shown::P50 => Cell::P50,
+                    Shown::P99 => Cell::P99,
+                    Shown::Jitter => Cell::Jitter,
+                    Shown::Loss => Cell::Loss,
+                },
+                limit: *limit,
+            }
+        }
+        HistoryCommand::Classes { .. } => View::Classes(history.classes(span)?),
+        HistoryCommand::Flow { id, points, .. } => {
+            let Some(flow) = history.flow(*id, span)? else {
+                return Ok(None);
+            };
+            let series = history.series(&Subject::Flow(*id), span, *points)?;
+            View::Flow { flow, series }
+        }
+        HistoryCommand::Series {
+            subject, points, ..
+        } => View::Series(history.series(&subject_of(subject), span, *points)?),
+        HistoryCommand::Reports { subject, limit, .. } => {
+            let subject = subject_of(subject);
+            let query = ReportQuery {
+                subject,
+                limit: *limit,
+            };
+            let records = history.reports(&query, span)?;
+            let lines = records.iter().filter_map(line).collect();
+            View::Reports { records, lines }
+        }
+        HistoryCommand::Info { .. } => View::Info(history.extent()?),
+    }))
+}
+
+fn subject_of(args: &SubjectArgs) -> Subject {
+    let pair: Option<(NodeId, NodeId)> = args.source.zip(args.sink);
+    match (pair, &args.class, args.flow) {
+        (Some((source, sink)), ..) => Subject::Pair { source, sink },
+        (_, Some(class), _) => Subject::Class(class.clone()),
+        (.., Some(id)) => Subject::Flow(id),
+        _ => Subject::All,
+    }
+}
+
+fn sort_pairs(pairs: &mut [PairFigures], order: HistoryOrder) {
+    let latency = |pair: &PairFigures| pair.figures.latency;
+    pairs.sort_by_key(|pair| {
+        std::cmp::Reverse(match order.into() {
+            FlowOrder::Loss => i128::from(pair.figures.lost),
+            FlowOrder::Packets => i128::from(pair.figures.packets),
+            FlowOrder::Latency => latency(pair).map_or(i128::MIN, |one| one.p99_ns.into()),
+            FlowOrder::Jitter => latency(pair).map_or(i128::MIN, |one| one.jitter_ns.into()),
+        })
+    });
+}
+
+/// The line that the collector would print.
+fn line(record: &Record) -> Option<String> {
+    let report = record.report().ok()?;
+    let reasons = record.told_reason().unwrap_or_default();
+    let arrival = record.arrival();
+    Some(history::report_line(&report, arrival, &reasons))
+}

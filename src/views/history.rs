@@ -1,0 +1,279 @@
+//! A collector's history as text, JSON and CSV.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::matrix;
+use super::table::Table;
+use super::text::{Grouped, Nanoseconds, TextLine};
+use crate::model::{
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
+    Report, Series, Span,
+};
+
+pub use super::matrix::Cell;
+
+/// The schema of the JSON object.
+pub const SCHEMA: &str = "hostint.history/1";
+
+/// An answer to look at.
+pub enum View {
+    Flows(Vec<FlowFigures>),
+    Pairs {
+        pairs: Vec<PairFigures>,
+        cell: Cell,
+        limit: usize,
+    },
+    Classes(Vec<ClassFigures>),
+    Flow {
+        flow: FlowFigures,
+        series: Series,
+    },
+    Series(Series),
+    Reports {
+        records: Vec<Record>,
+        lines: Vec<String>,
+    },
+    Info(Extent),
+}
+
+/// A report as the collector prints it.
+pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReasons) -> String {
+    let line = TextLine {
+        report,
+        arrival,
+        reasons,
+    };
+    line.to_string()
+}
+
+/// UTC, to the second.
+fn moment(time_ns: u64) -> String {
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(time_ns / 1_000_000_000);
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    text.replace('T', " ").replace('Z', "")
+}
+
+/// How many of the packets were lost.
+pub fn loss(figures: &Figures) -> String {
+    match (figures.lost, figures.packets) {
+        (0, _) => "0".to_owned(),
+        (lost, packets) => {
+            let percent = 100.0 * lost as f64 / packets.max(lost) as f64;
+            match percent {
+                0.001.. => format!("{percent:.3}%"),
+                _ => "<0.001%".to_owned(),
+            }
+        }
+    }
+}
+
+const FIGURES: [&str; 7] = ["reports", "packets", "lost", "loss", "p50", "p99", "max"];
+
+fn figures(figures: &Figures) -> [String; 7] {
+    let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
+    let all = figures.latency;
+    [
+        Grouped(figures.reports).to_string(),
+        Grouped(figures.packets).to_string(),
+        Grouped(figures.lost).to_string(),
+        loss(figures),
+        latency(all.map(|all| all.p50_ns)),
+        latency(all.map(|all| all.p99_ns)),
+        latency(all.map(|all| all.max_ns)),
+    ]
+}
+
+/// `1 -> 2`, as far as they are known.
+fn nodes(source: Option<NodeId>, sink: Option<NodeId>) -> String {
+    let name = |node: Option<NodeId>| node.map_or("?".to_owned(), |node| node.to_string());
+    format!("{} -> {}", name(source), name(sink))
+}
+
+fn series_text(series: &Series, out: &mut String) {
+    if series.points.is_empty() {
+        out.push_str("no reports in this time\n");
+        return;
+    }
+    let period = std::time::Duration::from_nanos(series.period_ns);
+    let _ = writeln!(
+        out,
+        "every {} from (UTC)",
+        humantime::format_duration(period)
+    );
+    let mut table = Table::new(&["from"], &FIGURES);
+    for point in &series.points {
+        table.row([moment(point.begin_ns)], figures(&point.figures));
+    }
+    out.push_str(&table.to_string());
+}
+
+impl View {
+    pub fn text(&self, span: Span, width: usize) -> String {
+        let mut out = String::new();
+        let mut head = |what: &str| {
+            let _ = writeln!(
+                out,
+                "{what} from {} to {} UTC",
+                moment(span.since_ns),
+                moment(span.until_ns)
+            );
+        };
+        match self {
+            Self::Flows(flows) => {
+                head(&format!(
+                    "{} flow{}",
+                    flows.len(),
+                    if flows.len() == 1 { "" } else { "s" }
+                ));
+                let mut table = Table::new(&["id", "flow", "nodes", "class"], &FIGURES);
+                for one in flows {
+                    let class = one.class.clone().unwrap_or_default();
+                    let names = [
+                        one.id.to_string(),
+                        one.flow.to_string(),
+                        nodes(one.source, one.sink),
+                        class,
+                    ];
+                    table.row(names, figures(&one.figures));
+                }
+                if !flows.is_empty() {
+                    out.push_str(&table.to_string());
+                }
+            }
+            Self::Pairs { pairs, cell, limit } => {
+                head(&format!(
+                    "{} pair{}",
+                    pairs.len(),
+                    if pairs.len() == 1 { "" } else { "s" }
+                ));
+                if pairs.is_empty() {
+                    return out;
+                }
+                matrix::write(&mut out, pairs, *cell, width);
+                out.push('\n');
+                let mut table = Table::new(&["nodes", "flows"], &FIGURES);
+                for one in pairs.iter().take(*limit) {
+                    let names = [
+                        nodes(Some(one.source), Some(one.sink)),
+                        Grouped(one.flows).to_string(),
+                    ];
+                    table.row(names, figures(&one.figures));
+                }
+                out.push_str(&table.to_string());
+                if pairs.len() > *limit {
+                    let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
+                }
+            }
+            Self::Classes(classes) => {
+                head(&format!(
+                    "{} class{}",
+                    classes.len(),
+                    if classes.len() == 1 { "" } else { "es" }
+                ));
+                let mut table = Table::new(&["class"], &FIGURES);
+                for one in classes {
+                    table.row([one.class.clone()], figures(&one.figures));
+                }
+                if !classes.is_empty() {
+                    out.push_str(&table.to_string());
+                }
+            }
+            Self::Flow { flow, series } => {
+                head(&format!("flow {}", flow.id));
+                let _ = writeln!(out, "{}", flow.flow);
+                let _ = write!(out, "node {}", nodes(flow.source, flow.sink));
+                if let Some(class) = &flow.class {
+                    let _ = write!(out, ", class {class}");
+                }
+                let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
+                let mut table = Table::new(&[""], &FIGURES);
+                table.row(["in all".to_owned()], figures(&flow.figures));
+                out.push_str(&table.to_string());
+                series_text(series, &mut out);
+            }
+            Self::Series(series) => series_text(series, &mut out),
+            Self::Reports { lines, .. } => {
+                for line in lines {
+                    let _ = writeln!(out, "{line}");
+                }
+            }
+            Self::Info(extent) => {
+                let _ = writeln!(
+                    out,
+                    "{} single reports, {} flows, {:.1} MiB",
+                    Grouped(extent.reports),
+                    Grouped(extent.flows),
+                    extent.bytes as f64 / f64::from(1 << 20)
+                );
+                if extent.last_ns > 0 {
+                    let (first, last) = (moment(extent.first_ns), moment(extent.last_ns));
+                    let _ = writeln!(out, "from {first} to {last} UTC");
+                }
+            }
+        }
+        out
+    }
+
+    pub fn json(&self, span: Span) -> String {
+        let mut object = json!({"schema": SCHEMA, "span": span});
+        let parts = match self {
+            Self::Flows(flows) => json!({ "flows": flows }),
+            Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
+            Self::Classes(classes) => json!({ "classes": classes }),
+            Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
+            Self::Series(series) => json!({ "series": series }),
+            Self::Reports { records, .. } => json!({ "reports": records }),
+            Self::Info(extent) => json!({ "info": extent }),
+        };
+        if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
+            object.extend(parts);
+        }
+        format!("{object}\n")
+    }
+
+    /// Nanoseconds are integers, and what is not known is empty.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        const FLOW: &str =
+            "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
+        const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
+                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns";
+        let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
+        let report = format!(
+            "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
+             gap.first_seq gap.count drop_reason drop_reason_name"
+        );
+        match self {
+            Self::Flows(flows) => table(&flow, flows),
+            Self::Pairs { pairs, .. } => table(&format!("source sink flows {FIGURES}"), pairs),
+            Self::Classes(classes) => table(&format!("class {FIGURES}"), classes),
+            Self::Flow { series, .. } | Self::Series(series) => {
+                table(&format!("begin_ns {FIGURES}"), &series.points)
+            }
+            Self::Reports { records, .. } => table(&report, records),
+            Self::Info(extent) => table("first_ns last_ns reports flows bytes", &[*extent]),
+        }
+    }
+}
+
+/// Columns are paths of keys; their names have underscores.
+fn table<T: Serialize>(columns: &str, rows: &[T]) -> Result<String, csv::Error> {
+    let columns: Vec<&str> = columns.split_whitespace().collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns.iter().map(|column| column.replace('.', "_")))?;
+    for row in rows {
+        let row = serde_json::to_value(row).unwrap_or_default();
+        writer.write_record(columns.iter().map(|column| {
+            let path = format!("/{}", column.replace('.', "/"));
+            match row.pointer(&path) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(value) => value.to_string(),
+            }
+        }))?;
+    }
+    let bytes = writer.into_inner().map_err(|err| err.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,106 @@
+//! A store in a folder that goes with its guard.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hostint::collector::decode;
+use hostint::model::*;
+use hostint::store::*;
+
+use crate::synthetic::Sample;
+
+pub const SECOND: u64 = 1_000_000_000;
+pub const MINUTE: u64 = 60 * SECOND;
+pub const HOUR: u64 = 60 * MINUTE;
+pub const DAY: u64 = 24 * HOUR;
+
+pub const ALWAYS: Span = Span {
+    since_ns: 0,
+    until_ns: u64::MAX,
+};
+
+pub struct Disk(PathBuf);
+
+impl Disk {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("store-{}-{n}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.0.join("history.db")
+    }
+
+    pub fn settings(&self) -> Settings {
+        settings(self.file())
+    }
+
+    pub fn open(&self) -> Store {
+        start(self.settings())
+    }
+
+    pub fn reader(&self) -> Reader {
+        Reader::open(&self.file(), decoder()).unwrap()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn settings(path: PathBuf) -> Settings {
+    Settings {
+        path,
+        limits: Limits {
+            raw_ns: 365 * DAY,
+            ten_seconds_ns: 365 * DAY,
+            minutes_ns: 365 * DAY,
+            hours_ns: 365 * DAY,
+            bytes: 4 << 30,
+        },
+        queue_bytes: 64 << 20,
+        most_flows: 200_000,
+        from_file: true,
+    }
+}
+
+pub fn start(settings: Settings) -> Store {
+    Opened::open(settings)
+        .unwrap()
+        .start(Box::new(|trouble| panic!("{trouble}")))
+        .unwrap()
+}
+
+/// As the commands read reports again.
+pub fn decoder() -> Decode {
+    Box::new(|evidence| {
+        if evidence.bytes.first() == Some(&b'{') {
+            return Record::read_line(evidence.bytes).ok();
+        }
+        let group = decode(evidence.bytes).ok()?;
+        let record = Record::new(group.reports.get(evidence.part)?, evidence.arrival);
+        Some(record.in_class(evidence.class))
+    })
+}
+
+pub fn keep(keeper: &mut Keeper, sample: &Sample) {
+    let arrival = Some(sample.arrival);
+    keeper.keep(&sample.report, 0, arrival, sample.class, &sample.datagram());
+}
+
+/// What a client of SQLite says of a file that is damaged, or not.
+pub fn integrity(path: &Path) -> String {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    conn.query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap()
+}
