@@ -37,6 +37,15 @@ impl Level {
         }
     }
 
+    /// The name of the fact up to when rows were taken away.
+    pub fn gone(self) -> &'static str {
+        match self {
+            Self::TenSeconds => "gone_10s_ns",
+            Self::Minute => "gone_1m_ns",
+            Self::Hour => "gone_1h_ns",
+        }
+    }
+
     /// Where the period around a time begins.
     pub fn floor(self, time_ns: u64) -> u64 {
         time_ns - time_ns % self.ns()

@@ -60,20 +60,24 @@ pub struct Horizons {
     rolled_ns: u64,
     /// Where the oldest rows begin, by level.
     oldest_ns: [Option<u64>; 3],
+    /// What began before is gone, by level.
+    gone_ns: [u64; 3],
     newest_ns: u64,
 }
 
 impl Horizons {
     pub fn read(conn: &Connection, table: Table) -> rusqlite::Result<Self> {
-        let mut oldest_ns = [None; 3];
+        let (mut oldest_ns, mut gone_ns) = ([None; 3], [0; 3]);
         for (oldest, level) in oldest_ns.iter_mut().zip(Level::EACH) {
             let sql = format!("SELECT min(key) FROM {}", table.name(level));
             let key: Option<i64> = conn.prepare_cached(&sql)?.query_row([], |row| row.get(0))?;
             *oldest = key.map(|key| level.begin_of(key));
+            gone_ns[level as usize] = fact(conn, level.gone())?;
         }
         Ok(Self {
             rolled_ns: fact(conn, "rolled_ns")?,
             oldest_ns,
+            gone_ns,
             newest_ns: fact(conn, "newest_ns")?,
         })
     }
@@ -94,14 +98,7 @@ impl Horizons {
 
     /// Whether a level still has what was there at a time.
     fn reaches(&self, level: Level, time_ns: u64) -> bool {
-        let coarser = Level::EACH.into_iter().filter(|other| *other > level);
-        let Some(own) = self.oldest(level) else {
-            return false;
-        };
-        let older = coarser
-            .filter_map(|other| Some(other.ns() + self.oldest(other)?))
-            .any(|end| end <= own);
-        time_ns >= own || !older
+        time_ns >= self.gone_ns[level as usize]
     }
 
     /// Whole periods around a span, of the coarsest levels that have them, but not coarser than `edge` at its ends

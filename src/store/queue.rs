@@ -91,6 +91,10 @@ impl Queue {
         Taken::Batch(batch)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.state().batches.is_empty()
+    }
+
     /// Nothing comes any more; what is there can still be taken.
     pub fn close(&self) {
         self.state().closed = true;

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::period::{Level, Table};
+use super::rollups::{fact, set_fact};
 
 /// Rows that a transaction takes away at least, if so many are to go.
 const SLICE: u64 = 20_000;
@@ -37,86 +38,90 @@ impl Limits {
         drop_reports(conn, now_ns.saturating_sub(self.raw_ns), slice)?;
         for level in Level::EACH {
             let before_ns = level.floor(now_ns.saturating_sub(self.kept_ns(level)));
+            let before_ns = before_ns.min(droppable(conn, level)?);
             for table in Table::EACH {
                 drop_rows(conn, table, level, level.key(before_ns, 0), slice)?;
             }
         }
         let room = self.bytes - (self.bytes / 8).min(64 << 20);
-        if used_bytes(conn)? > room {
-            self.drop_oldest(conn, slice)?;
+        let over = used_bytes(conn)?.saturating_sub(room);
+        if over > 0 {
+            // A row is longer than that.
+            drop_oldest(conn, slice.min(over / 64 + 1000))?;
         }
         give_back(conn)?;
         let before = hour.saturating_sub(self.hours_ns).min(i64::MAX as u64) as i64;
         // Once an hour is often enough for what takes a look at every flow.
-        if before <= 0 || super::rollups::fact(conn, "forgot_ns")? >= before as u64 {
+        if before <= 0 || fact(conn, "forgot_ns")? >= before as u64 {
             return Ok(false);
         }
-        super::rollups::set_fact(conn, "forgot_ns", before as u64)?;
+        set_fact(conn, "forgot_ns", before as u64)?;
         let gone = conn.execute("DELETE FROM flow WHERE until_ns <= ?", [before])?;
         Ok(gone > 0)
     }
-
-    /// Makes room: single reports go first, then the finest roll-ups.
-    fn drop_oldest(&self, conn: &Connection, slice: u64) -> rusqlite::Result<()> {
-        if drop_reports(conn, u64::MAX, slice)? {
-            return Ok(());
-        }
-        for level in Level::EACH {
-            let newest: Option<i64> = conn.query_row(
-                &format!("SELECT max(key) FROM {}", Table::Class.name(level)),
-                [],
-                |row| row.get(0),
-            )?;
-            // The newest period is still written to.
-            let Some(newest) = newest else { continue };
-            let before = level.key(level.begin_of(newest), 0);
-            let mut some = false;
-            for table in Table::EACH {
-                some |= drop_rows(conn, table, level, before, slice)?;
-            }
-            if some {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
 }
 
-/// Takes away at most so many of the first reports, as long as they are older; whether any went.
-fn drop_reports(conn: &Connection, before_ns: u64, slice: u64) -> rusqlite::Result<bool> {
+/// Makes room: single reports go first, then the finest roll-ups.
+fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<()> {
+    let mut left = slice.saturating_sub(drop_reports(conn, u64::MAX, slice)?);
+    for level in Level::EACH {
+        let before = level.key(droppable(conn, level)?, 0);
+        for table in Table::EACH {
+            if left > 0 {
+                left = left.saturating_sub(drop_rows(conn, table, level, before, left)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Until when rows of a level may go: what coarser levels do not have yet stays, and so does what is still written to.
+fn droppable(conn: &Connection, level: Level) -> rusqlite::Result<u64> {
+    let rolled_ns = fact(conn, "rolled_ns")?;
+    Ok(level.floor(rolled_ns))
+}
+
+/// Takes away at most so many of the first reports, as long as they are older; how many went.
+fn drop_reports(conn: &Connection, before_ns: u64, slice: u64) -> rusqlite::Result<u64> {
     let first: Option<i64> = conn
         .prepare_cached("SELECT min(id) FROM report")?
         .query_row([], |row| row.get(0))?;
     let Some(first) = first else {
-        return Ok(false);
+        return Ok(0);
     };
-    let mut at = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
-    let mut count = i64::try_from(slice).unwrap_or(i64::MAX / 2);
     let last: i64 = conn
         .prepare_cached("SELECT max(id) FROM report")?
         .query_row([], |row| row.get(0))?;
-    // They are about in order of time: half as many, if the last of so many is too young.
-    while count > 0 {
-        let end = (first + count - 1).min(last);
-        let time: Option<i64> = at.query_row([end], |row| row.get(0)).optional()?;
-        if time.is_some_and(|time| (time as u64) < before_ns) {
-            conn.prepare_cached("DELETE FROM report WHERE id <= ?")?
-                .execute([end])?;
-            return Ok(true);
+    let mut at = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
+    let mut old = |id: i64| -> rusqlite::Result<bool> {
+        let time: Option<i64> = at.query_row([id], |row| row.get(0)).optional()?;
+        Ok(time.is_some_and(|time| (time as u64) < before_ns))
+    };
+    // They are about in order of time: where the young ones begin.
+    let slice = i64::try_from(slice).unwrap_or(i64::MAX);
+    let (mut gone, mut stays) = (first, first.saturating_add(slice).min(last + 1));
+    while gone < stays {
+        let middle = gone + (stays - gone) / 2;
+        if old(middle)? {
+            gone = middle + 1;
+        } else {
+            stays = middle;
         }
-        count = (end - first + 1) / 2;
     }
-    Ok(false)
+    let went = conn
+        .prepare_cached("DELETE FROM report WHERE id < ?")?
+        .execute([stays])?;
+    Ok(went as u64)
 }
 
-/// Takes away at most about so many of the rows before a key; whether any went.
+/// Takes away at most about so many of the rows before a key; how many went.
 fn drop_rows(
     conn: &Connection,
     table: Table,
     level: Level,
     before: i64,
     slice: u64,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<u64> {
     let name = table.name(level);
     let end: Option<i64> = conn
         .prepare_cached(&format!(
@@ -127,7 +132,15 @@ fn drop_rows(
     let gone = conn
         .prepare_cached(&format!("DELETE FROM {name} WHERE key < ?"))?
         .execute([end.unwrap_or(before)])?;
-    Ok(gone > 0)
+    if gone > 0 {
+        // Of the period that a slice ends in, a part is gone.
+        let until_ns = end.map_or(level.begin_of(before), |end| {
+            level.begin_of(end) + level.ns()
+        });
+        let known_ns = fact(conn, level.gone())?;
+        set_fact(conn, level.gone(), known_ns.max(until_ns))?;
+    }
+    Ok(gone as u64)
 }
 
 fn pragma(conn: &Connection, name: &str) -> rusqlite::Result<u64> {

@@ -123,6 +123,11 @@ impl Store {
         Keeper::new(self.queue.clone(), self.counts.clone(), self.from_file)
     }
 
+    /// Whether reports that were handed on are not taken up yet.
+    pub fn waits(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     pub fn counts(&self) -> Arc<StoreCounts> {
         self.counts.clone()
     }

@@ -62,10 +62,10 @@ pub fn settings(path: PathBuf) -> Settings {
     Settings {
         path,
         limits: Limits {
-            raw_ns: 365 * DAY,
-            ten_seconds_ns: 365 * DAY,
-            minutes_ns: 365 * DAY,
-            hours_ns: 365 * DAY,
+            raw_ns: 50_000 * DAY,
+            ten_seconds_ns: 50_000 * DAY,
+            minutes_ns: 50_000 * DAY,
+            hours_ns: 50_000 * DAY,
             bytes: 4 << 30,
         },
         queue_bytes: 64 << 20,

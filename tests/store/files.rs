@@ -1,1 +1,238 @@
-//! To come.
+//! Whose file it is: two writers, strangers' files, damage, versions of the schema, readers beside a writer.
+
+use std::os::unix::fs::PermissionsExt;
+
+use hostint::model::*;
+use hostint::store::*;
+
+use crate::disk::*;
+use crate::synthetic::Synthetic;
+
+fn refusal(settings: Settings) -> String {
+    let opened = Opened::open(settings);
+    opened.expect_err("opened").to_string()
+}
+
+fn asked(disk: &Disk) -> Result<Reader, StoreError> {
+    Reader::open(&disk.file(), decoder())
+}
+
+#[test]
+fn one_process_writes_and_its_number_is_told() {
+    let disk = Disk::new();
+    let first = Opened::open(disk.settings()).unwrap();
+    let said = refusal(disk.settings());
+    let pid = std::process::id();
+    assert_eq!(
+        said,
+        format!(
+            "cannot write to store {}: process {pid} does (one collector writes to a store; try another --store)",
+            disk.file().display()
+        )
+    );
+    drop(first);
+    drop(Opened::open(disk.settings()).unwrap());
+}
+
+#[test]
+fn what_is_no_store_stays_as_it_is() {
+    type Make = fn(&Disk);
+    let cases: [(&str, Make, &str); 5] = [
+        (
+            "text",
+            |disk| {
+                std::fs::write(
+                    disk.file(),
+                    "my notes, which are long enough to be looked at ".repeat(20),
+                )
+                .unwrap()
+            },
+            "it is something else, and stays as it is",
+        ),
+        (
+            "another program's database",
+            |disk| {
+                let conn = rusqlite::Connection::open(disk.file()).unwrap();
+                conn.execute_batch("CREATE TABLE photo (id)").unwrap();
+            },
+            "it is something else, and stays as it is",
+        ),
+        (
+            "a store of a newer version",
+            |disk| {
+                drop(Opened::open(disk.settings()).unwrap());
+                let conn = rusqlite::Connection::open(disk.file()).unwrap();
+                conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1)
+                    .unwrap();
+            },
+            "a newer hostint wrote it (schema 2, this one knows 1; use that version, or another --store)",
+        ),
+        (
+            "a store that is cut",
+            |disk| {
+                drop(Opened::open(disk.settings()).unwrap());
+                let bytes = std::fs::read(disk.file()).unwrap();
+                // The first page says how many there are.
+                std::fs::write(disk.file(), &bytes[..4096]).unwrap();
+            },
+            "it stays as it is; move it away, or try another --store",
+        ),
+        (
+            "a store with a damaged list of tables",
+            |disk| {
+                drop(Opened::open(disk.settings()).unwrap());
+                let mut bytes = std::fs::read(disk.file()).unwrap();
+                bytes[100..400].fill(0xa5);
+                std::fs::write(disk.file(), &bytes).unwrap();
+            },
+            "it stays as it is; move it away, or try another --store",
+        ),
+    ];
+    for (name, make, says) in cases {
+        let disk = Disk::new();
+        make(&disk);
+        let before = std::fs::read(disk.file()).unwrap();
+        let said = refusal(disk.settings());
+        assert!(said.contains(says), "{name}: {said}");
+        assert!(
+            said.contains(disk.file().to_str().unwrap()),
+            "{name}: {said}"
+        );
+        let said = asked(&disk).err().expect(name).to_string();
+        assert!(said.contains(says), "{name}, asked: {said}");
+        assert_eq!(std::fs::read(disk.file()).unwrap(), before, "{name}");
+    }
+    let disk = Disk::new();
+    assert!(matches!(asked(&disk), Err(StoreError::Absent(_))));
+    std::fs::write(disk.file(), "").unwrap();
+    assert!(
+        matches!(asked(&disk), Err(StoreError::Absent(_))),
+        "an empty file"
+    );
+    let mut nowhere = disk.settings();
+    nowhere.path = disk.folder().join("no/such/folder.db");
+    assert!(refusal(nowhere).contains("No such file or directory"));
+    let mut device = disk.settings();
+    device.path = disk.folder().join("fifo");
+    nix::unistd::mkfifo(&device.path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(refusal(device).contains("it is something else"));
+}
+
+#[test]
+fn reports_are_not_for_all_eyes() {
+    let disk = Disk::new();
+    let _store = disk.open();
+    for entry in std::fs::read_dir(disk.folder())
+        .unwrap()
+        .map(Result::unwrap)
+    {
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o007, 0, "{:?}", entry.path());
+    }
+}
+
+#[test]
+fn damage_in_the_middle_is_an_error_and_no_panic() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    let mut network = Synthetic::new(1, 3, 20);
+    for n in 0..3_000 {
+        keep(
+            &mut keeper,
+            &network.report(n % 20, DAY + n as u64 * SECOND),
+        );
+    }
+    drop((keeper, store));
+    let whole = std::fs::read(disk.file()).unwrap();
+    let pages = whole.len() / 4096;
+    assert!(pages > 20);
+    let mut failed = 0;
+    for page in 1..pages {
+        let mut bytes = whole.clone();
+        bytes[page * 4096..][..2048].fill(0x5a);
+        std::fs::write(disk.file(), &bytes).unwrap();
+        let Ok(mut reader) = asked(&disk) else {
+            failed += 1;
+            continue;
+        };
+        let query = ReportQuery {
+            subject: Subject::All,
+            limit: 10_000,
+        };
+        let answers = [
+            reader.pairs(ALWAYS).map(drop),
+            reader
+                .flows(
+                    &FlowQuery {
+                        limit: 10,
+                        ..FlowQuery::default()
+                    },
+                    ALWAYS,
+                )
+                .map(drop),
+            reader.reports(&query, ALWAYS).map(drop),
+            reader.extent().map(drop),
+        ];
+        for err in answers.into_iter().filter_map(Result::err) {
+            failed += 1;
+            assert!(err.to_string().starts_with("cannot read store "), "{err}");
+        }
+    }
+    assert!(failed > pages / 2, "{failed} of {pages}");
+}
+
+#[test]
+fn a_store_that_is_written_to_gives_whole_answers() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    let counts = store.counts();
+    let file = disk.file();
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers: Vec<_> = (0..2)
+        .map(|_| {
+            let (stop, file) = (stop.clone(), file.clone());
+            std::thread::spawn(move || {
+                let mut reader = Reader::open(&file, decoder()).unwrap();
+                let (mut last, mut different) = (0, 0);
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let pairs = reader.pairs(ALWAYS).unwrap();
+                    let sum: u64 = pairs.iter().map(|pair| pair.figures.reports).sum();
+                    // Transactions are whole: what was there stays there.
+                    assert!(sum >= last, "{sum} after {last}");
+                    different += u32::from(sum > last);
+                    last = sum;
+                }
+                different
+            })
+        })
+        .collect();
+    let mut network = Synthetic::new(1, 4, 50);
+    let mut sent = 0;
+    while counts.stored() < 3_000 {
+        keep(
+            &mut keeper,
+            &network.report(sent as usize % 50, DAY + sent * SECOND / 10),
+        );
+        sent += 1;
+        if sent % 500 == 0 {
+            keeper.flush();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+    drop((keeper, store));
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    for reader in readers {
+        assert!(reader.join().unwrap() > 0, "saw it grow");
+    }
+    assert_eq!(counts.stored(), sent);
+    let mut reader = disk.reader();
+    let sum: u64 = reader
+        .pairs(ALWAYS)
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(sum, sent);
+}

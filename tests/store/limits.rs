@@ -1,1 +1,207 @@
-//! To come.
+//! What is old goes, what is too much goes, and the file gets shorter; what does not fit the queue is counted.
+
+use hostint::model::*;
+use hostint::store::*;
+
+use crate::disk::*;
+use crate::synthetic::Synthetic;
+
+/// Some time long ago, as of the beginning of a day.
+const DAWN: u64 = 20_000 * DAY;
+
+/// Stores a report of each of `flows` flows every ten seconds.
+fn fill(settings: Settings, flows: usize, from_ns: u64, rounds: u64) -> u64 {
+    let store = start(settings);
+    let mut keeper = store.keeper();
+    let mut network = Synthetic::new(1, 5, flows);
+    for round in 0..rounds {
+        for flow in 0..flows {
+            let time_ns = from_ns + round * 10 * SECOND + flow as u64;
+            keep(&mut keeper, &network.report(flow, time_ns));
+        }
+    }
+    let counts = store.counts();
+    drop((keeper, store));
+    assert_eq!(counts.drops(), 0);
+    counts.stored()
+}
+
+fn rows(disk: &Disk, table: &str) -> u64 {
+    let conn = rusqlite::Connection::open(disk.file()).unwrap();
+    let sql = format!("SELECT count(*) FROM {table}");
+    conn.query_row(&sql, [], |row| row.get::<_, i64>(0))
+        .unwrap() as u64
+}
+
+#[test]
+fn what_is_older_than_its_limit_goes() {
+    let disk = Disk::new();
+    let settings = Settings {
+        limits: Limits {
+            raw_ns: 10 * MINUTE,
+            ten_seconds_ns: 20 * MINUTE,
+            minutes_ns: HOUR,
+            hours_ns: 10 * HOUR,
+            bytes: 1 << 30,
+        },
+        ..disk.settings()
+    };
+    // Two hours, in sessions: each transaction takes a part away.
+    for session in 0..12 {
+        let from_ns = DAWN + session * 10 * MINUTE;
+        fill(settings.clone(), 10, from_ns, 60);
+    }
+    let end = DAWN + 2 * HOUR;
+    let span = |ago| Span {
+        since_ns: end - ago,
+        until_ns: end,
+    };
+    let mut reader = disk.reader();
+    let points = |reader: &mut Reader, ago, points| {
+        let series = reader.series(&Subject::All, span(ago), points).unwrap();
+        let reports: u64 = series
+            .points
+            .iter()
+            .map(|point| point.figures.reports)
+            .sum();
+        (series.period_ns / SECOND, reports)
+    };
+    // Each is as fine as what is kept, and nothing is missing but what is older than all.
+    assert_eq!(
+        points(&mut reader, 20 * MINUTE - 10 * SECOND, 1000),
+        (10, 10 * 119)
+    );
+    assert_eq!(points(&mut reader, HOUR - MINUTE, 1000), (60, 10 * 59 * 6));
+    assert_eq!(points(&mut reader, 2 * HOUR, 1000), (3600, 10 * 120 * 6));
+    let all: u64 = reader
+        .pairs(span(2 * HOUR))
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(all, 10 * 120 * 6, "hours have what minutes have no longer");
+    let query = ReportQuery {
+        subject: Subject::All,
+        limit: 1_000_000,
+    };
+    let raw = reader.reports(&query, ALWAYS).unwrap().len();
+    assert!((600..=620).contains(&raw), "{raw}");
+    assert_eq!(rows(&disk, "flow"), 10);
+
+    // Much later all that was is gone, the flows' names too.
+    fill(settings.clone(), 1, DAWN + DAY, 10);
+    fill(settings, 1, DAWN + DAY + 100 * SECOND, 10);
+    assert_eq!((rows(&disk, "report"), rows(&disk, "flow")), (20, 1));
+    assert_eq!(rows(&disk, "class_1h"), 1);
+    assert_eq!(integrity(&disk.file()), "ok");
+}
+
+#[test]
+fn a_store_stays_within_its_size_and_gives_back_what_it_does_not_need() {
+    let disk = Disk::new();
+    let sized = |bytes| Settings {
+        limits: Limits {
+            bytes,
+            ..disk.settings().limits
+        },
+        ..disk.settings()
+    };
+    let size = || std::fs::metadata(disk.file()).unwrap().len();
+    let stored = fill(sized(16 << 20), 200, DAWN, 700);
+    assert!(size() <= 16 << 20, "{} bytes", size());
+    let raw = rows(&disk, "report");
+    assert!(raw > 10_000 && raw < stored, "{raw} of {stored}");
+    let figures: u64 = disk
+        .reader()
+        .pairs(ALWAYS)
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(figures, stored, "single reports go first");
+
+    for session in 1..20 {
+        fill(sized(4 << 20), 1, DAWN + session * HOUR + 2 * HOUR, 3);
+    }
+    assert!(size() <= 4 << 20, "{} bytes", size());
+    let figures: u64 = disk
+        .reader()
+        .pairs(ALWAYS)
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(figures, stored + 19 * 3, "then the finest figures");
+    assert_eq!(integrity(&disk.file()), "ok");
+}
+
+#[test]
+fn more_flows_than_are_followed_count_for_their_nodes() {
+    let disk = Disk::new();
+    let store = start(Settings {
+        most_flows: 10,
+        ..disk.settings()
+    });
+    let mut keeper = store.keeper();
+    let mut network = Synthetic::new(1, 2, 30);
+    for n in 0..300 {
+        keep(&mut keeper, &network.report(n % 30, DAWN + n as u64));
+    }
+    let counts = store.counts();
+    drop((keeper, store));
+    assert_eq!((counts.stored(), counts.beyond_flows()), (300, 200));
+    let mut reader = disk.reader();
+    let sum: u64 = reader
+        .pairs(ALWAYS)
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(sum, 300);
+    let query = FlowQuery {
+        limit: 99,
+        ..FlowQuery::default()
+    };
+    assert_eq!(reader.flows(&query, ALWAYS).unwrap().len(), 10);
+    assert_eq!(reader.extent().unwrap().reports, 300);
+
+    // Those that are quiet make room.
+    let store = start(Settings {
+        most_flows: 10,
+        ..disk.settings()
+    });
+    let mut keeper = store.keeper();
+    for n in 0..20 {
+        keep(&mut keeper, &network.report(n, DAWN + n as u64 * HOUR));
+    }
+    let counts = store.counts();
+    drop((keeper, store));
+    assert_eq!((counts.stored(), counts.beyond_flows()), (20, 0));
+}
+
+#[test]
+fn what_finds_the_queue_full_is_counted() {
+    let disk = Disk::new();
+    let store = start(Settings {
+        queue_bytes: 400_000,
+        from_file: false,
+        ..disk.settings()
+    });
+    let mut keepers: Vec<Keeper> = (0..3).map(|_| store.keeper()).collect();
+    let mut network = Synthetic::new(1, 5, 100);
+    let samples: Vec<_> = (0..20_000)
+        .map(|n| network.report(n % 100, DAWN + n as u64))
+        .collect();
+    for (n, sample) in samples.iter().enumerate() {
+        keep(&mut keepers[n % 3], sample);
+    }
+    let counts = store.counts();
+    drop(keepers);
+    drop(store);
+    assert!(
+        counts.drops() > 0,
+        "a queue of 400 kB holds not all of 20,000 reports"
+    );
+    assert_eq!(counts.stored() + counts.drops(), 20_000);
+    assert_eq!(rows(&disk, "report"), counts.stored());
+}
