@@ -130,6 +130,11 @@ impl Keeper {
         });
     }
 
+    /// What became of reports, of all that are handed to the store.
+    pub fn counts(&self) -> &StoreCounts {
+        &self.counts
+    }
+
     /// Hands on what is there.
     pub fn flush(&mut self) {
         if self.batch.entries.is_empty() {

@@ -44,6 +44,10 @@ impl Board {
         status.reports_duplicate = sums.numbers.duplicates;
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
+        if let Some(keeper) = &reports.keeper {
+            status.stored = keeper.counts().stored();
+            status.store_drops = keeper.counts().drops();
+        }
         status.exporters_total = sums.exporters;
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;

@@ -186,6 +186,7 @@ fn state_line(status: &CollectStatus) -> String {
         (status.socket_drops, "dropped by the socket"),
         (status.queue_drops, "dropped at the queue"),
         (status.lines_lost, "not written"),
+        (status.store_drops, "not stored"),
     ] {
         if count > 0 {
             line += &format!(", {} {what}", Grouped(count));
