@@ -158,8 +158,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Ser
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Threads that receive; one more decodes [default: 2, on a host with one CPU 1]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l queue -d 'Memory for datagrams that wait to be decoded; more are dropped and counted [default: 64M]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store -d 'Keep reports in this file, for hostint history; none keeps nothing, and --read only what a file is named for [default: /var/lib/hostint/history.db, for others than root ~/.local/state/hostint/history.db]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-size -d 'Most that the store may take, in MiB, GiB; the oldest reports go first, then the finest roll-ups [default: 4GiB]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-queue -d 'Most memory of reports that wait for the store [default: 64MiB]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-size -d 'Most that the store may take; the oldest reports go first, then the finest roll-ups [default: 4G]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-queue -d 'Most memory of reports that wait for the store [default: 64M]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-flows -d 'Most flows that are followed at a time; reports of others count for their nodes and class only [default: 200000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-raw -d 'Keep single reports for this time [default: 1day]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-10s -d 'Keep figures of each ten seconds for this time [default: 1day]' -r

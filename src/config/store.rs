@@ -23,7 +23,7 @@ pub struct StoreOptions {
     #[arg(long, value_name = "FILE")]
     pub store: Option<String>,
 
-    /// Most that the store may take, the oldest reports go first, then the finest roll-ups
+    /// Most that the store may take; the oldest reports go first, then the finest roll-ups
     /// [default: 4G]
     #[arg(long, value_name = "SIZE")]
     pub store_size: Option<Size>,
