@@ -58,6 +58,7 @@ impl Collector {
                 .args(["collect", "--listen", "127.0.0.1:0", "--json", "--output"])
                 .arg(output)
                 .args(args)
+                .env("HOSTINT_STORE", "none")
                 .stdin(Stdio::null())
                 .stdout(Stdio::null()),
         );

@@ -31,6 +31,7 @@ fn collect(args: &[&str]) -> (Daemon, SocketAddr) {
         Command::new(HOSTINT)
             .args(["collect", "--listen", "127.0.0.1:0"])
             .args(args)
+            .env("HOSTINT_STORE", "none")
             .stdin(Stdio::null())
             .stdout(Stdio::piped()),
     );
