@@ -76,6 +76,7 @@ impl Synthetic {
         let time_s = (time_ns / 1_000_000_000) as u32;
         let body = if random.one_in(flow.lossy) {
             Body::DropSummary(DropSummary {
+                version: ReportVersion::V05,
                 time_s,
                 source_node: flow.source,
                 sink_node: flow.sink,
@@ -98,6 +99,8 @@ impl Synthetic {
             };
             let sink_ts = time_ns as u32;
             Body::Latency(LatencyReport {
+                version: ReportVersion::V05,
+                arrival_ns: None,
                 time_s,
                 packet: ReportedPacket::Named {
                     flow: flow.key,
