@@ -25,6 +25,8 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 pub const LONGEST_REQUEST: usize = 16 * 1024;
 /// So long to wait when no connection can be accepted: out of descriptors, say.
 const REST: Duration = Duration::from_millis(100);
+/// How long the end waits for an answer that is being made.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
 
 /// Why nothing can be served.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +62,11 @@ impl Listener {
         listen().map_err(|source| WebError::Listen { address, source })
     }
 
+    /// The address bound, with the port that the kernel chose where 0 was asked for.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
     /// Begins to serve, on a thread of its own, which has the privileges of the calling one.
     pub fn serve(self, routes: Router) -> Result<Server, WebError> {
         let address = self.0.local_addr()?;
@@ -78,6 +85,7 @@ impl Listener {
                         _ = ended => {}
                     }
                 });
+                runtime.shutdown_timeout(LAST_ANSWER);
             })?;
         Ok(Server {
             address,

@@ -1,0 +1,191 @@
+//! What is answered, as JSON: times and durations are integers of ns.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::model::{
+    CollectStatus, Extent, FlowFigures, HistoryError, NodeId, PairFigures, Record, Series, Span,
+};
+
+const SCHEMA: &str = "hostint.history/1";
+
+/// Pairs of one answer.
+const MOST_PAIRS: usize = 65_536;
+
+/// An answer that says why there is none.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    code: StatusCode,
+    error: String,
+}
+
+impl Refusal {
+    pub(super) fn new(code: StatusCode, error: &str) -> Self {
+        Self {
+            code,
+            error: error.to_owned(),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        #[derive(Serialize)]
+        struct Body {
+            error: String,
+        }
+        let body = Body { error: self.error };
+        (self.code, Json(json(&body).unwrap_or_default())).into_response()
+    }
+}
+
+/// Bytes that are JSON.
+pub(super) struct Json(pub(super) Vec<u8>);
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}
+
+/// Any of the answers, under the history's schema.
+#[derive(Serialize)]
+struct Answer<T> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<Span>,
+    #[serde(flatten)]
+    answer: T,
+}
+
+fn answer<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
+    json(&Answer {
+        schema: SCHEMA,
+        span,
+        answer,
+    })
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
+    serde_json::to_vec(value).map_err(|err| HistoryError(err.to_string()))
+}
+
+pub(super) fn extent(extent: Extent) -> Result<Vec<u8>, HistoryError> {
+    answer(None, extent)
+}
+
+pub(super) fn series(span: Span, series: Series) -> Result<Vec<u8>, HistoryError> {
+    answer(Some(span), series)
+}
+
+pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Named {
+        name: String,
+        #[serde(flatten)]
+        flow: FlowFigures,
+    }
+    #[derive(Serialize)]
+    struct Flows {
+        flows: Vec<Named>,
+    }
+    let named = |flow: FlowFigures| Named {
+        name: flow.flow.to_string(),
+        flow,
+    };
+    let flows = flows.into_iter().map(named).collect();
+    answer(Some(span), Flows { flows })
+}
+
+pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Reports {
+        reports: Vec<Record>,
+    }
+    answer(Some(span), Reports { reports })
+}
+
+/// One pair as a row: of 200 nodes there are 40,000.
+#[derive(Serialize)]
+struct Row(
+    NodeId,
+    NodeId,
+    [u64; 5],
+    #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
+);
+
+impl From<&PairFigures> for Row {
+    fn from(pair: &PairFigures) -> Self {
+        let figures = &pair.figures;
+        let counts = [
+            pair.flows,
+            figures.reports,
+            figures.packets,
+            figures.lost,
+            figures.reordered,
+        ];
+        let latency = figures.latency.map(|of| {
+            let Ok(samples) = i64::try_from(of.samples) else {
+                return [i64::MAX; 5];
+            };
+            [samples, of.p50_ns, of.p90_ns, of.p99_ns, of.max_ns]
+        });
+        Self(pair.source, pair.sink, counts, latency)
+    }
+}
+
+/// Of too many pairs, those that most reports are about.
+pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Pairs {
+        total: usize,
+        /// What stands where in a row.
+        row: (
+            &'static str,
+            &'static str,
+            [&'static str; 5],
+            [&'static str; 5],
+        ),
+        pairs: Vec<Row>,
+    }
+    let total = pairs.len();
+    if total > MOST_PAIRS {
+        pairs.sort_unstable_by_key(|pair| std::cmp::Reverse(pair.figures.reports));
+        pairs.truncate(MOST_PAIRS);
+    }
+    let pairs = Pairs {
+        total,
+        row: (
+            "source",
+            "sink",
+            ["flows", "reports", "packets", "lost", "reordered"],
+            ["samples", "p50_ns", "p90_ns", "p99_ns", "max_ns"],
+        ),
+        pairs: pairs.iter().map(Row::from).collect(),
+    };
+    answer(Some(span), pairs)
+}
+
+/// A collector's counts, its clock, and where it receives.
+pub(super) fn status(
+    now_ns: u64,
+    collects_on: &[String],
+    keeps_history: bool,
+    status: &CollectStatus,
+) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Status<'a> {
+        now_ns: u64,
+        collects_on: &'a [String],
+        keeps_history: bool,
+        #[serde(flatten)]
+        status: &'a CollectStatus,
+    }
+    json(&Status {
+        now_ns,
+        collects_on,
+        keeps_history,
+        status,
+    })
+}

@@ -1,0 +1,85 @@
+//! Questions to a history: answered on threads of their own, a few at once, in bounded time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::answers::Refusal;
+use crate::model::{History, HistoryError};
+
+/// How long a question waits for a history that is free.
+const TURN: Duration = Duration::from_secs(10);
+
+/// How long who asked waits for the answer.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// Histories, each of which answers one question at a time.
+pub(super) struct Histories {
+    free: Arc<Mutex<Vec<Box<dyn History>>>>,
+    turns: Arc<Semaphore>,
+    kept: bool,
+}
+
+impl Histories {
+    pub(super) fn new(histories: Vec<Box<dyn History>>) -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(histories.len())),
+            kept: !histories.is_empty(),
+            free: Arc::new(Mutex::new(histories)),
+        }
+    }
+
+    pub(super) fn are_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// The answer, as bytes: writing a long one takes time, too.
+    pub(super) async fn ask<F>(&self, question: F) -> Result<Vec<u8>, Refusal>
+    where
+        F: FnOnce(&mut dyn History) -> Result<Vec<u8>, HistoryError> + Send + 'static,
+    {
+        if !self.kept {
+            return Err(Refusal::new(
+                StatusCode::NOT_FOUND,
+                "this collector keeps no history",
+            ));
+        }
+        let busy = || {
+            Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the history is busy with other questions (try again later, or a shorter time)",
+            )
+        };
+        let turn = timeout(TURN, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
+        let free = Arc::clone(&self.free);
+        let answer = spawn_blocking(move || {
+            let mut history = lock(&free).pop()?;
+            let answer = question(history.as_mut());
+            lock(&free).push(history);
+            // The next one's turn, whether or not somebody still waits for this answer.
+            drop(turn);
+            Some(answer)
+        });
+        match timeout(ANSWER, answer).await {
+            Ok(Ok(Some(Ok(bytes)))) => Ok(bytes),
+            Ok(Ok(Some(Err(err)))) => Err(Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &format!("cannot read the history: {err}"),
+            )),
+            Ok(_) => Err(Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the history could not be asked",
+            )),
+            Err(_) => Err(busy()),
+        }
+    }
+}
+
+fn lock(free: &Mutex<Vec<Box<dyn History>>>) -> std::sync::MutexGuard<'_, Vec<Box<dyn History>>> {
+    free.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,90 @@
+//! The files of the page: they are in the binary.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use axum::Router;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+struct Asset {
+    path: &'static str,
+    content_type: &'static str,
+    bytes: &'static [u8],
+}
+
+macro_rules! assets {
+    ($($path:literal is $file:literal, $content_type:expr;)*) => {
+        &[$(Asset {
+            path: $path,
+            content_type: $content_type,
+            bytes: include_bytes!(concat!("assets/", $file)),
+        }),*]
+    };
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+const ASSETS: &[Asset] = assets! {
+    "/" is "index.html", HTML;
+    "/icon.svg" is "icon.svg", "image/svg+xml";
+    "/style.css" is "style.css", CSS;
+    "/figures.css" is "figures.css", CSS;
+    "/app.js" is "app.js", SCRIPT;
+    "/api.js" is "api.js", SCRIPT;
+    "/chart.js" is "chart.js", SCRIPT;
+    "/colour.js" is "colour.js", SCRIPT;
+    "/dom.js" is "dom.js", SCRIPT;
+    "/exporters.js" is "exporters.js", SCRIPT;
+    "/flow.js" is "flow.js", SCRIPT;
+    "/flows.js" is "flows.js", SCRIPT;
+    "/help.js" is "help.js", SCRIPT;
+    "/matrix.js" is "matrix.js", SCRIPT;
+    "/overview.js" is "overview.js", SCRIPT;
+    "/pair.js" is "pair.js", SCRIPT;
+    "/reports.js" is "reports.js", SCRIPT;
+    "/state.js" is "state.js", SCRIPT;
+    "/tables.js" is "tables.js", SCRIPT;
+    "/theme.js" is "theme.js", SCRIPT;
+    "/units.js" is "units.js", SCRIPT;
+};
+
+/// A route for each file; a browser that has one asks whether it is still the same.
+pub(super) fn routes() -> Router {
+    ASSETS.iter().fold(Router::new(), |routes, asset| {
+        let tag = tag(asset.bytes);
+        let send = move |headers: HeaderMap| {
+            let response = answer(asset, &tag, &headers);
+            async move { response }
+        };
+        routes.route(asset.path, get(send))
+    })
+}
+
+fn tag(bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+fn answer(asset: &'static Asset, tag: &str, headers: &HeaderMap) -> Response {
+    let has = headers.get(header::IF_NONE_MATCH).map(HeaderValue::to_str);
+    let fresh = match has {
+        Some(Ok(tags)) => tags.split(',').any(|one| {
+            let one = one.trim();
+            one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag
+        }),
+        _ => false,
+    };
+    let headers = [
+        (header::ETAG, tag),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONTENT_TYPE, asset.content_type),
+    ];
+    if fresh {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    (headers, asset.bytes).into_response()
+}

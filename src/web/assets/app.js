@@ -1,0 +1,274 @@
+// The page: what the address asks for, the newest of it, and the keys.
+
+import { NoAnswer, extent, hearNews, ms, now, spanOf, status } from "./api.js";
+import { choice, h, say } from "./dom.js";
+import { ExportersView, troubles } from "./exporters.js";
+import { FlowView } from "./flow.js";
+import { FlowsView } from "./flows.js";
+import { help } from "./help.js";
+import { Overview } from "./overview.js";
+import { PairView } from "./pair.js";
+import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
+import { bytes, count, time } from "./units.js";
+
+const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, exporters: ExportersView };
+
+// How much of the shown time passes before it is asked for again.
+const PART = 1 / 400;
+const QUICKEST = 2000;
+const SLOWEST = 60_000;
+const AGAIN = 3000;
+
+const find = (id) => document.getElementById(id);
+const main = find("main");
+let view;
+let viewKey;
+let lastStatus;
+let paused = false;
+let fresh = 0;
+let wanted;
+let running;
+let goneSince;
+
+async function askStatus(signal) {
+  lastStatus = await status(signal);
+  return lastStatus;
+}
+
+function keyOf(shown) {
+  return [shown.view, shown.source, shown.sink, shown.flow].join("/");
+}
+
+function show(shown) {
+  if (keyOf(shown) !== viewKey) {
+    viewKey = keyOf(shown);
+    const moved = view !== undefined;
+    view = new VIEWS[shown.view](shown, { zoom, status: askStatus, collectsOn: () => lastStatus?.collects_on ?? [] });
+    main.replaceChildren(view.element);
+    if (moved) {
+      window.scrollTo(0, 0);
+      if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
+    }
+  }
+  mark(shown);
+  refresh();
+}
+
+function zoom(span) {
+  go({ range: "custom", since: String(span.since), until: String(span.until) });
+}
+
+// What of the page around the view depends on the address.
+function mark(shown) {
+  for (const a of document.querySelectorAll("header nav a")) {
+    const here = a.dataset.view === shown.view || (a.dataset.view === "overview" && shown.view === "pair") || (a.dataset.view === "flows" && shown.view === "flow");
+    a.href = link({ view: a.dataset.view });
+    if (here) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  ranges.choose(shown.range);
+  find("custom").hidden = shown.range !== "custom" && !choosing;
+  const search = find("search").elements.q;
+  if (document.activeElement !== search) search.value = shown.view === "flows" ? shown.q : "";
+  if (shown.range === "custom") fillCustom(Number(shown.since), Number(shown.until));
+  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", exporters: "exporters" };
+  document.title = `${titles[shown.view]} · hostint`;
+  markLive();
+}
+
+function markLive() {
+  const fixed = state().range === "custom";
+  const button = find("live");
+  button.disabled = fixed;
+  button.setAttribute("aria-pressed", String(paused));
+  button.title = fixed ? "A fixed time has no news" : paused ? "Go on (p)" : "Pause (p)";
+  button.className = goneSince ? "gone" : paused || fixed ? "still" : "on";
+  button.replaceChildren(h("i", {}), goneSince ? "No answer" : fixed ? "Fixed" : paused ? "Paused" : "Live");
+}
+
+// One at a time: a newer wish ends the older.
+async function refresh() {
+  clearTimeout(wanted);
+  wanted = undefined;
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  const shown = state();
+  main.setAttribute("aria-busy", "true");
+  try {
+    if (!lastStatus || Date.now() - fresh > QUICKEST / 2) await askStatus(mine.signal);
+    if (!lastStatus.keeps_history && shown.view !== "exporters") return go({ view: "exporters" }, { replace: true });
+    await view.update(shown, spanOf(shown), mine.signal);
+    fresh = Date.now();
+    worked();
+    foot(mine.signal);
+    return undefined;
+  } catch (error) {
+    if (!mine.signal.aborted) failed(error);
+    return undefined;
+  } finally {
+    if (running === mine) {
+      running = undefined;
+      main.removeAttribute("aria-busy");
+    }
+  }
+}
+
+function worked() {
+  if (goneSince) say("The collector answers again");
+  goneSince = undefined;
+  find("banner").hidden = true;
+  main.classList.remove("stale");
+  markLive();
+}
+
+function failed(error) {
+  const gone = error instanceof NoAnswer && error.gone;
+  if (gone) goneSince ??= Date.now();
+  const text = gone
+    ? `No answer from the collector at ${location.host} since ${time(goneSince)} (${error.message}). What is shown is from before; it is tried again every ${AGAIN / 1000} seconds.`
+    : error instanceof NoAnswer ? `The collector says: ${error.message}.` : `This page failed: ${error.message}.`;
+  find("banner").replaceChildren(h("span", {}, text), h("button", { type: "button", onclick: refresh }, "Try now"));
+  find("banner").hidden = false;
+  main.classList.toggle("stale", gone);
+  if (main.querySelector(".loading") && gone) main.querySelector(".loading").textContent = "Waiting for the collector…";
+  markLive();
+  if (!(error instanceof NoAnswer)) console.error(error);
+  clearTimeout(wanted);
+  wanted = setTimeout(refresh, AGAIN);
+}
+
+// News are asked for when what is shown has changed by a little.
+function news() {
+  const shown = state();
+  if (goneSince) return refresh();
+  if (paused || shown.range === "custom" || running || wanted) return undefined;
+  const every = Math.min(SLOWEST, Math.max(QUICKEST, RANGES[shown.range] * PART));
+  wanted = setTimeout(refresh, Math.max(0, fresh + every - Date.now()));
+  return undefined;
+}
+
+let lastCount;
+
+async function foot(signal) {
+  const known = lastStatus;
+  const inTrouble = known.exporters.filter((one) => troubles(one).length).length;
+  find("trouble").hidden = inTrouble === 0;
+  find("trouble").textContent = inTrouble;
+  find("trouble").title = `${inTrouble} exporters in trouble`;
+  const before = lastCount;
+  const at = ms(known.now_ns);
+  if (!before || at - before.at > 500) lastCount = { at, reports: known.reports };
+  const rate = before && at > before.at ? Math.max(0, (known.reports - before.reports) / ((at - before.at) / 1000)) : undefined;
+  const lost = known.socket_drops + known.queue_drops + known.store_drops;
+  const parts = [rate === undefined ? "" : `${count(Math.round(rate))} reports/s`, `${count(known.exporters_total)} exporters`, lost ? `${count(lost)} dropped here` : "nothing dropped here"];
+  try {
+    const kept = known.keeps_history && (await extent(signal));
+    if (kept.reports) parts.unshift(`${count(kept.reports)} reports of ${count(kept.flows)} flows since ${time(ms(kept.first_ns))}, ${bytes(kept.bytes)}`);
+  } catch {
+    // Then the view says what is wrong.
+  }
+  find("foot").textContent = [...parts.filter(Boolean), `as of ${time(now())}`].join(" · ");
+}
+
+let choosing = false;
+
+const ranges = choice("Time range", Object.entries(RANGE_NAMES), state().range, (range) => {
+  choosing = range === "custom";
+  if (!choosing) return go({ range });
+  find("custom").hidden = false;
+  const { since, until } = spanOf(state());
+  fillCustom(since, until);
+  find("custom").elements.since.focus();
+  return undefined;
+});
+
+function fillCustom(since, until) {
+  const local = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  const { since: from, until: to } = find("custom").elements;
+  if ([from, to].includes(document.activeElement)) return;
+  [from.value, to.value] = [local(since), local(until)];
+  find("zone").textContent = `local time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+}
+
+function pause() {
+  if (state().range === "custom") return;
+  paused = !paused;
+  say(paused ? "Paused" : "Live");
+  markLive();
+  if (paused) clearTimeout(wanted);
+  wanted = undefined;
+  if (!paused) refresh();
+}
+
+function theme() {
+  const root = document.documentElement;
+  const next = { undefined: "light", light: "dark", dark: undefined }[root.dataset.theme];
+  if (next) root.dataset.theme = next;
+  else delete root.dataset.theme;
+  try {
+    if (next) localStorage.setItem("theme", next);
+    else localStorage.removeItem("theme");
+  } catch {
+    // Then it lasts as long as the page.
+  }
+  markTheme();
+  refresh();
+}
+
+function markTheme() {
+  const chosen = document.documentElement.dataset.theme ?? "auto";
+  find("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[chosen];
+  find("theme").title = `Light or dark: ${chosen}`;
+  find("theme").setAttribute("aria-label", find("theme").title);
+}
+
+function key(event) {
+  const typing = event.target.closest?.("input, select, textarea, dialog");
+  if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
+    if (typing) event.target.blur();
+    else up();
+    return;
+  }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const range = Object.keys(RANGES)[Number(event.key) - 1];
+  const views = { m: "overview", f: "flows", e: "exporters" };
+  if (event.key === "/") find("search").elements.q.select();
+  else if (event.key === "?") help();
+  else if (event.key === "p") pause();
+  else if (range) go({ range });
+  else if (views[event.key]) go({ view: views[event.key] });
+  else return;
+  event.preventDefault();
+}
+
+let typed;
+
+function search() {
+  clearTimeout(typed);
+  typed = setTimeout(() => {
+    const q = find("search").elements.q.value.trim();
+    go({ view: "flows", q }, { replace: state().view === "flows" });
+  }, 200);
+}
+
+find("ranges").append(ranges);
+find("live").addEventListener("click", pause);
+find("theme").addEventListener("click", theme);
+find("help").addEventListener("click", help);
+find("search").addEventListener("input", search);
+find("search").addEventListener("submit", (event) => { event.preventDefault(); main.querySelector("table.rows a")?.focus(); });
+find("custom").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { since, until } = event.target.elements;
+  const span = { since: Date.parse(since.value), until: Date.parse(until.value) };
+  until.setCustomValidity(span.since < span.until ? "" : "The end is not after the beginning");
+  if (until.reportValidity()) zoom(span);
+});
+document.addEventListener("keydown", key);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+onChange(show);
+markTheme();
+show(state());
+hearNews({ news, gone: () => { if (!goneSince && !running) refresh(); } });

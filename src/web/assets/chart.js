@@ -1,0 +1,253 @@
+// Figures by time: latency as a band from p50 to p99, loss and packets as bars; what is not known is a gap.
+
+import { ms } from "./api.js";
+import { h, svg } from "./dom.js";
+import { count, duration, exact, lossOf, niceStep, share, tick, time } from "./units.js";
+
+const LEFT = 62;
+const RIGHT = 10;
+const AXIS = 20;
+const LANES = [["latency", 150], ["loss", 46], ["packets", 40]];
+const BETWEEN = 14;
+
+const FIGURES = [
+  ["p50", (point) => duration(point.latency?.p50_ns)],
+  ["p90", (point) => duration(point.latency?.p90_ns)],
+  ["p99", (point) => duration(point.latency?.p99_ns)],
+  ["loss", (point) => share(lossOf(point))],
+  ["packets", (point) => count(point.packets)],
+];
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800].map((s) => s * 1000);
+
+export class Chart {
+  // `zoom` is told a span that was drawn with the pointer.
+  constructor(zoom) {
+    this.zoom = zoom;
+    this.readout = h("div", { class: "readout" });
+    this.picture = svg("svg", {
+      class: "chart", tabindex: "0", role: "application", "aria-roledescription": "chart",
+      "aria-label": "Latency, loss and packets by time. Arrow keys move the cursor.",
+    });
+    this.table = h("details", { class: "as-table" }, h("summary", {}, "Values as a table"));
+    this.element = h("div", { class: "chart-box" }, this.readout, this.picture, this.table);
+    this.cursor = undefined;
+    new ResizeObserver(() => this.draw()).observe(this.element);
+    this.picture.addEventListener("pointermove", (event) => this.pointer(event));
+    this.picture.addEventListener("pointerleave", () => { this.drag = undefined; this.point(undefined); });
+    this.picture.addEventListener("pointerdown", (event) => { this.drag = this.timeAt(event); event.preventDefault(); this.picture.focus(); });
+    this.picture.addEventListener("pointerup", (event) => this.release(event));
+    this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.picture.addEventListener("blur", () => this.point(undefined));
+    this.table.addEventListener("toggle", () => this.fillTable());
+  }
+
+  update(series, span) {
+    const period = ms(series.period_ns);
+    const chosen = this.points?.[this.cursor]?.begin;
+    this.period = period;
+    this.span = span;
+    this.points = series.points.map((point) => {
+      const begin = ms(point.begin_ns);
+      return { ...point, begin, middle: Math.min(Math.max(begin + period / 2, span.since), span.until) };
+    });
+    const again = this.points.findIndex((point) => point.begin === chosen);
+    this.cursor = again < 0 ? undefined : again;
+    this.draw();
+    this.fillTable();
+  }
+
+  x(at) {
+    return LEFT + ((at - this.span.since) / (this.span.until - this.span.since)) * (this.width - LEFT - RIGHT);
+  }
+
+  draw() {
+    this.width = Math.max(280, this.element.clientWidth);
+    if (!this.points || this.element.clientWidth < 50) return;
+    let top = 6;
+    const parts = [];
+    for (const [name, height] of LANES) {
+      const lane = { name, top, height, bottom: top + height };
+      parts.push(this.lane(lane));
+      top += height + BETWEEN;
+    }
+    this.bottom = top - BETWEEN;
+    this.marks = svg("g", {});
+    this.picture.setAttribute("height", this.bottom + AXIS);
+    this.picture.setAttribute("width", this.width);
+    this.picture.setAttribute("viewBox", `0 0 ${this.width} ${this.bottom + AXIS}`);
+    this.picture.replaceChildren(this.gaps(), this.times(), ...parts, this.marks);
+    this.point(this.cursor);
+  }
+
+  // Spans of a period or more without reports.
+  gaps() {
+    const { since, until } = this.span;
+    const ends = this.points.map((point) => [point.begin, point.begin + this.period]);
+    const gaps = [];
+    let last = since;
+    for (const [begin, end] of [...ends, [until, until]]) {
+      if (begin - last > this.period / 2 && (begin < until || until - last > this.period * 1.5)) gaps.push([last, begin]);
+      last = Math.max(last, end);
+    }
+    return svg("g", { class: "gaps" }, gaps.map(([from, to]) =>
+      svg("rect", { x: this.x(from), y: 6, width: Math.max(0, this.x(Math.min(to, until)) - this.x(from)), height: this.bottom - 6 },
+        svg("title", {}, `no reports from ${time(from)} to ${time(to)}`))));
+  }
+
+  times() {
+    const { since, until } = this.span;
+    const most = Math.max(2, Math.floor((this.width - LEFT) / 90));
+    const step = STEPS.find((one) => (until - since) / one <= most) ?? STEPS.at(-1);
+    const zone = new Date(since).getTimezoneOffset() * 60_000;
+    const ticks = [];
+    for (let at = Math.ceil((since - zone) / step) * step + zone; at < until; at += step) {
+      const x = this.x(at);
+      ticks.push(svg("line", { x1: x, x2: x, y1: 6, y2: this.bottom }));
+      if (x < this.width - 20) ticks.push(svg("text", { x, y: this.bottom + 14, "text-anchor": "middle" }, tick(at, step)));
+    }
+    return svg("g", { class: "times" }, ticks);
+  }
+
+  lane(lane) {
+    const title = svg("text", { class: "lane", x: LEFT + 4, y: lane.top + 10 }, lane.name);
+    return svg("g", { class: lane.name }, lane.name === "latency" ? this.latency(lane) : this.bars(lane), title);
+  }
+
+  // The axis of latency: by logarithm where the spread is large.
+  axis(values, lane) {
+    const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (low > 0 && high / low > 12) {
+      const [from, to] = [Math.log10(low / 1.3), Math.log10(high * 1.3)];
+      const marks = [];
+      for (let power = Math.floor(from); power <= to; power += 1) {
+        for (const factor of to - from > 2.5 ? [1] : [1, 3]) {
+          if (Math.log10(factor * 10 ** power) >= from && Math.log10(factor * 10 ** power) <= to) marks.push(factor * 10 ** power);
+        }
+      }
+      return { marks, y: (value) => lane.bottom - ((Math.log10(value) - from) / (to - from)) * lane.height };
+    }
+    const [from, to] = [Math.min(0, low), Math.max(high * 1.08, 1)];
+    const step = niceStep(to - from, lane.height / 34);
+    const marks = [];
+    for (let at = Math.ceil(from / step) * step; at <= to; at += step) marks.push(at);
+    return { marks, y: (value) => lane.bottom - ((value - from) / (to - from)) * lane.height };
+  }
+
+  grid({ marks, y }, text) {
+    return marks.map((value) => svg("g", { class: "grid" },
+      svg("line", { x1: LEFT, x2: this.width - RIGHT, y1: y(value), y2: y(value) }),
+      svg("text", { x: LEFT - 6, y: y(value) + 3.5, "text-anchor": "end" }, text(value))));
+  }
+
+  // Points that follow each other without a gap.
+  runs() {
+    const runs = [];
+    let last;
+    for (const point of this.points) {
+      if (!point.latency) continue;
+      if (last && point.begin - last.begin <= this.period * 1.5) runs.at(-1).push(point);
+      else runs.push([point]);
+      last = point;
+    }
+    return runs;
+  }
+
+  latency(lane) {
+    const runs = this.runs();
+    if (!runs.length) return svg("text", { class: "empty", x: (LEFT + this.width) / 2, y: lane.top + lane.height / 2, "text-anchor": "middle" }, "no latency was reported");
+    const axis = this.axis(runs.flat().flatMap(({ latency }) => [latency.p50_ns, latency.p99_ns]), lane);
+    const line = (run, name) => run.map((point) => `${this.x(point.middle).toFixed(1)},${axis.y(point.latency[name]).toFixed(1)}`);
+    const shapes = runs.map((run) => {
+      if (run.length === 1) {
+        const [x, y] = line(run, "p50_ns")[0].split(",");
+        const above = line(run, "p99_ns")[0].split(",")[1];
+        return [svg("line", { class: "p99", x1: x, x2: x, y1: y, y2: above }), svg("circle", { class: "p50-dot", cx: x, cy: y, r: 2 })];
+      }
+      return [
+        svg("polygon", { class: "band", points: [...line(run, "p50_ns"), ...line(run, "p99_ns").reverse()].join(" ") }),
+        ["p99", "p90", "p50"].map((name) => svg("polyline", { class: name, points: line(run, `${name}_ns`).join(" ") })),
+      ];
+    });
+    return [this.grid(axis, duration), shapes];
+  }
+
+  bars(lane) {
+    const of = lane.name === "loss" ? lossOf : (point) => point.packets;
+    const most = this.points.reduce((high, point) => Math.max(high, of(point)), 0);
+    const text = lane.name === "loss" ? share : count;
+    const y = (value) => lane.bottom - (most > 0 ? (value / most) * (lane.height - 12) : 0);
+    const ground = svg("line", { class: "ground", x1: LEFT, x2: this.width - RIGHT, y1: lane.bottom, y2: lane.bottom });
+    if (!most) {
+      const word = lane.name === "loss" && this.points.length ? "none" : "";
+      return [ground, svg("text", { x: LEFT - 6, y: lane.bottom + 3, "text-anchor": "end" }, "0"), svg("text", { class: "empty", x: LEFT + 40, y: lane.top + 10 }, word)];
+    }
+    const bars = this.points.filter((point) => of(point) > 0).map((point) => {
+      const [from, to] = [Math.max(LEFT, this.x(point.begin)), Math.min(this.width - RIGHT, this.x(point.begin + this.period))];
+      const width = Math.max(1, to - from - (to - from > 4 ? 1 : 0));
+      const top = Math.min(y(of(point)), lane.bottom - 1.5);
+      return svg("rect", { class: "bar", x: from, width, y: top, height: lane.bottom - top });
+    });
+    return [this.grid({ marks: [most], y }, text), ground, bars];
+  }
+
+  timeAt(event) {
+    const box = this.picture.getBoundingClientRect();
+    const part = (event.clientX - box.left - LEFT) / (this.width - LEFT - RIGHT);
+    return this.span.since + Math.min(1, Math.max(0, part)) * (this.span.until - this.span.since);
+  }
+
+  pointer(event) {
+    if (!this.points?.length) return;
+    const at = this.timeAt(event);
+    const far = (i) => Math.abs(this.points[i].middle - at);
+    let nearest = 0;
+    for (let i = 1; i < this.points.length; i += 1) if (far(i) < far(nearest)) nearest = i;
+    this.point(far(nearest) <= this.period * 1.5 ? nearest : undefined, at);
+  }
+
+  release(event) {
+    const from = this.drag;
+    this.drag = undefined;
+    if (from === undefined) return;
+    const to = this.timeAt(event);
+    if (Math.abs(this.x(to) - this.x(from)) > 8) this.zoom({ since: Math.floor(Math.min(from, to)), until: Math.ceil(Math.max(from, to)) });
+  }
+
+  key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+    if (step === undefined || !this.points?.length) return;
+    event.preventDefault();
+    const last = this.points.length - 1;
+    this.point(Math.min(last, Math.max(0, (this.cursor ?? last + (step < 0 ? 1 : 0)) + step)));
+  }
+
+  // The cursor and its values; without one, those of the newest period.
+  point(index, at) {
+    this.cursor = index;
+    if (!this.marks) return;
+    const point = index === undefined ? undefined : this.points[index];
+    const x = point ? this.x(point.middle) : at && this.x(at);
+    const lines = x ? [svg("line", { class: "cursor", x1: x, x2: x, y1: 6, y2: this.bottom })] : [];
+    if (this.drag !== undefined && at) {
+      const [from, to] = [this.x(this.drag), this.x(at)].sort((a, b) => a - b);
+      lines.push(svg("rect", { class: "drawn", x: from, width: to - from, y: 6, height: this.bottom - 6 }));
+    }
+    this.marks.replaceChildren(...lines);
+    const shown = point ?? (at === undefined ? this.points.at(-1) : undefined);
+    const when = shown ? (point ? time(shown.begin) : `newest, ${time(shown.begin)}`) : at ? `${time(at)}, no reports` : "no reports";
+    this.readout.replaceChildren(
+      h("span", { class: "when", title: shown ? new Date(shown.begin).toISOString() : undefined }, when),
+      ...FIGURES.map(([name, text]) => h("span", { class: `key ${name}` }, h("i", {}), name, h("b", {}, shown ? text(shown) : "–"))));
+  }
+
+  fillTable() {
+    if (!this.table.open || !this.points) return;
+    const rows = this.points.toReversed().map((point) => h("tr", {}, h("td", {}, time(point.begin)),
+      [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, duration(ns))),
+      [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value)))));
+    const heads = ["from", "p50", "p90", "p99", "lost", "packets", "reordered"].map((name) => h("th", { scope: "col" }, name));
+    this.table.replaceChildren(this.table.firstChild, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))));
+  }
+}

@@ -1,0 +1,47 @@
+// One flow: its figures, by time, and every report of it.
+
+import { ask, ms } from "./api.js";
+import { Chart } from "./chart.js";
+import { h, panel } from "./dom.js";
+import { reportsIn } from "./pair.js";
+import { link, setAbove } from "./state.js";
+import { Reports } from "./reports.js";
+import { figuresList, flowName } from "./tables.js";
+import { time } from "./units.js";
+
+export class FlowView {
+  constructor(shown, { zoom }) {
+    this.chart = new Chart(zoom);
+    this.reports = new Reports({ withFlow: false });
+    this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
+    this.heading = h("h1", {}, `flow ${shown.flow}`);
+    this.element = h("div", { class: "view stack" }, this.heading,
+      panel("Figures", null, this.figures), panel("By time", null, this.chart.element), panel("Reports", null, this.reports.element));
+  }
+
+  async update(shown, span, signal) {
+    const one = { flow: shown.flow };
+    const [{ flows: [flow] }, series, { reports }] = await Promise.all([
+      ask("flows", span, one, signal),
+      ask("series", span, { ...one, points: 300 }, signal),
+      ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
+    ]);
+    this.head(flow, shown);
+    this.figures.replaceChildren(flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this time."));
+    this.chart.update(series, span);
+    this.reports.update(reports);
+  }
+
+  head(flow, shown) {
+    const paired = flow && flow.source !== null && flow.sink !== null;
+    const pair = paired && { view: "pair", source: String(flow.source), sink: String(flow.sink) };
+    setAbove(pair || { view: "flows" });
+    const slash = () => h("span", { class: "dim" }, " / ");
+    this.heading.replaceChildren(
+      h("a", { href: link({ view: "overview" }) }, "Matrix"), slash(),
+      ...(pair ? [h("a", { href: link(pair) }, `node ${flow.source} → node ${flow.sink}`), slash()] : []),
+      ...(flow ? flowName(flow).filter(Boolean) : [`flow ${shown.flow}`]),
+      ...(flow?.class ? [h("span", { class: "tag" }, flow.class)] : []),
+      ...(flow ? [h("span", { class: "more dim" }, `reported ${time(ms(flow.first_ns))} to ${time(ms(flow.last_ns))}`)] : []));
+  }
+}

@@ -1,0 +1,27 @@
+// Flows by their trouble, or those that a search finds.
+
+import { ask } from "./api.js";
+import { h, panel } from "./dom.js";
+import { go, link, setAbove } from "./state.js";
+import { flowTable } from "./tables.js";
+
+const MOST = 200;
+
+export class FlowsView {
+  constructor() {
+    this.table = flowTable("Flows", (sort) => go({ sort }), { withPair: true });
+    this.note = h("p", { class: "dim" });
+    this.element = h("div", { class: "view stack" }, panel("Flows", this.note, this.table.element));
+  }
+
+  async update(shown, span, signal) {
+    setAbove({ view: "overview" });
+    const { flows } = await ask("flows", span, { order: shown.sort, search: shown.q, class: shown.class, limit: MOST }, signal);
+    const words = { loss: "packets lost", latency: "p99", jitter: "jitter", packets: "packets" };
+    const which = shown.q ? `that contain “${shown.q}”` : "";
+    this.note.replaceChildren(
+      `${flows.length === MOST ? `the first ${MOST}` : flows.length} ${which}, most ${words[shown.sort]} first`,
+      ...(shown.q ? [" · ", h("a", { href: link({ q: "" }) }, "all flows")] : []));
+    this.table.update(flows, { sorted: shown.sort, none: shown.q ? `No flow in this time has “${shown.q}” in its addresses, ports or class.` : "No flows in this time." });
+  }
+}

@@ -1,0 +1,94 @@
+// All nodes: the matrix, the pairs and flows in most trouble, and everything together by time.
+
+import { ask, pairs } from "./api.js";
+import { Chart } from "./chart.js";
+import { choice, h, panel } from "./dom.js";
+import { Matrix, METRICS } from "./matrix.js";
+import { PairView } from "./pair.js";
+import { RANGE_NAMES, go, link, setAbove } from "./state.js";
+import { flowTable, pairTable } from "./tables.js";
+import { exact } from "./units.js";
+
+const FEW = 12;
+
+function wide(panel) {
+  panel.classList.add("wide");
+  return panel;
+}
+
+export class Overview {
+  constructor(shown, { zoom, collectsOn }) {
+    this.collectsOn = collectsOn;
+    this.zoom = zoom;
+    this.metrics = choice("Figure", Object.entries(METRICS).map(([key, { name }]) => [key, name.replace(" latency", ""), name]), shown.metric, (metric) => go({ metric }));
+    this.order = choice("Order of nodes", [["id", "by ID"], ["worst", "worst first"]], shown.nodes, (nodes) => go({ nodes }));
+    this.matrix = new Matrix((pair) => go({ view: "pair", source: String(pair.source), sink: String(pair.sink) }));
+    this.chart = new Chart(zoom);
+    this.pairTable = pairTable("Pairs, worst first", (key) => go({ metric: key }));
+    this.flowTable = flowTable("Flows in most trouble", (sort) => go({ sort }), { withPair: true });
+    this.more = h("a", { class: "more" }, "All flows");
+    this.title = h("p", { class: "dim" });
+    this.element = h("div", { class: "view" }, h("p", { class: "loading" }, "Loading…"));
+    this.full = h("div", { class: "overview" },
+      panel("Node by node", h("div", { class: "tools" }, this.metrics, this.order), this.matrix.element),
+      panel("Pairs, worst first", this.title, this.pairTable.element),
+      wide(panel("All traffic", null, this.chart.element)),
+      wide(panel("Flows in most trouble", this.more, this.flowTable.element)));
+  }
+
+  async update(shown, span, signal) {
+    setAbove({ view: "overview" });
+    // Each as soon as it is there.
+    const series = ask("series", span, { points: 400 }, signal).then((answer) => { this.chart.update(answer, span); return answer; });
+    const flows = ask("flows", span, { order: shown.sort, limit: FEW }, signal).then((answer) => {
+      this.flowTable.update(answer.flows, { sorted: shown.sort, none: "No flows in this time." });
+      return answer;
+    });
+    // What fails first is told; the rest is not missed.
+    flows.catch(() => {});
+    series.catch(() => {});
+    const found = await pairs(span, {}, signal);
+    if (found.pairs.length === 1) return this.single(found.pairs[0], shown, span, signal);
+    this.only = undefined;
+    if (!found.pairs.length && !(await series).points.length && !(await flows).flows.length) return this.empty(shown);
+    this.fill(found, shown);
+    await Promise.all([series, flows]);
+    return undefined;
+  }
+
+  fill({ pairs: found, total }, shown) {
+    if (this.element.firstChild !== this.full) this.element.replaceChildren(this.full);
+    this.metrics.choose(shown.metric);
+    this.order.choose(shown.nodes);
+    this.matrix.update(found, shown.metric, shown.nodes);
+    const { of, name } = METRICS[shown.metric];
+    const most = Math.max(10, Math.floor(this.matrix.element.clientHeight / 25) - 1);
+    const worst = found.toSorted((a, b) => (of(b) ?? -Infinity) - (of(a) ?? -Infinity)).slice(0, most);
+    this.title.textContent = `${worst.length} of ${exact(total)} by ${name}`;
+    this.pairTable.update(worst, { sorted: shown.metric, none: "No report names both ends of a pair." });
+    this.more.setAttribute("href", link({ view: "flows" }));
+  }
+
+  // One pair needs no matrix.
+  async single(pair, shown, span, signal) {
+    const of = { ...shown, source: String(pair.source), sink: String(pair.sink) };
+    this.only ??= new PairView(of, { zoom: this.zoom, alone: true });
+    await this.only.update(of, span, signal);
+    if (this.element.firstChild !== this.only.element) this.element.replaceChildren(this.only.element);
+  }
+
+  empty(shown) {
+    const addresses = this.collectsOn();
+    const first = addresses[0] ?? "0.0.0.0:32766";
+    const port = first.slice(first.lastIndexOf(":") + 1);
+    const usual = shown.range === "custom" ? "in the chosen time" : `in the last ${RANGE_NAMES[shown.range]}`;
+    this.element.replaceChildren(h("section", { class: "panel nothing" },
+      h("h2", {}, `No reports ${usual}`),
+      h("p", {}, "This collector listens on ", addresses.map((address, i) => [i ? ", " : "", h("code", {}, address)]), "."),
+      h("p", {}, "On the receiving host, an INT sink sends reports here:"),
+      h("pre", {}, `hostint sink --dev eth1 --node-id 2 --collector ADDRESS-OF-THIS-HOST:${port}`),
+      h("p", {}, "On the sending host, an INT source tags packets to it:"),
+      h("pre", {}, "hostint source attach --dev eth1\nhostint source add-dest ADDRESS-OF-THE-RECEIVING-HOST"),
+      h("p", { class: "dim" }, "This page shows reports as soon as the first has come. Datagrams that come and are no reports are counted under ", h("a", { href: link({ view: "exporters" }) }, "Exporters"), ".")));
+  }
+}

@@ -1,0 +1,49 @@
+// One pair of nodes: its figures, by time, by flow, and its newest reports.
+
+import { ask, pairs } from "./api.js";
+import { Chart } from "./chart.js";
+import { h, panel } from "./dom.js";
+import { go, link, setAbove } from "./state.js";
+import { Reports } from "./reports.js";
+import { figuresList, flowTable } from "./tables.js";
+
+// Reports up to the one that is open, so that its link shows it later, too.
+export function reportsIn(span, at) {
+  if (!at) return span;
+  const until = Math.ceil(Number(at) / 1e6) + 1;
+  return { since: Math.min(span.since, until - 60_000), until };
+}
+
+export class PairView {
+  constructor(shown, { zoom, alone }) {
+    this.alone = alone;
+    this.chart = new Chart(zoom);
+    this.flows = flowTable("Flows of this pair", (sort) => go({ sort }), { withPair: false });
+    this.reports = new Reports({ withFlow: true });
+    this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
+    this.back = h("a", { class: "more" }, "");
+    this.crumb = h("a", {}, "Matrix");
+    this.element = h("div", { class: "view stack" },
+      h("h1", {}, alone ? "The only pair: " : [this.crumb, h("span", { class: "dim" }, " / ")], `node ${shown.source} → node ${shown.sink}`, alone ? null : this.back),
+      panel("Figures", null, this.figures), panel("By time", null, this.chart.element),
+      panel("Flows", null, this.flows.element), panel("Newest reports", null, this.reports.element));
+  }
+
+  async update(shown, span, signal) {
+    setAbove({ view: "overview" });
+    const pair = { source: shown.source, sink: shown.sink };
+    const [{ pairs: [found] }, series, { flows }, { reports }] = await Promise.all([
+      pairs(span, pair, signal),
+      ask("series", span, { ...pair, points: 300 }, signal),
+      ask("flows", span, { ...pair, order: shown.sort, limit: 100 }, signal),
+      ask("reports", reportsIn(span, shown.at), { ...pair, limit: 25 }, signal),
+    ]);
+    this.crumb.setAttribute("href", link({ view: "overview" }));
+    this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
+    this.back.textContent = `the way back, ${shown.sink} → ${shown.source}`;
+    this.figures.replaceChildren(found ? figuresList(found) : h("p", { class: "none" }, "No reports in this time."));
+    this.chart.update(series, span);
+    this.flows.update(flows, { sorted: shown.sort, none: "No flows in this time." });
+    this.reports.update(reports);
+  }
+}

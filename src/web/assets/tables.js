@@ -1,0 +1,112 @@
+// Tables of pairs, flows and reports: a row leads to what it is about; arrows go from row to row.
+
+import { ms } from "./api.js";
+import { h } from "./dom.js";
+import { link } from "./state.js";
+import { count, duration, endpoint, exact, lossOf, share, time } from "./units.js";
+
+const PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp" };
+
+// `columns` have a name, a title, what stands in a row's cell, and, to be sorted by, a key.
+export class Table {
+  constructor(label, columns, { href, sort }) {
+    this.columns = columns;
+    this.href = href;
+    this.sort = sort;
+    this.heads = columns.map(({ name, title, key, left }) => {
+      const inside = key ? h("button", { type: "button", onclick: () => sort(key) }, name) : name;
+      return h("th", { scope: "col", title, class: left ? "left" : undefined }, inside);
+    });
+    this.body = h("tbody", {});
+    this.table = h("table", { class: "rows", "aria-label": label }, h("thead", {}, h("tr", {}, this.heads)), this.body);
+    this.none = h("p", { class: "none", hidden: true });
+    this.element = h("div", { class: "scroll" }, this.table, this.none);
+    this.body.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("click", (event) => {
+      if (event.target.closest("a, button") || String(getSelection())) return;
+      event.target.closest("tr")?.querySelector("a")?.click();
+    });
+  }
+
+  update(rows, { sorted, none }) {
+    const focused = this.body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : undefined;
+    this.columns.forEach(({ key }, i) => {
+      if (key) this.heads[i].setAttribute("aria-sort", key === sorted ? "descending" : "none");
+    });
+    this.body.replaceChildren(...rows.map((row) => h("tr", {}, this.columns.map((column, i) => this.cell(column, row, i)))));
+    this.none.textContent = none;
+    this.none.hidden = rows.length > 0;
+    this.table.hidden = rows.length === 0;
+    if (focused) [...this.body.querySelectorAll("a")].find((a) => a.getAttribute("href") === focused)?.focus();
+  }
+
+  cell({ of, exactly, left, trouble }, row, i) {
+    const value = of(row);
+    const inside = i === 0 ? h("a", { href: this.href(row) }, value) : value;
+    const classes = [left && "left", trouble?.(row) && "trouble"].filter(Boolean).join(" ");
+    return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, class: classes || undefined, title: exactly?.(row) }, inside);
+  }
+
+  key(event) {
+    const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const next = step && event.target.closest("tr")?.[step]?.querySelector("a");
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+}
+
+const latency = (name, key) => ({
+  name, key, title: `${name} of the one-way latencies reported`,
+  of: (row) => duration(row.latency?.[`${name}_ns`]),
+  exactly: (row) => row.latency && `${exact(row.latency[`${name}_ns`])} ns`,
+});
+
+const FIGURES = {
+  loss: { name: "loss", key: "loss", title: "packets lost, of those sent", of: (row) => share(lossOf(row)), exactly: (row) => `${exact(row.lost)} of ${exact(row.packets)}`, trouble: (row) => row.lost > 0 },
+  lost: { name: "lost", title: "packets lost", of: (row) => count(row.lost), exactly: (row) => exact(row.lost) },
+  p50: latency("p50"),
+  p99: latency("p99", "latency"),
+  jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => row.latency && `${exact(row.latency.jitter_ns)} ns` },
+  packets: { name: "packets", key: "packets", title: "packets sent, by their sequence numbers", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
+  reordered: { name: "reord.", title: "packets reordered", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
+};
+
+export function flowName({ flow }) {
+  const protocol = PROTOCOLS[flow.protocol] ?? `protocol-${flow.protocol}`;
+  const vlan = [flow.outer_vlan, flow.vlan].filter(Boolean).join(".");
+  return [h("span", { class: "protocol" }, protocol), ` ${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}`, vlan && ` vlan ${vlan}`];
+}
+
+export function flowTable(label, sort, { withPair }) {
+  const pair = { name: "nodes", title: "INT source → INT sink", left: true, of: (row) => `${row.source ?? "?"} → ${row.sink ?? "?"}` };
+  const columns = [
+    { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
+    ...(withPair ? [pair] : []),
+    { name: "class", left: true, of: (row) => row.class ?? "" },
+    FIGURES.loss, FIGURES.lost, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered,
+    { name: "last report", of: (row) => time(ms(row.last_ns)) },
+  ];
+  return new Table(label, columns, { href: (row) => link({ view: "flow", flow: String(row.id) }), sort });
+}
+
+export function pairTable(label, sort) {
+  const columns = [
+    { name: "pair", title: "INT source → INT sink", left: true, of: (row) => `${row.source} → ${row.sink}` },
+    { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
+    { ...FIGURES.packets, key: undefined },
+  ];
+  return new Table(label, columns, { href: (row) => link({ view: "pair", source: row.source, sink: row.sink }), sort });
+}
+
+export function figuresList(row) {
+  const of = row.latency ?? {};
+  const items = [
+    ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, row.lost > 0 && "trouble"],
+    ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
+    ["min", duration(of.min_ns)], ["p50", duration(of.p50_ns)], ["p90", duration(of.p90_ns)],
+    ["p99", duration(of.p99_ns)], ["max", duration(of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
+  ].filter(([, value]) => value !== "–");
+  return h("dl", { class: "figures" }, items.map(([name, value, title, trouble]) =>
+    h("div", { title, class: trouble || undefined }, h("dt", {}, name), h("dd", {}, value))));
+}

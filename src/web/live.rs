@@ -1,0 +1,76 @@
+//! News as they come: one line to each page that is open whenever there is something new to ask for.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_core::Stream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::answers::Refusal;
+use super::api::Api;
+
+/// Pages that hear news at once.
+pub(super) const MOST: usize = 32;
+
+const TICK: Duration = Duration::from_secs(1);
+
+/// So often something is said in any case, which shows who is gone.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+pub(super) fn places() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(MOST))
+}
+
+pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
+    let Ok(place) = Arc::clone(&api.live).try_acquire_owned() else {
+        return Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            &format!("{MOST} pages hear news already (close one, or reload by hand)"),
+        )
+        .into_response();
+    };
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let news = News {
+        api,
+        ticks,
+        told: None,
+        _place: place,
+    };
+    let alive = KeepAlive::new().interval(SIGN_OF_LIFE);
+    Sse::new(news).keep_alive(alive).into_response()
+}
+
+/// What one page hears.
+struct News {
+    api: Arc<Api>,
+    ticks: Interval,
+    told: Option<(u64, u64)>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Stream for News {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        while self.ticks.poll_tick(context).is_ready() {
+            let status = self.api.status();
+            let now = (status.reports, status.stored);
+            if self.told == Some(now) {
+                continue;
+            }
+            self.told = Some(now);
+            let news = format!("{{\"reports\":{},\"stored\":{}}}", now.0, now.1);
+            return Poll::Ready(Some(Ok(Event::default().event("news").data(news))));
+        }
+        Poll::Pending
+    }
+}

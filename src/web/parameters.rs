@@ -1,0 +1,161 @@
+//! What is asked for in a query string, checked.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use axum::extract::Query;
+use axum::http::{StatusCode, Uri};
+
+use super::answers::Refusal;
+use crate::model::{FlowOrder, FlowQuery, NodeId, ReportQuery, Span, Subject};
+
+/// Characters of a text that is asked for.
+const LONGEST_TEXT: usize = 200;
+
+const MOST_ROWS: usize = 1000;
+const MOST_POINTS: usize = 2000;
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// Parameters that were given and not yet taken.
+pub(super) struct Parameters(BTreeMap<String, String>);
+
+type Found<T> = Result<T, Refusal>;
+
+impl Parameters {
+    pub(super) fn of(uri: &Uri) -> Found<Self> {
+        let Query(given) = Query::<Vec<(String, String)>>::try_from_uri(uri)
+            .map_err(|_| bad("the parameters are not of the form name=value&name=value"))?;
+        let mut parameters = BTreeMap::new();
+        for (name, value) in given {
+            if value.chars().count() > LONGEST_TEXT {
+                return Err(bad(&format!(
+                    "{name} is longer than {LONGEST_TEXT} characters"
+                )));
+            }
+            if parameters.insert(name.clone(), value).is_some() {
+                return Err(bad(&format!("{name} is given twice")));
+            }
+        }
+        Ok(Self(parameters))
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name).filter(|text| !text.is_empty())
+    }
+
+    fn number<T: FromStr>(&mut self, name: &str, what: &str) -> Found<Option<T>> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let number = text.parse();
+        number
+            .map(Some)
+            .map_err(|_| bad(&format!("{name} is {text:?}, expected {what}")))
+    }
+
+    fn at_most(&mut self, name: &str, default: usize, most: usize) -> Found<usize> {
+        let expected = format!("a whole number from 1 to {most}");
+        let number = self.number(name, &expected)?.unwrap_or(default);
+        if !(1..=most).contains(&number) {
+            return Err(bad(&format!("{name} is {number}, expected {expected}")));
+        }
+        Ok(number)
+    }
+
+    /// The last hour, unless told otherwise.
+    pub(super) fn span(&mut self, now_ns: u64) -> Found<Span> {
+        let what = "ns since the Unix epoch, a whole number";
+        let until_ns = self.number("until", what)?.unwrap_or(now_ns);
+        let since_ns = self.number("since", what)?;
+        let since_ns = since_ns.unwrap_or_else(|| until_ns.saturating_sub(HOUR_NS));
+        // What stores keep times in.
+        if since_ns >= until_ns || i64::try_from(until_ns).is_err() {
+            return Err(bad(&format!(
+                "nothing is from since={since_ns} to before until={until_ns}"
+            )));
+        }
+        Ok(Span { since_ns, until_ns })
+    }
+
+    fn node(&mut self, name: &str) -> Found<Option<NodeId>> {
+        self.number(name, "a node ID, 0 to 4294967295")
+    }
+
+    /// Both ends of a pair or neither.
+    fn pair(&mut self) -> Found<Option<(NodeId, NodeId)>> {
+        match (self.node("source")?, self.node("sink")?) {
+            (Some(source), Some(sink)) => Ok(Some((source, sink))),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(bad("source needs sink with it")),
+            (None, Some(_)) => Err(bad("sink needs source with it")),
+        }
+    }
+
+    pub(super) fn ends(&mut self) -> Found<(Option<NodeId>, Option<NodeId>)> {
+        Ok((self.node("source")?, self.node("sink")?))
+    }
+
+    fn subject(&mut self) -> Found<Subject> {
+        let flow = self.flow()?;
+        match (self.pair()?, flow, self.text("class")) {
+            (None, None, None) => Ok(Subject::All),
+            (Some((source, sink)), None, None) => Ok(Subject::Pair { source, sink }),
+            (None, Some(id), None) => Ok(Subject::Flow(id)),
+            (None, None, Some(class)) => Ok(Subject::Class(class)),
+            _ => Err(bad(
+                "only one of flow, class, and source with sink can be asked for",
+            )),
+        }
+    }
+
+    pub(super) fn series(&mut self) -> Found<(Subject, usize)> {
+        Ok((self.subject()?, self.at_most("points", 300, MOST_POINTS)?))
+    }
+
+    pub(super) fn reports(&mut self) -> Found<ReportQuery> {
+        Ok(ReportQuery {
+            subject: self.subject()?,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        })
+    }
+
+    /// Asks for one flow alone.
+    pub(super) fn flow(&mut self) -> Found<Option<i64>> {
+        self.number("flow", "a flow's id")
+    }
+
+    pub(super) fn flows(&mut self) -> Found<FlowQuery> {
+        let (source, sink) = self.ends()?;
+        let order = match self.text("order").as_deref() {
+            None | Some("loss") => FlowOrder::Loss,
+            Some("latency") => FlowOrder::Latency,
+            Some("jitter") => FlowOrder::Jitter,
+            Some("packets") => FlowOrder::Packets,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "order is {other:?}, expected loss, latency, jitter or packets"
+                )));
+            }
+        };
+        Ok(FlowQuery {
+            source,
+            sink,
+            class: self.text("class"),
+            search: self.text("search"),
+            order,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        })
+    }
+
+    /// All is taken: what is left is something else.
+    pub(super) fn end(self) -> Found<()> {
+        match self.0.into_keys().next() {
+            Some(name) => Err(bad(&format!("{name:?} cannot be asked for here"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn bad(text: &str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}

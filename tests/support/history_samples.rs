@@ -1,0 +1,380 @@
+//! A history that nobody lived: figures of any number of nodes, made from their names and the time alone.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hostint::model::*;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Periods as a store has them.
+const PERIODS: [u64; 3] = [10 * SECOND, 60 * SECOND, 3600 * SECOND];
+
+/// Node `n` of `nodes` has the ID `n`; flow `id` belongs to pair `id % pairs`.
+#[derive(Clone)]
+pub struct Synthetic {
+    nodes: u32,
+    flows_per_pair: u64,
+    one_way: bool,
+    pairs: Arc<[(u32, u32)]>,
+}
+
+pub fn now_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(now.as_nanos()).unwrap()
+}
+
+/// From 0 to 1, always the same for the same thing.
+fn chance(of: impl Hash) -> f64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    (hasher.finish() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+impl Synthetic {
+    pub fn of(nodes: u32) -> Self {
+        let all = (1..=nodes).flat_map(|source| (1..=nodes).map(move |sink| (source, sink)));
+        let talks = |source, sink| nodes < 5 || chance(("talks", source, sink)) < 0.9;
+        let pairs = all.filter(|(source, sink)| source != sink && talks(*source, *sink));
+        Self {
+            nodes,
+            flows_per_pair: 12,
+            one_way: false,
+            pairs: pairs.collect(),
+        }
+    }
+
+    pub fn one_pair() -> Self {
+        Self {
+            nodes: 2,
+            flows_per_pair: 7,
+            one_way: true,
+            pairs: [(1, 2)].into(),
+        }
+    }
+
+    fn pair_of(&self, id: u64) -> (u32, u32) {
+        self.pairs[usize::try_from(id).unwrap() % self.pairs.len()]
+    }
+
+    fn key(&self, id: u64) -> FlowKey {
+        let (source, sink) = self.pair_of(id);
+        let address = |node: u32| IpAddr::V4(Ipv4Addr::from(0x0a00_0000 + node * 256 + 1));
+        let udp = chance(("udp", id)) < 0.3;
+        FlowKey {
+            src: address(source),
+            dst: address(sink),
+            sport: 32_768 + (chance(("sport", id)) * 28_000.0) as u16,
+            dport: [443, 5432, 9000, 4420, 53][(chance(("dport", id)) * 5.0) as usize],
+            protocol: if udp { 17 } else { 6 },
+            vlans: Vlans::NONE,
+        }
+    }
+
+    /// Median of a pair in ns: hosts far from each other, and a few that suffer.
+    fn base(source: u32, sink: u32) -> f64 {
+        let far = (f64::from(source % 7) - f64::from(sink % 7)).abs();
+        let trouble = if chance(("slow", source, sink)) < 0.03 || sink == 13 {
+            12.0
+        } else {
+            1.0
+        };
+        (18_000.0 + 21_000.0 * far) * (0.8 + 0.4 * chance((source, sink))) * trouble
+    }
+
+    fn loss(source: u32, sink: u32) -> f64 {
+        match chance(("loss", source, sink)) {
+            c if c < 0.02 => 0.02,
+            c if c < 0.15 || source == 3 => 0.0004,
+            _ => 0.0,
+        }
+    }
+
+    fn figures(source: u32, sink: u32, seed: u64, seconds: u64, share: f64) -> Figures {
+        let packets = (seconds as f64 * 900.0 * share * (0.5 + chance((seed, "packets")))) as u64;
+        let lost = packets as f64 * Self::loss(source, sink) * 2.0 * chance((seed, "lost"));
+        let wave = 1.0 + 0.25 * (seed as f64 / 40.0).sin();
+        let p50 = Self::base(source, sink) * wave * (0.9 + 0.2 * chance(seed));
+        let p90 = p50 * (1.3 + 0.3 * chance((seed, 90)));
+        let p99 = p90
+            * (1.4
+                + if chance((seed, "spike")) < 0.04 {
+                    14.0
+                } else {
+                    chance((seed, 99))
+                });
+        let ns = |value: f64| value.round() as i64;
+        Figures {
+            reports: packets / 40 + 1,
+            packets,
+            lost: lost as u64,
+            reordered: if chance((seed, "order")) < 0.1 {
+                packets / 5000
+            } else {
+                0
+            },
+            latency: Some(LatencyFigures {
+                samples: packets / 40 + 1,
+                min_ns: ns(p50 * 0.6),
+                mean_ns: ns(p50 * 1.1),
+                p50_ns: ns(p50),
+                p90_ns: ns(p90),
+                p99_ns: ns(p99),
+                max_ns: ns(p99 * 1.8),
+                jitter_ns: ns(p99 - p50),
+            }),
+        }
+    }
+
+    fn flow_at(&self, id: u64, span: Span) -> FlowFigures {
+        let (source, sink) = self.pair_of(id);
+        let seconds = (span.until_ns - span.since_ns) / SECOND;
+        let share = 1.0 / self.flows_per_pair as f64;
+        let mut figures = Self::figures(source, sink, id, seconds, share);
+        if let Some(latency) = &mut figures.latency {
+            latency.p99_ns += (chance((id, "own")) * latency.p99_ns as f64 * 0.4) as i64;
+            latency.jitter_ns = latency.p99_ns - latency.p50_ns;
+        }
+        let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
+        FlowFigures {
+            id: id as i64,
+            flow: self.key(id),
+            source: Some(NodeId(source)),
+            sink: Some(NodeId(sink)),
+            class: class.map(|class| (*class).to_owned()),
+            first_ns: span.since_ns + 7 * SECOND,
+            last_ns: span.until_ns - (chance(("last", id)) * 30.0) as u64 * SECOND,
+            figures,
+        }
+    }
+
+    fn report(&self, id: u64, number: u64, received_ns: u64) -> Record {
+        let (source, sink) = self.pair_of(id);
+        let time_s = (received_ns / SECOND) as u32;
+        let latency = (Self::base(source, sink) * (0.8 + chance((id, number)))) as u64;
+        let sent = received_ns - 400_000;
+        let hop = |node, at: u64| Hop {
+            node: NodeId(node),
+            ingress_port: 2,
+            egress_port: 3,
+            ingress_ts: at as u32,
+            egress_ts: (at + 1_800) as u32,
+        };
+        let body = if number % 9 == 4 {
+            Body::DropSummary(DropSummary {
+                time_s,
+                source_node: NodeId(source),
+                sink_node: NodeId(sink),
+                source_port: 2,
+                sink_port: 3,
+                gap_time_s: time_s - 1,
+                before_seq: number as u32 * 900,
+                count: 3,
+                flow: self.key(id),
+            })
+        } else {
+            Body::Latency(LatencyReport {
+                time_s,
+                packet: ReportedPacket::Named {
+                    flow: self.key(id),
+                    queue: Some(QueueDepth {
+                        packets: 3,
+                        bytes: 4_542,
+                    }),
+                },
+                hops: HopStack::between(hop(source, sent), hop(sink, sent + latency)),
+                sequence: number as u32 * 900,
+            })
+        };
+        let report = Report {
+            sequence: number as u32,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags {
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: Some(ClockState {
+                    source: ClockSource::Tai,
+                    synchronised: true,
+                }),
+                body,
+            },
+        };
+        let exporter = IpAddr::V4(Ipv4Addr::from(0x0a00_0000 + sink * 256 + 1));
+        let arrival = Arrival {
+            exporter: (exporter, 43_981).into(),
+            received_ns,
+        };
+        Record::new(&report, Some(arrival)).in_class(Some("web"))
+    }
+
+    /// What a collector would say of itself.
+    pub fn status(&self) -> CollectStatus {
+        let now = now_ns();
+        let exporters = (1..=self.nodes.min(300)).filter(|node| !self.one_way || *node == 2);
+        let exporters: Vec<_> = exporters
+            .map(|node| ExporterHealth {
+                exporter: IpAddr::V4(Ipv4Addr::from(0x0a00_0000 + node * 256 + 1)),
+                node: Some(NodeId(node)),
+                hw_id: 0,
+                reports: 40_000 + u64::from(node) * 311,
+                lost: if node % 5 == 3 {
+                    u64::from(node) * 7
+                } else {
+                    0
+                },
+                duplicates: 0,
+                restarts: u64::from(node % 11 == 4),
+                last_seen_ns: now - if node == 4 { 900 * SECOND } else { SECOND / 2 },
+                clock: Some(if node % 6 == 5 { "realtime" } else { "tai" }),
+                clock_synchronised: Some(node % 6 != 5),
+            })
+            .collect();
+        let reports = if self.nodes == 0 {
+            0
+        } else {
+            now / SECOND % 1_000_000_000
+        };
+        CollectStatus {
+            schema: COLLECT_SCHEMA,
+            started_ns: now - 90_000 * SECOND,
+            datagrams: reports,
+            bytes: reports * 92,
+            reports,
+            reports_lost: exporters.iter().map(|one| one.lost).sum(),
+            stored: reports,
+            exporters_total: exporters.len(),
+            exporters,
+            ..CollectStatus::default()
+        }
+    }
+}
+
+fn period_of(span: Span, points: usize) -> u64 {
+    let length = span.until_ns - span.since_ns;
+    let fine = PERIODS
+        .into_iter()
+        .find(|period| length / period <= points as u64);
+    fine.unwrap_or(PERIODS[2])
+}
+
+impl History for Synthetic {
+    fn extent(&mut self) -> Result<Extent, HistoryError> {
+        if self.nodes == 0 {
+            return Ok(Extent::default());
+        }
+        let now = now_ns();
+        Ok(Extent {
+            first_ns: now - 86_400 * SECOND,
+            last_ns: now,
+            reports: 12_345_678,
+            flows: self.pairs.len() as u64 * self.flows_per_pair,
+            bytes: 1 << 30,
+        })
+    }
+
+    fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {
+        let seconds = (span.until_ns - span.since_ns) / SECOND;
+        let pairs = self.pairs.iter();
+        Ok(pairs
+            .map(|&(source, sink)| PairFigures {
+                source: NodeId(source),
+                sink: NodeId(sink),
+                flows: self.flows_per_pair,
+                figures: Self::figures(source, sink, 1, seconds, 1.0),
+            })
+            .collect())
+    }
+
+    fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {
+        let ids = 0..self.pairs.len() as u64 * self.flows_per_pair;
+        let mut flows: Vec<_> = ids
+            .filter(|id| {
+                let (source, sink) = self.pair_of(*id);
+                query.source.is_none_or(|node| node.0 == source)
+                    && query.sink.is_none_or(|node| node.0 == sink)
+            })
+            .take(20_000)
+            .map(|id| self.flow_at(id, span))
+            .filter(|flow| query.class.is_none() || query.class == flow.class)
+            .filter(|flow| {
+                let class = flow.class.as_deref().unwrap_or_default();
+                let text = format!("{} {class}", flow.flow);
+                let search = query.search.as_deref().unwrap_or_default();
+                search.split_whitespace().all(|word| text.contains(word))
+            })
+            .collect();
+        flows.sort_by_key(|flow| {
+            let latency = flow.figures.latency.unwrap();
+            std::cmp::Reverse(match query.order {
+                FlowOrder::Loss => flow.figures.lost as i64,
+                FlowOrder::Latency => latency.p99_ns,
+                FlowOrder::Jitter => latency.jitter_ns,
+                FlowOrder::Packets => flow.figures.packets as i64,
+            })
+        });
+        flows.truncate(query.limit);
+        Ok(flows)
+    }
+
+    fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError> {
+        let known = self.pairs.len() as u64 * self.flows_per_pair;
+        let id = u64::try_from(id).ok().filter(|id| *id < known);
+        Ok(id.map(|id| self.flow_at(id, span)))
+    }
+
+    fn classes(&mut self, _span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    fn series(
+        &mut self,
+        subject: &Subject,
+        span: Span,
+        points: usize,
+    ) -> Result<Series, HistoryError> {
+        let period_ns = period_of(span, points);
+        let (source, sink, share) = match subject {
+            Subject::Pair { source, sink } => (source.0, sink.0, 1.0),
+            Subject::Flow(id) if self.nodes > 0 => {
+                let (source, sink) = self.pair_of(*id as u64);
+                (source, sink, 0.1)
+            }
+            _ => (3, 2, self.pairs.len() as f64),
+        };
+        let first = span.since_ns / period_ns;
+        // A collector that was down for a while.
+        let gap = |at: u64| self.pairs.is_empty() || (20..26).contains(&(at - first));
+        let points = (first..=span.until_ns / period_ns)
+            .filter(|at| !gap(*at))
+            .map(|at| Point {
+                begin_ns: at * period_ns,
+                figures: Self::figures(source, sink, at, period_ns / SECOND, share),
+            })
+            .collect();
+        Ok(Series { period_ns, points })
+    }
+
+    fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError> {
+        let id = match query.subject {
+            Subject::Flow(id) => id as u64,
+            _ => 0,
+        };
+        if self.nodes == 0 {
+            return Ok(Vec::new());
+        }
+        // One each 250 ms, at times that nothing but whole ns tell apart.
+        let step = SECOND / 4;
+        let newest = (span.until_ns.saturating_sub(124)) / step;
+        let oldest = span.since_ns.div_ceil(step);
+        Ok((oldest..=newest)
+            .rev()
+            .take(query.limit)
+            .map(|at| self.report(id, at % 1_000_000, at * step + 123))
+            .collect())
+    }
+}

@@ -1,0 +1,365 @@
+// The page as people use it: clicks, keys, links, light and dark, with much, little and nothing to show.
+
+import { ask, complaints, expectTrouble, newPage, open, strays } from "./browser.mjs";
+import { check, equal, holds, result, until } from "./check.mjs";
+
+const browser = await open();
+const hash = (page) => new URL(page.url()).hash;
+const plain = (words) => words.replaceAll("\u00a0", " ");
+const text = async (page, selector) => plain(await page.locator(selector).first().innerText());
+const shown = (page, selector) => page.locator(selector).first().waitFor();
+const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
+  const canvas = document.querySelector(".matrix .base");
+  if (!canvas || canvas.width < 100) return false;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let at = 0; at < data.length; at += 4 * 97) if (data[at + 3] === 255) colours.add(data[at] * 65536 + data[at + 1] * 256 + data[at + 2]);
+  return colours.size > 8;
+}));
+
+const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/exporters"];
+
+// A view with rows in it, and nothing under way.
+const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>
+  location.hash === at && document.querySelector(".view tbody tr") && !document.querySelector("main[aria-busy], main .loading"), at));
+
+// The middle of a cell of eight by eight.
+async function cell(page, row, column) {
+  const box = await page.locator(".matrix .over").boundingBox();
+  return page.evaluate(([row, column, box]) => {
+    const canvas = document.querySelector(".matrix .over");
+    const height = canvas.clientHeight - 34 - 2;
+    // The gutter of labels is as wide as one figure and what is around it.
+    const gutter = 34;
+    const width = Math.min(96, (canvas.clientWidth - gutter - 2) / 8);
+    return { x: box.x + gutter + (column - 0.5) * width, y: box.y + 34 + (row - 0.5) * (height / 8) };
+  }, [row, column, box]);
+}
+
+await check("without reports it says where it listens and what to do", async () => {
+  const page = await newPage(browser, "empty");
+  await shown(page, ".nothing");
+  const words = await text(page, ".nothing");
+  for (const part of ["No reports in the last 1 h", "0.0.0.0:32766", "hostint sink --dev eth1", "ADDRESS-OF-THIS-HOST:32766", "hostint source"]) {
+    holds(words.includes(part), `no ${part} in ${words}`);
+  }
+  equal(await page.locator("canvas").count(), 0, "canvases");
+  await page.getByRole("link", { name: "Exporters" }).first().click();
+  await until("an empty table of exporters", async () => (await text(page, "main")).includes("No exporter has sent a report"));
+  await page.context().close();
+});
+
+await check("a single pair is shown by itself, without a matrix", async () => {
+  const page = await newPage(browser, "pair");
+  await shown(page, "h1");
+  equal(await text(page, "h1"), "The only pair: node 1 → node 2");
+  equal(await page.locator("canvas").count(), 0, "canvases");
+  await shown(page, "svg.chart polyline.p50");
+  holds(await page.locator("svg.chart .gaps rect").count() > 0, "gaps are shown");
+  equal(await page.locator("table[aria-label='Flows of this pair'] tbody tr").count(), 7, "flows");
+  await page.context().close();
+});
+
+await check("from the matrix to a pair, a flow, a report, and back", async () => {
+  const page = await newPage(browser, "eight");
+  await matrixDrawn(page);
+  const at = await cell(page, 3, 2);
+  await page.mouse.move(at.x, at.y);
+  await shown(page, ".tip");
+  const tip = await text(page, ".tip");
+  for (const part of ["3 → 2", "p50", "p99", "loss", "µs", "packets"]) holds(tip.includes(part), `no ${part} in ${tip}`);
+  await page.mouse.click(at.x, at.y);
+  await until("the pair", () => hash(page) === "#/pair/3/2");
+  holds((await text(page, "h1")).includes("node 3 → node 2"), "its name");
+  const flow = page.locator("table[aria-label='Flows of this pair'] tbody a").first();
+  await flow.waitFor();
+  const name = (await flow.innerText()).replace(/\s+/g, " ").trim();
+  await flow.click();
+  await until("the flow", () => hash(page).startsWith("#/flow/"));
+  await until("its name", async () => (await text(page, "h1")).replace(/\s+/g, " ").includes(name));
+  const report = page.locator(".reports tbody a").nth(3);
+  await report.waitFor();
+  const number = await report.getAttribute("data-at");
+  equal(number.length, 19, "figures of its time");
+  await report.click();
+  await until("the report", () => hash(page).includes(`at=${number}`));
+  await shown(page, ".whole");
+  const record = await text(page, ".whole");
+  for (const part of ["hostint.report/1", number, "exporter", "10.0.2.1", "INT source", "node 3", "INT sink", "node 2"]) {
+    holds(record.includes(part), `no ${part} in ${record}`);
+  }
+  await page.reload();
+  await shown(page, ".whole");
+  holds((await text(page, ".whole")).includes(number), "a link to a report shows it");
+  await page.goBack();
+  await until("the flow again", () => !hash(page).includes("at="));
+  await page.goBack();
+  await until("the pair again", () => hash(page) === "#/pair/3/2");
+  await page.goBack();
+  await matrixDrawn(page);
+  await page.context().close();
+});
+
+await check("keys alone lead everywhere", async () => {
+  const page = await newPage(browser, "eight");
+  await matrixDrawn(page);
+  await page.locator(".matrix .over").focus();
+  await shown(page, ".tip");
+  for (const key of ["ArrowUp", "ArrowLeft"]) for (let i = 0; i < 8; i += 1) await page.keyboard.press(key);
+  await page.keyboard.press("ArrowRight");
+  holds((await text(page, ".tip")).startsWith("1 → 2"), "arrows move the chosen cell");
+  holds((await page.locator("#said").innerText()).startsWith("1 to 2: p50"), "which is said");
+  await page.keyboard.press("Enter");
+  await until("the pair", () => hash(page) === "#/pair/1/2");
+  await page.keyboard.press("Escape");
+  await until("the matrix", () => hash(page) === "#/");
+  await page.keyboard.press("/");
+  await page.keyboard.type("9000 web");
+  await until("what was typed", () => hash(page) === "#/flows?q=9000+web");
+  await until("only flows that match", async () => {
+    const rows = await page.locator("table[aria-label='Flows'] tbody tr").allInnerTexts();
+    return rows.length > 0 && rows.every((row) => row.includes("9000") && row.includes("web"));
+  });
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  const second = await page.evaluate(() => document.activeElement.getAttribute("href"));
+  equal(second, await page.locator("table[aria-label='Flows'] tbody a").nth(1).getAttribute("href"), "the second row");
+  await page.keyboard.press("Enter");
+  await until("the flow", () => hash(page).startsWith("#/flow/"));
+  await until("the way up", async () => (await page.locator("h1 a").count()) === 2);
+  await page.keyboard.press("Escape");
+  await until("its pair", () => hash(page).startsWith("#/pair/"));
+  await page.keyboard.press("?");
+  await shown(page, "dialog[open]");
+  await page.keyboard.press("Escape");
+  await until("no dialog", async () => (await page.locator("dialog[open]").count()) === 0);
+  holds(hash(page).startsWith("#/pair/"), "Esc closes the dialog and no more");
+  await page.keyboard.press("e");
+  await until("exporters", () => hash(page) === "#/exporters");
+  await page.keyboard.press("f");
+  await until("flows", () => hash(page) === "#/flows");
+  await page.keyboard.press("1");
+  await until("the last 15 minutes", () => hash(page) === "#/flows?range=15m");
+  await page.keyboard.press("m");
+  await until("the matrix", () => hash(page) === "#/?range=15m");
+  await page.context().close();
+});
+
+await check("what is sorted by and which figure is shown stand in the address", async () => {
+  const page = await newPage(browser, "eight");
+  await matrixDrawn(page);
+  await page.getByRole("group", { name: "Figure" }).getByRole("button", { name: "loss" }).click();
+  await until("loss", () => hash(page) === "#/?metric=loss");
+  const pairs = page.locator("table[aria-label='Pairs, worst first']");
+  await until("pairs by loss", async () => (await pairs.locator("th[aria-sort='descending']").innerText()).startsWith("loss"));
+  holds((await text(page, ".legend")).includes("none lost"), "the scale tells what is no loss");
+  await page.goto(page.url().replace("#/?metric=loss", "#/flows"));
+  for (const [head, sort] of [["p99", "latency"], ["jitter", "jitter"], ["packets", "packets"]]) {
+    await page.locator("table[aria-label='Flows'] thead").getByRole("button", { name: head, exact: true }).click();
+    await until(head, () => hash(page) === `#/flows?sort=${sort}`);
+    await until("the column", async () => (await page.locator("table[aria-label='Flows'] th[aria-sort='descending']").innerText()).startsWith(head));
+  }
+  await page.context().close();
+});
+
+await check("a chart tells values under its cursor, and a drawn time is shown", async () => {
+  const page = await newPage(browser, "eight", "#/pair/3/2");
+  await shown(page, "svg.chart polyline.p50");
+  const chart = page.locator("svg.chart");
+  await chart.focus();
+  await page.keyboard.press("ArrowLeft");
+  const last = await text(page, ".readout .when");
+  holds(/^\d\d:\d\d:\d\d$/.test(last), `no time in ${last}`);
+  await page.keyboard.press("Home");
+  holds((await text(page, ".readout .when")) !== last, "Home goes to the first");
+  holds(/µs|ms/.test(await text(page, ".readout .p99 b")), "p99 has a value");
+  await page.locator(".as-table summary").click();
+  holds(await page.locator(".as-table tbody tr").count() > 20, "all values are in a table");
+  await page.locator(".as-table summary").click();
+  const box = await chart.boundingBox();
+  await page.mouse.move(box.x + 300, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 600, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await until("the drawn time", () => /range=custom&since=|since=.*range=custom|range=custom/.test(hash(page)));
+  await until("a fixed time", async () => (await text(page, "#live")) === "Fixed");
+  await shown(page, "#custom");
+  await page.getByRole("button", { name: "6 h" }).click();
+  await until("live again", async () => (await text(page, "#live")) === "Live");
+  await page.context().close();
+});
+
+await check("it goes on by itself until it is paused", async () => {
+  const page = await newPage(browser, "eight", "#/?range=15m");
+  await matrixDrawn(page);
+  const asked = [];
+  page.on("request", (request) => { if (request.url().includes("/api/pairs")) asked.push(request.url()); });
+  await until("two more questions", () => asked.length >= 2);
+  await page.keyboard.press("p");
+  await until("paused", async () => (await text(page, "#live")) === "Paused");
+  await until("an end of what was asked", () => page.evaluate(() => !document.querySelector("main").hasAttribute("aria-busy")));
+  const before = asked.length;
+  // As long as news come that would be asked for otherwise.
+  await page.evaluate(() => new Promise((done) => {
+    let news = 0;
+    const source = new EventSource("api/live");
+    source.addEventListener("news", () => { news += 1; if (news > 2) { source.close(); done(); } });
+  }));
+  equal(asked.length, before, "questions while paused");
+  await page.keyboard.press("p");
+  await until("a question", () => asked.length > before);
+  await page.context().close();
+});
+
+await check("light and dark follow the system, or the switch, which is remembered", async () => {
+  const ground = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await newPage(browser, "eight", "", { colorScheme: "light" });
+  equal(await ground(light), "rgb(244, 245, 247)");
+  const dark = await newPage(browser, "eight", "", { colorScheme: "dark" });
+  equal(await ground(dark), "rgb(15, 19, 24)");
+  await dark.locator("#theme").click();
+  await until("light", async () => (await ground(dark)) === "rgb(244, 245, 247)");
+  await dark.reload();
+  equal(await ground(dark), "rgb(244, 245, 247)", "after a reload");
+  await dark.locator("#theme").click();
+  await until("dark", async () => (await ground(dark)) === "rgb(15, 19, 24)");
+  for (const page of [light, dark]) {
+    const weak = await page.evaluate(() => {
+      const value = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+      const luminance = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+      const ratio = (a, b) => { const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y); return (high + 0.05) / (low + 0.05); };
+      const found = [];
+      for (const ink of ["--text", "--dim", "--accent", "--trouble", "--bad"]) {
+        for (const paper of ["--panel", "--ground", "--hover"]) {
+          if (ratio(value(ink), value(paper)) < 4.5) found.push([ink, paper, ratio(value(ink), value(paper))]);
+        }
+      }
+      return found;
+    });
+    equal(weak, [], "too little contrast");
+    await page.context().close();
+  }
+});
+
+await check("200 nodes are drawn, named under the pointer, and can be looked at closely", async () => {
+  const page = await newPage(browser, "many");
+  await matrixDrawn(page);
+  holds((await text(page, "main")).includes("of 35,"), "the number of pairs is told");
+  await page.locator(".matrix .over").focus();
+  await page.keyboard.press("ArrowRight");
+  const before = await page.evaluate(() => document.querySelector(".matrix .base").toDataURL().length);
+  for (let i = 0; i < 4; i += 1) await page.keyboard.press("+");
+  holds(await page.evaluate(() => document.querySelector(".matrix .base").toDataURL().length) !== before, "it is larger");
+  await shown(page, ".tip");
+  await page.keyboard.press("0");
+  const box = await page.locator(".matrix .over").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  holds(/^\d+ → \d+/.test(await text(page, ".tip")), "the pair is named");
+  await page.getByRole("button", { name: "worst first" }).click();
+  await until("worst first", () => hash(page) === "#/?nodes=worst");
+  await page.context().close();
+});
+
+await check("exporters in trouble come first, with what it is", async () => {
+  const page = await newPage(browser, "eight", "#/exporters");
+  const rows = page.locator("table[aria-label='Exporters'] tbody tr");
+  await rows.first().waitFor();
+  equal(await rows.count(), 8);
+  const all = (await rows.allInnerTexts()).map(plain);
+  holds(all[0].includes("reports lost"), all[0]);
+  holds(all.some((row) => row.includes("15 min ago") && row.includes("silent")), "one is silent");
+  holds(all.some((row) => row.includes("clock not kept to UTC")), "a clock is not kept to UTC");
+  await until("the number in trouble", async () => (await page.locator("#trouble").innerText()) === "4");
+  await page.context().close();
+});
+
+await check("without history, exporters are what there is", async () => {
+  const page = await newPage(browser, "unkept");
+  await until("exporters", () => hash(page) === "#/exporters");
+  await until("why", async () => (await text(page, "main")).includes("This collector keeps no history"));
+  equal(await page.locator("table[aria-label='Exporters'] tbody tr").count(), 8);
+  await page.context().close();
+});
+
+await check("a narrow window scrolls in one direction only", async () => {
+  const page = await newPage(browser, "eight", "#/", { viewport: { width: 400, height: 800 } });
+  for (const at of EVERYWHERE) {
+    await page.evaluate((at) => { location.hash = at; }, at);
+    await settled(page, at);
+    equal(await page.evaluate(() => document.documentElement.scrollWidth), 400, at);
+  }
+  await page.context().close();
+});
+
+await check("what can be pressed has a name, and each table heads", async () => {
+  const page = await newPage(browser, "eight");
+  for (const at of EVERYWHERE) {
+    await page.evaluate((at) => { location.hash = at; }, at);
+    await settled(page, at);
+    const nameless = await page.evaluate(() => [...document.querySelectorAll("a, button, input, canvas[tabindex], svg[tabindex], table")]
+      .filter((one) => one.offsetParent !== null || one instanceof SVGElement)
+      .filter((one) => !(one.getAttribute("aria-label") || one.title || one.textContent.trim() || one.labels?.length))
+      .map((one) => one.outerHTML.slice(0, 100)));
+    equal(nameless, [], at);
+    const headless = await page.evaluate(() => [...document.querySelectorAll("table")].filter((one) => !one.querySelector("thead th[scope=col]")).length);
+    equal(headless, 0, at);
+  }
+  await page.context().close();
+});
+
+await check("numbers keep their last figure, and units fit", async () => {
+  const page = await newPage(browser, "eight");
+  const found = await page.evaluate(async () => {
+    const [{ parse }, units] = await Promise.all([import("/api.js"), import("/units.js")]);
+    const { duration, share, count } = units;
+    const plain = (value) => value.replaceAll("\u00a0", " ");
+    return [
+      parse('{"a":1795305462500000123,"b":[12,-1795305462500000123],"c":"say \\"1795305462500000123\\", 1","d":1.5}'),
+      [0, 812, 999.6, 38_214, 999_600, 1_234_567, 2_000_000_000, -45_300, undefined].map(duration).map(plain),
+      [0, 0.0000012, 0.0004, 0.0312, 1].map(share).map(plain),
+      [99_999, 123_456, 12_345_678].map(count).map(plain),
+    ];
+  });
+  equal(found, [
+    { a: "1795305462500000123", b: [12, "-1795305462500000123"], c: 'say "1795305462500000123", 1', d: 1.5 },
+    ["0", "812 ns", "1.00 µs", "38.2 µs", "1.00 ms", "1.23 ms", "2 s", "-45.3 µs", "–"],
+    ["0", "1.20 ppm", "0.04 %", "3.12 %", "100 %"],
+    ["99,999", "123 k", "12.3 M"],
+  ]);
+  await page.context().close();
+});
+
+await check("a collector that is gone is said, and that it is back", async () => {
+  const page = await newPage(browser, "eight", "#/pair/3/2");
+  await shown(page, "svg.chart polyline.p50");
+  expectTrouble(true);
+  await ask("stop eight");
+  await shown(page, "#banner:not([hidden])");
+  holds((await text(page, "#banner")).includes("No answer from the collector at 127.0.0.1:"), await text(page, "#banner"));
+  await until("no answer", async () => (await text(page, "#live")) === "No answer");
+  holds(await page.locator("svg.chart polyline.p50").count() > 0, "what was shown stays");
+  await ask("start eight");
+  await page.locator("#banner").waitFor({ state: "hidden" });
+  await until("live", async () => (await text(page, "#live")) === "Live");
+  expectTrouble(false);
+  await page.context().close();
+});
+
+await check("what the collector refuses is shown in its words", async () => {
+  const page = await newPage(browser, "eight", "#/pair/4294967296/1");
+  expectTrouble(true);
+  await shown(page, "#banner:not([hidden])");
+  holds((await text(page, "#banner")).includes("expected a node ID"), await text(page, "#banner"));
+  expectTrouble(false);
+  await page.context().close();
+});
+
+await check("nothing was asked of anybody else, and no page complained", async () => {
+  equal(strays, [], "strays");
+  equal(complaints.filter((one) => !one.includes("400 (Bad Request)")), [], "complaints");
+});
+
+await browser.close();
+process.exit(result() ? 1 : 0);
