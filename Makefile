@@ -29,7 +29,7 @@ all:
 
 # Two hosts as network namespaces, real TCP and UDP traffic, a few packets dropped on the way.
 demo: need-root
-	packaging/install-build-deps.sh --test
+	packaging/install-build-deps.sh --demo
 	$(RELEASE); $(GIVE_BACK)
 	tests/demo.sh $(abspath $(BINARY))
 

@@ -1,21 +1,28 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
-# --test adds what the tests and the demo use, --vm what make test-vm uses, --lint what make lint uses, --package what
-# packages are made and looked at with, --root what tests of packages install them into.
+# --demo adds what the demo uses, --test what the tests use, too (among it a browser; CHROMIUM names one that is there),
+# --vm what make test-vm uses, --lint what make lint uses, --package what packages are made and looked at with, --root
+# what tests of packages install them into.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
+demo=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux)
 components=()
+with_browser=
 for argument; do
 	case $argument in
-	--test) packages+=(ethtool iperf3 iproute2 logrotate nftables procps prometheus python3 tcpdump tmux tshark util-linux) ;;
+	--demo) packages+=("${demo[@]}") ;;
+	--test)
+		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
+		with_browser=1
+		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--test] [--vm] [--lint] [--package] [--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--vm] [--lint] [--package] [--root]" >&2
 		exit 2
 		;;
 	esac
@@ -59,6 +66,9 @@ provided() {
 	case $1 in
 	clang) compgen -c clang- | grep -qx 'clang-\(1[4-9]\|[2-9][0-9]\)' ;;
 	clang-format) compgen -c clang-format- | grep -qx 'clang-format-[0-9]*' ;;
+	chromium) [ -x "${CHROMIUM:-}" ] ;;
+	nodejs) command -v node >/dev/null ;;
+	npm) command -v npm >/dev/null ;;
 	*) false ;;
 	esac
 }
@@ -120,6 +130,19 @@ add_components() {
 	done
 }
 
+# What drives the browser in the tests of the collector's page, exactly as tests/web/package-lock.json says.
+install_browser_driver() {
+	local installed=tests/web/node_modules/.package-lock.json
+	[ -e "$installed" ] && [ ! tests/web/package-lock.json -nt "$installed" ] && return
+	echo "Installing playwright-core"
+	if ! npm --prefix tests/web ci --ignore-scripts --no-audit --no-fund >"$log" 2>&1; then
+		cat "$log" >&2
+		return 1
+	fi
+	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" tests/web/node_modules
+	touch "$installed"
+}
+
 if [ "$(id -u)" != 0 ]; then
 	echo "$0: needs root to install packages (try sudo)" >&2
 	exit 1
@@ -140,3 +163,4 @@ if [ ${#missing[@]} != 0 ]; then
 fi
 cargo_is_new_enough || install_rust
 add_components
+[ -z "$with_browser" ] || install_browser_driver
