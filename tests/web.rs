@@ -1,15 +1,17 @@
 //! What the collector serves by HTTP: every path, every refusal, and the page in a real browser.
 
+#[allow(dead_code)] // other tests use the rest
+mod golden;
 #[path = "support/history_samples.rs"]
 mod history_samples;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use history_samples::{Synthetic, now_ns};
 use hostint::model::*;
@@ -462,6 +464,77 @@ fn every_file_of_the_page_is_served_and_small() {
             "{name} names another host"
         );
     }
+}
+
+/// A collector as users start it.
+struct Collector {
+    child: Child,
+    said: BufReader<ChildStderr>,
+}
+
+impl Collector {
+    fn start() -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hostint"))
+            .args([
+                "collect",
+                "--listen",
+                "127.0.0.1:0",
+                "--http",
+                "127.0.0.1:0",
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            said: BufReader::new(child.stderr.take().unwrap()),
+            child,
+        }
+    }
+
+    /// The address that stands behind `words` in what it says.
+    fn address(&mut self, words: &str) -> SocketAddr {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert!(self.said.read_line(&mut line).unwrap() > 0, "{words}");
+        }
+        line.split(words).nth(1).unwrap().trim().parse().unwrap()
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_collector_serves_what_it_received() {
+    let mut collector = Collector::start();
+    let receives = collector.address("collecting on ");
+    let at = collector.address("serving http://");
+    let get = |path: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
+        let answer = exchange(at, &head);
+        assert_eq!(answer.code, 200, "{path}: {}", answer.body);
+        answer
+    };
+    assert!(get("/").body.contains("<title>hostint</title>"));
+    let status = get("/api/status").json();
+    let addresses = serde_json::json!([receives.to_string()]);
+    assert_eq!(status["collects_on"], addresses);
+    let datagram = golden::udp_payload("hostint_report_l4_udp");
+    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+    sender.send_to(&datagram, receives).unwrap();
+    let end = Instant::now() + PATIENCE;
+    while get("/api/status").json()["reports"] != 1 {
+        assert!(Instant::now() < end, "the report is not counted");
+    }
+    let exporters = &get("/api/status").json()["exporters"];
+    assert_eq!(exporters[0]["exporter"], "127.0.0.1");
+    assert_eq!(get("/healthz").body, "ok\n");
 }
 
 /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.

@@ -11,6 +11,7 @@ mod http;
 mod keeping;
 mod leases;
 mod names;
+mod page;
 mod peers;
 mod preflight;
 mod reloading;

@@ -52,8 +52,8 @@ pub struct CollectOptions {
     #[arg(long, value_name = "LIST")]
     pub drop_reasons: Option<String>,
 
-    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, to
-    /// whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
+    /// Serve a page of the history, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default
+    /// port 13277, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
     #[arg(long, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
 

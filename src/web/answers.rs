@@ -1,14 +1,24 @@
 //! What is answered, as JSON: times and durations are integers of ns.
 
-use axum::http::{StatusCode, header};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_core::Stream;
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
     CollectStatus, Extent, FlowFigures, HistoryError, NodeId, PairFigures, Record, Series, Span,
 };
 
 const SCHEMA: &str = "hostint.history/1";
+
+/// Bytes that are handed on at once.
+const CHUNK: usize = 64 << 10;
 
 /// Pairs of one answer.
 const MOST_PAIRS: usize = 65_536;
@@ -43,9 +53,43 @@ impl IntoResponse for Refusal {
 /// Bytes that are JSON.
 pub(super) struct Json(pub(super) Vec<u8>);
 
+const JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
+
 impl IntoResponse for Json {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+        (JSON, self.0).into_response()
+    }
+}
+
+/// The same, with a place that it takes until it is sent.
+pub(super) struct Placed {
+    pub(super) json: Vec<u8>,
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+impl IntoResponse for Placed {
+    fn into_response(self) -> Response {
+        let length = [(header::CONTENT_LENGTH, self.json.len())];
+        let sending = Sending {
+            rest: self.json.into(),
+            _place: self.place,
+        };
+        (JSON, length, Body::from_stream(sending)).into_response()
+    }
+}
+
+/// What is still to be sent.
+struct Sending {
+    rest: Bytes,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Stream for Sending {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.rest.len().min(CHUNK);
+        Poll::Ready((next > 0).then(|| Ok(self.rest.split_to(next))))
     }
 }
 

@@ -10,7 +10,7 @@ use axum::http::{StatusCode, Uri};
 use axum::routing::get;
 use tokio::sync::Semaphore;
 
-use super::answers::{self, Json, Refusal};
+use super::answers::{self, Json, Placed, Refusal};
 use super::ask::Histories;
 use super::parameters::Parameters;
 use super::{assets, guard, live};
@@ -84,9 +84,9 @@ pub fn page(page: Page) -> Router {
     guard::around(routes, bound)
 }
 
-type Answer = Result<Json, Refusal>;
+type Answer = Result<Placed, Refusal>;
 
-async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, Refusal> {
     Parameters::of(&uri)?.end()?;
     let kept = api.histories.are_kept();
     let status = answers::status((api.now_ns)(), &api.collects_on, kept, &api.status());
@@ -101,7 +101,7 @@ async fn extent(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
     let answer = api
         .histories
         .ask(|history| answers::extent(history.extent()?));
-    answer.await.map(Json)
+    answer.await
 }
 
 async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
@@ -117,7 +117,7 @@ async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
         });
         answers::pairs(span, pairs)
     });
-    answer.await.map(Json)
+    answer.await
 }
 
 async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
@@ -132,7 +132,7 @@ async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
         };
         answers::flows(span, flows)
     });
-    answer.await.map(Json)
+    answer.await
 }
 
 async fn series(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
@@ -143,7 +143,7 @@ async fn series(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
     let answer = api
         .histories
         .ask(move |history| answers::series(span, history.series(&subject, span, points)?));
-    answer.await.map(Json)
+    answer.await
 }
 
 async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
@@ -154,5 +154,5 @@ async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
     let answer = api
         .histories
         .ask(move |history| answers::reports(span, history.reports(&query, span)?));
-    answer.await.map(Json)
+    answer.await
 }

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::answers::Refusal;
+use super::answers::{Placed, Refusal};
 use crate::model::{History, HistoryError};
 
 /// How long a question waits for a history that is free.
@@ -17,10 +17,14 @@ const TURN: Duration = Duration::from_secs(10);
 /// How long who asked waits for the answer.
 const ANSWER: Duration = Duration::from_secs(20);
 
+/// Answers that are made or sent at once: what clients take slowly stays in memory.
+const MOST_ANSWERS: usize = 16;
+
 /// Histories, each of which answers one question at a time.
 pub(super) struct Histories {
     free: Arc<Mutex<Vec<Box<dyn History>>>>,
     turns: Arc<Semaphore>,
+    places: Arc<Semaphore>,
     kept: bool,
 }
 
@@ -28,6 +32,7 @@ impl Histories {
     pub(super) fn new(histories: Vec<Box<dyn History>>) -> Self {
         Self {
             turns: Arc::new(Semaphore::new(histories.len())),
+            places: Arc::new(Semaphore::new(MOST_ANSWERS)),
             kept: !histories.is_empty(),
             free: Arc::new(Mutex::new(histories)),
         }
@@ -37,8 +42,8 @@ impl Histories {
         self.kept
     }
 
-    /// The answer, as bytes: writing a long one takes time, too.
-    pub(super) async fn ask<F>(&self, question: F) -> Result<Vec<u8>, Refusal>
+    /// The answer, written there too: a long one takes time.
+    pub(super) async fn ask<F>(&self, question: F) -> Result<Placed, Refusal>
     where
         F: FnOnce(&mut dyn History) -> Result<Vec<u8>, HistoryError> + Send + 'static,
     {
@@ -54,6 +59,8 @@ impl Histories {
                 "the history is busy with other questions (try again later, or a shorter time)",
             )
         };
+        let place = timeout(TURN, Arc::clone(&self.places).acquire_owned()).await;
+        let place = place.ok().and_then(Result::ok).ok_or_else(busy)?;
         let turn = timeout(TURN, Arc::clone(&self.turns).acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let free = Arc::clone(&self.free);
@@ -66,7 +73,7 @@ impl Histories {
             Some(answer)
         });
         match timeout(ANSWER, answer).await {
-            Ok(Ok(Some(Ok(bytes)))) => Ok(bytes),
+            Ok(Ok(Some(Ok(json)))) => Ok(Placed { json, place }),
             Ok(Ok(Some(Err(err)))) => Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 &format!("cannot read the history: {err}"),

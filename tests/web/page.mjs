@@ -154,6 +154,12 @@ await check("what is sorted by and which figure is shown stand in the address", 
   await until("pairs by loss", async () => (await pairs.locator("th[aria-sort='descending']").innerText()).startsWith("loss"));
   holds((await text(page, ".legend")).includes("none lost"), "the scale tells what is no loss");
   await page.goto(page.url().replace("#/?metric=loss", "#/flows"));
+  const flows = page.locator("table[aria-label='Flows'] tbody");
+  await flows.getByRole("link", { name: "database" }).first().click();
+  await until("flows of a class", async () => hash(page) === "#/flows?class=database"
+    && (await flows.locator("tr").allInnerTexts()).every((row) => row.includes("database")));
+  await page.getByRole("link", { name: "all flows" }).click();
+  await until("all flows", () => hash(page) === "#/flows");
   for (const [head, sort] of [["p99", "latency"], ["jitter", "jitter"], ["packets", "packets"]]) {
     await page.locator("table[aria-label='Flows'] thead").getByRole("button", { name: head, exact: true }).click();
     await until(head, () => hash(page) === `#/flows?sort=${sort}`);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::http::{self, Health};
-use super::{give_up, keeping};
+use super::{give_up, keeping, page};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
 use crate::config::{COLLECT_HTTP_PORT, ConfigError};
@@ -58,7 +58,8 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     signals::install()
         .and_then(|()| signals::reload_on_hangup())
         .context("cannot handle signals")?;
-    for address in listener.local_addresses() {
+    let collects_on = listener.local_addresses();
+    for address in &collects_on {
         log::info(format_args!("collecting on {address}"));
     }
     let queue = usize::try_from(config.queue.0).unwrap_or(usize::MAX);
@@ -67,10 +68,19 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     let health = Health::new();
     let mut _server = None;
     if let Some(http) = http {
-        let told = Arc::clone(&board);
+        let (told, shown) = (Arc::clone(&board), Arc::clone(&board));
+        let status = move || shown.status();
+        let page = page::routes(
+            &http,
+            store.as_ref(),
+            reports.reasons(),
+            collects_on,
+            status,
+        )?;
         let routes = health
             .routes()
-            .merge(http::collector_metrics(move || told.status())?);
+            .merge(http::collector_metrics(move || told.status())?)
+            .merge(page);
         _server = Some(http::serve(http, routes)?);
     }
     health.lacks(Vec::new());
@@ -111,8 +121,10 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         health.is_alive();
         if asked || Instant::now() >= next_publication {
             next_publication = Instant::now() + PUBLISH;
+            let dropped = board.status().store_drops;
             board.publish(&reports);
             let status = board.status();
+            health.lacks(not_stored(status.store_drops - dropped));
             if asked {
                 summarize(&status, &reports);
             }
@@ -170,6 +182,12 @@ fn summarize(status: &CollectStatus, reports: &ReportLines<Output>) {
         line += &format!(", {} lines not written", status.lines_lost);
     }
     log::info(line);
+}
+
+/// What lacks, if reports since the last look are not in the store.
+fn not_stored(reports: u64) -> Vec<String> {
+    let lack = || format!("{reports} reports were not stored in the last second");
+    (reports > 0).then(lack).into_iter().collect()
 }
 
 /// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.

@@ -124,6 +124,11 @@ impl<W: Write> ReportLines<W> {
         self.out.write_all(&self.line)
     }
 
+    /// Names of drop reasons.
+    pub(super) fn reasons(&self) -> &DropReasons {
+        &self.reasons
+    }
+
     /// From now on.
     pub(super) fn rename(&mut self, reasons: Option<DropReasons>, classes: Classes) {
         let default = DropReasons::profile(DropReasons::PROFILES[0]);

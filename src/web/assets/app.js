@@ -271,4 +271,6 @@ document.querySelector(".skip").addEventListener("click", (event) => { event.pre
 onChange(show);
 markTheme();
 show(state());
+// Time goes on without news, too.
+setInterval(() => { if (!document.hidden && Date.now() - fresh > SLOWEST / 2) news(); }, SLOWEST / 10);
 hearNews({ news, gone: () => { if (!goneSince && !running) refresh(); } });

@@ -90,6 +90,9 @@ export class Chart {
       if (begin - last > this.period / 2 && (begin < until || until - last > this.period * 1.5)) gaps.push([last, begin]);
       last = Math.max(last, end);
     }
+    // Where reports are few, what is between them is no gap.
+    const missing = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+    if (missing > (until - since) / 2) return svg("g", {});
     return svg("g", { class: "gaps" }, gaps.map(([from, to]) =>
       svg("rect", { x: this.x(from), y: 6, width: Math.max(0, this.x(Math.min(to, until)) - this.x(from)), height: this.bottom - 6 },
         svg("title", {}, `no reports from ${time(from)} to ${time(to)}`))));
@@ -163,7 +166,7 @@ export class Chart {
       if (run.length === 1) {
         const [x, y] = line(run, "p50_ns")[0].split(",");
         const above = line(run, "p99_ns")[0].split(",")[1];
-        return [svg("line", { class: "p99", x1: x, x2: x, y1: y, y2: above }), svg("circle", { class: "p50-dot", cx: x, cy: y, r: 2 })];
+        return [svg("line", { class: "p99", x1: x, x2: x, y1: y, y2: above }), svg("circle", { class: "p50-dot", cx: x, cy: y, r: 2.5 })];
       }
       return [
         svg("polygon", { class: "band", points: [...line(run, "p50_ns"), ...line(run, "p99_ns").reverse()].join(" ") }),

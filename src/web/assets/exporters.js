@@ -10,7 +10,7 @@ const SILENT = 60_000;
 // What is wrong with one, in words.
 export function troubles(exporter) {
   const found = [];
-  if (now() - ms(exporter.last_seen_ns) > SILENT) found.push("silent");
+  if (exporter.last_seen_ns && now() - ms(exporter.last_seen_ns) > SILENT) found.push("silent");
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not kept to UTC");
   return found;
@@ -60,7 +60,7 @@ export class ExportersView {
     const clock = [one.clock ?? "", kept === null || kept === undefined ? "not told" : kept ? "kept to UTC" : "not kept to UTC"].filter(Boolean).join(", ");
     return h("tr", {}, h("th", { scope: "row", class: "left" }, one.exporter), h("td", {}, one.node ?? ""), h("td", {}, one.hw_id),
       h("td", { title: exact(one.reports) }, count(one.reports)), h("td", { class: one.lost > 0 ? "trouble" : undefined }, exact(one.lost)),
-      h("td", {}, exact(one.duplicates)), h("td", {}, exact(one.restarts)), h("td", { title: new Date(seen).toISOString() }, ago(now() - seen)),
+      h("td", {}, exact(one.duplicates)), h("td", {}, exact(one.restarts)), h("td", { title: seen ? new Date(seen).toISOString() : undefined }, seen ? ago(now() - seen) : "–"),
       h("td", { class: "left" }, clock), h("td", { class: "left trouble" }, found.join(", ")));
   }
 }

@@ -18,10 +18,10 @@ export class FlowsView {
     setAbove({ view: "overview" });
     const { flows } = await ask("flows", span, { order: shown.sort, search: shown.q, class: shown.class, limit: MOST }, signal);
     const words = { loss: "packets lost", latency: "p99", jitter: "jitter", packets: "packets" };
-    const which = shown.q ? `that contain “${shown.q}”` : "";
+    const which = [shown.q && `that contain “${shown.q}”`, shown.class && `of class ${shown.class}`].filter(Boolean).join(", ");
     this.note.replaceChildren(
       `${flows.length === MOST ? `the first ${MOST}` : flows.length} ${which}, most ${words[shown.sort]} first`,
-      ...(shown.q ? [" · ", h("a", { href: link({ q: "" }) }, "all flows")] : []));
-    this.table.update(flows, { sorted: shown.sort, none: shown.q ? `No flow in this time has “${shown.q}” in its addresses, ports or class.` : "No flows in this time." });
+      ...(which ? [" · ", h("a", { href: link({ q: "", class: "" }) }, "all flows")] : []));
+    this.table.update(flows, { sorted: shown.sort, none: which ? `No flows in this time ${which}.` : "No flows in this time." });
   }
 }

@@ -38,7 +38,8 @@ export class Overview {
 
   async update(shown, span, signal) {
     setAbove({ view: "overview" });
-    // Each as soon as it is there.
+    // Each as soon as it is there; the matrix is what people wait for.
+    const matrix = pairs(span, {}, signal);
     const series = ask("series", span, { points: 400 }, signal).then((answer) => { this.chart.update(answer, span); return answer; });
     const flows = ask("flows", span, { order: shown.sort, limit: FEW }, signal).then((answer) => {
       this.flowTable.update(answer.flows, { sorted: shown.sort, none: "No flows in this time." });
@@ -47,7 +48,7 @@ export class Overview {
     // What fails first is told; the rest is not missed.
     flows.catch(() => {});
     series.catch(() => {});
-    const found = await pairs(span, {}, signal);
+    const found = await matrix;
     if (found.pairs.length === 1) return this.single(found.pairs[0], shown, span, signal);
     this.only = undefined;
     if (!found.pairs.length && !(await series).points.length && !(await flows).flows.length) return this.empty(shown);
@@ -72,7 +73,8 @@ export class Overview {
   // One pair needs no matrix.
   async single(pair, shown, span, signal) {
     const of = { ...shown, source: String(pair.source), sink: String(pair.sink) };
-    this.only ??= new PairView(of, { zoom: this.zoom, alone: true });
+    const which = `${of.source}>${of.sink}`;
+    if (this.only?.which !== which) this.only = Object.assign(new PairView(of, { zoom: this.zoom, alone: true }), { which });
     await this.only.update(of, span, signal);
     if (this.element.firstChild !== this.only.element) this.element.replaceChildren(this.only.element);
   }

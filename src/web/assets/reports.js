@@ -59,8 +59,9 @@ function way(report) {
 
 function whole(report) {
   const json = JSON.stringify(report, null, 2).replace(/"(-?\d{16,})"/g, "$1");
-  const copy = h("button", { type: "button", onclick: async () => {
-    await navigator.clipboard?.writeText(json);
+  // Browsers have a clipboard for pages of this host and of HTTPS only.
+  const copy = navigator.clipboard && h("button", { type: "button", onclick: async () => {
+    await navigator.clipboard.writeText(json);
     copy.textContent = "Copied";
   } }, "Copy JSON");
   return h("div", { class: "whole" }, way(report), fields(report), copy);

@@ -41,7 +41,7 @@ export class Table {
   }
 
   cell({ of, exactly, left, trouble }, row, i) {
-    const value = of(row);
+    const value = of(row) ?? "";
     const inside = i === 0 ? h("a", { href: this.href(row) }, value) : value;
     const classes = [left && "left", trouble?.(row) && "trouble"].filter(Boolean).join(" ");
     return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, class: classes || undefined, title: exactly?.(row) }, inside);
@@ -83,8 +83,8 @@ export function flowTable(label, sort, { withPair }) {
   const columns = [
     { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
-    { name: "class", left: true, of: (row) => row.class ?? "" },
-    FIGURES.loss, FIGURES.lost, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered,
+    { name: "class", left: true, of: (row) => row.class && h("a", { href: link({ view: "flows", class: row.class }) }, row.class) },
+    { ...FIGURES.loss, key: undefined }, { ...FIGURES.lost, key: "loss" }, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered,
     { name: "last report", of: (row) => time(ms(row.last_ns)) },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "flow", flow: String(row.id) }), sort });
