@@ -123,7 +123,7 @@ await check("keys alone lead everywhere", async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
   const second = await page.evaluate(() => document.activeElement.getAttribute("href"));
-  equal(second, await page.locator("table[aria-label='Flows'] tbody a").nth(1).getAttribute("href"), "the second row");
+  equal(second, await page.locator("table[aria-label='Flows'] tbody th a").nth(1).getAttribute("href"), "the second row");
   await page.keyboard.press("Enter");
   await until("the flow", () => hash(page).startsWith("#/flow/"));
   await until("the way up", async () => (await page.locator("h1 a").count()) === 2);
@@ -180,7 +180,7 @@ await check("a chart tells values under its cursor, and a drawn time is shown", 
   holds((await text(page, ".readout .when")) !== last, "Home goes to the first");
   holds(/µs|ms/.test(await text(page, ".readout .p99 b")), "p99 has a value");
   await page.locator(".as-table summary").click();
-  holds(await page.locator(".as-table tbody tr").count() > 20, "all values are in a table");
+  await until("all values in a table", async () => (await page.locator(".as-table tbody tr").count()) > 20);
   await page.locator(".as-table summary").click();
   const box = await chart.boundingBox();
   await page.mouse.move(box.x + 300, box.y + 60);

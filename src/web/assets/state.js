@@ -86,12 +86,9 @@ export function link(change) {
 export function go(change, { replace = false } = {}) {
   const hash = link(change);
   if (hash === location.hash) return;
-  if (replace) {
-    history.replaceState(null, "", hash);
-    changed();
-  } else {
-    location.hash = hash;
-  }
+  // At once: what is pressed next is about this state already.
+  history[replace ? "replaceState" : "pushState"](null, "", hash);
+  changed();
 }
 
 // What Esc leads to, from a single report, a flow or a pair.
