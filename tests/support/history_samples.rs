@@ -165,6 +165,7 @@ impl Synthetic {
         };
         let body = if number % 9 == 4 {
             Body::DropSummary(DropSummary {
+                version: ReportVersion::V05,
                 time_s,
                 source_node: NodeId(source),
                 sink_node: NodeId(sink),
@@ -177,6 +178,8 @@ impl Synthetic {
             })
         } else {
             Body::Latency(LatencyReport {
+                version: ReportVersion::V05,
+                arrival_ns: None,
                 time_s,
                 packet: ReportedPacket::Named {
                     flow: self.key(id),
