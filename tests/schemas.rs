@@ -3,6 +3,9 @@
 //! `HOSTINT_BLESS=1 cargo test --test schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
 
 mod golden;
+#[allow(dead_code)] // the page's tests use the rest
+#[path = "support/history_samples.rs"]
+mod history_samples;
 #[path = "support/report_samples.rs"]
 mod report_samples;
 #[path = "support/shape.rs"]
@@ -11,6 +14,8 @@ mod shape;
 mod status_samples;
 
 use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -20,6 +25,7 @@ use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::{Cell, View};
 use hostint::views::{dests, rules};
+use hostint::web::{Listener, Page, Server, page};
 use serde::Serialize;
 use serde_json::{Value, json};
 use shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
@@ -247,6 +253,66 @@ fn history() -> Shape {
     shape_of(&objects)
 }
 
+/// A collector's page of a history that nobody lived.
+fn serve_page(history: &history_samples::Synthetic) -> Server {
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let status = history.clone();
+    let routes = page(Page {
+        histories: vec![Box::new(history.clone())],
+        status: Box::new(move || status.status()),
+        now_ns: history_samples::now_ns,
+        bound: listener.address().unwrap(),
+        collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
+    });
+    listener.serve(routes).unwrap()
+}
+
+fn ask(server: &Server, path: &str) -> Value {
+    let at = server.address();
+    let mut stream = TcpStream::connect(at).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap()
+}
+
+/// What the page gets at each path about the history.
+fn api() -> impl Iterator<Item = (String, Shape)> {
+    let server = serve_page(&history_samples::Synthetic::of(8));
+    let shapes = ["extent", "pairs", "flows", "series", "reports"].map(|path| {
+        let mut answer = ask(&server, &format!("/api/{path}"));
+        for (list, absent) in [
+            ("flows", &["source", "sink", "class", "latency"][..]),
+            ("points", &["latency"]),
+        ] {
+            if let Some(Value::Array(all)) = answer.get_mut(list) {
+                let mut least = all[0].clone();
+                absent.iter().for_each(|key| least[key] = Value::Null);
+                all.push(least);
+            }
+        }
+        if path == "reports" {
+            // Of a schema of their own.
+            answer["reports"] = json!([]);
+        }
+        (format!("hostint.api/1 {path}"), shape_of(&[answer]))
+    });
+    shapes.into_iter()
+}
+
+fn collect_status() -> Shape {
+    let server = serve_page(&history_samples::Synthetic::of(8));
+    let mut status = ask(&server, "/api/status");
+    let mut silent = status["exporters"][0].clone();
+    for key in ["node", "clock", "clock_synchronised"] {
+        silent[key] = Value::Null;
+    }
+    status["exporters"].as_array_mut().unwrap().push(silent);
+    shape_of(&[status])
+}
+
 fn request() -> Shape {
     let status = Request::Status(Query {
         form: Form::Text,
@@ -284,7 +350,7 @@ fn schemas() -> &'static Schemas {
 }
 
 fn make_schemas() -> Schemas {
-    let mut all: Schemas = reports().into_iter().collect();
+    let mut all: Schemas = reports().into_iter().chain(api()).collect();
     for (name, shape) in [
         ("hostint.status/1", status()),
         ("hostint.dests/1", destinations()),
@@ -294,6 +360,7 @@ fn make_schemas() -> Schemas {
         ("hostint.control/1 request", request()),
         ("hostint.control/1 answer", answer()),
         ("hostint.history/1", history()),
+        ("hostint.collect-status/1", collect_status()),
     ] {
         all.insert(name.to_owned(), shape);
     }

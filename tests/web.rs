@@ -8,7 +8,7 @@ mod history_samples;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -466,14 +466,17 @@ fn every_file_of_the_page_is_served_and_small() {
     }
 }
 
-/// A collector as users start it.
+/// A collector as users start it, and its folder.
 struct Collector {
     child: Child,
     said: BufReader<ChildStderr>,
+    folder: PathBuf,
 }
 
 impl Collector {
     fn start() -> Self {
+        let folder = std::env::temp_dir().join(format!("hostint-page-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_hostint"))
             .args([
                 "collect",
@@ -482,6 +485,8 @@ impl Collector {
                 "--http",
                 "127.0.0.1:0",
             ])
+            .arg("--store")
+            .arg(folder.join("history.db"))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -489,6 +494,7 @@ impl Collector {
         Self {
             said: BufReader::new(child.stderr.take().unwrap()),
             child,
+            folder,
         }
     }
 
@@ -507,6 +513,7 @@ impl Drop for Collector {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -523,17 +530,28 @@ fn a_collector_serves_what_it_received() {
     };
     assert!(get("/").body.contains("<title>hostint</title>"));
     let status = get("/api/status").json();
-    let addresses = serde_json::json!([receives.to_string()]);
-    assert_eq!(status["collects_on"], addresses);
+    assert_eq!(status["keeps_history"], true);
+    assert_eq!(
+        status["collects_on"],
+        serde_json::json!([receives.to_string()])
+    );
+    assert_eq!(get("/api/pairs").json()["total"], 0);
     let datagram = golden::udp_payload("hostint_report_l4_udp");
     let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-    sender.send_to(&datagram, receives).unwrap();
     let end = Instant::now() + PATIENCE;
-    while get("/api/status").json()["reports"] != 1 {
-        assert!(Instant::now() < end, "the report is not counted");
+    // What is sent before the collector is ready waits at its socket.
+    sender.send_to(&datagram, receives).unwrap();
+    while get("/api/pairs").json()["total"] == 0 {
+        assert!(Instant::now() < end, "no pair is shown");
     }
-    let exporters = &get("/api/status").json()["exporters"];
-    assert_eq!(exporters[0]["exporter"], "127.0.0.1");
+    let report = &get("/api/reports").json()["reports"][0];
+    assert_eq!(report["kind"], "latency");
+    let pair = format!(
+        "/api/reports?source={}&sink={}",
+        report["source"]["node"], report["sink"]["node"]
+    );
+    assert_eq!(get(&pair).json()["reports"][0], *report);
+    assert_eq!(get("/api/flows").json()["flows"][0]["flow"], report["flow"]);
     assert_eq!(get("/healthz").body, "ok\n");
 }
 

@@ -15,7 +15,8 @@ use crate::model::{
     CollectStatus, Extent, FlowFigures, HistoryError, NodeId, PairFigures, Record, Series, Span,
 };
 
-const SCHEMA: &str = "hostint.history/1";
+/// Of what the page asks for; `hostint history` has a schema of its own.
+const SCHEMA: &str = "hostint.api/1";
 
 /// Bytes that are handed on at once.
 const CHUNK: usize = 64 << 10;
@@ -93,7 +94,7 @@ impl Stream for Sending {
     }
 }
 
-/// Any of the answers, under the history's schema.
+/// Any of the answers about the history.
 #[derive(Serialize)]
 struct Answer<T> {
     schema: &'static str,
