@@ -147,19 +147,20 @@ impl Receiver {
             MsgFlags::MSG_DONTWAIT,
             None,
         )?;
-        let (mut datagrams, mut bytes) = (0, 0);
+        let shared = &*self.shared;
+        let mut datagrams = 0;
+        // Before the decoder can have them, so that it never has more than were counted.
         let counted = received.filter_map(|message| {
             let from = message.address.as_ref().and_then(socket_address)?;
             let payload = message.iovs().next().unwrap_or_default();
             datagrams += 1;
-            bytes += payload.len() as u64;
+            shared.datagrams.fetch_add(1, Ordering::Relaxed);
+            let bytes = payload.len() as u64;
+            shared.bytes.fetch_add(bytes, Ordering::Relaxed);
             Some((payload, from))
         });
-        let shared = &*self.shared;
         let dropped = shared.queue.push(counted, (self.now_ns)(), last);
         shared.queue_drops.fetch_add(dropped, Ordering::Relaxed);
-        shared.datagrams.fetch_add(datagrams, Ordering::Relaxed);
-        shared.bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(datagrams)
     }
 }
