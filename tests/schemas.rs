@@ -64,10 +64,10 @@ fn status() -> Shape {
 fn reports() -> Vec<(String, Shape)> {
     let records = values(&report_samples::all());
     let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
-        kind @ ("latency" | "drop-summary") => kind.to_owned(),
+        kind @ ("latency" | "drop-summary" | "flow-summary") => kind.to_owned(),
         _ => "packet".to_owned(),
     };
-    ["latency", "drop-summary", "packet"]
+    ["latency", "drop-summary", "flow-summary", "packet"]
         .into_iter()
         .map(|name| {
             let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();

@@ -203,7 +203,8 @@ struct walk_request {
 	__u64 now_ns;
 	__u64 idle_ns;
 	__u64 loss_timeout_ns;
-	__u32 slice; /* flows before a pause */
+	__u64 summary_ns; /* flows with a packet since then are summarised; 0: none */
+	__u32 slice;	  /* flows before a pause */
 	__u32 seen;
 };
 
@@ -216,6 +217,7 @@ enum walk_finding {
 	WALK_PAUSE = 0, /* the slice is done */
 	WALK_IDLE = 1,
 	WALK_LOSS = 2, /* a loss period that nobody ended, or a loss that was not told yet */
+	WALK_SUMMARY = 3,
 };
 
 enum walk {

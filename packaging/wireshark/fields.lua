@@ -37,6 +37,7 @@ return function()
     local NPROTO = {
         [0] = "Ethernet", [1] = "drop header, Ethernet", [2] = "switch-local header, Ethernet", [3] = "Host-INT drop summary",
         [4] = "Host-INT latency", [5] = "hostint extended latency", [6] = "hostint extended drop summary",
+        [7] = "hostint flow summary",
     }
     local NPROT = { [0] = "Ethernet", [1] = "IPv4", [2] = "IPv6" }
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
@@ -177,6 +178,20 @@ return function()
         gap_time = time("hostint.gap_time", "Arrival of the packet before the first gap"),
         gap_seq = u32("hostint.gap_seq", "Last sequence number before the first gap"),
         lost = u32("hostint.lost", "Lost packets"),
+        first = u64("hostint.totals.first_ns", "First packet (ns since the Unix epoch)"),
+        last = u64("hostint.totals.last_ns", "Last packet (ns since the Unix epoch)"),
+        total_packets = u64("hostint.totals.packets", "Packets"),
+        total_bytes = u64("hostint.totals.bytes", "Bytes"),
+        total_lost = u64("hostint.totals.lost", "Lost for good"),
+        reordered = u64("hostint.totals.reordered", "Reordered"),
+        duplicates = u64("hostint.totals.duplicates", "Duplicates"),
+        late = u64("hostint.totals.late", "Too late to be told from duplicates"),
+        restarts = u32("hostint.totals.restarts", "Restarts of the numbering"),
+        latency_min = ProtoField.int32("hostint.totals.latency_min_ns", "Least latency (ns)", DEC),
+        latency_max = ProtoField.int32("hostint.totals.latency_max_ns", "Greatest latency (ns)", DEC),
+        latency_sum = ProtoField.int64("hostint.totals.latency_sum_ns", "Sum of latencies (ns)", DEC),
+        slots = u32("hostint.totals.slots", "Slots of the histogram in use", HEX),
+        slot = u32("hostint.totals.slot", "Packets in a slot of the histogram"),
         clock = u8("hostint.clock", "Clock that stamps packets", DEC, CLOCKS),
         clock_synchronised = bool("hostint.clock_synchronised", "Clock is synchronised"),
         clock_told = bool("hostint.clock_told", "Report tells of the clock"),

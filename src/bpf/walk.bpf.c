@@ -62,7 +62,7 @@ int walk_sink_flows(struct bpf_iter__bpf_map_elem *ctx)
 	const struct sink_flow *flow = ctx->value;
 	__u32 which = WALK_SINK;
 	struct walk_request *request = bpf_map_lookup_elem(&walk_requests, &which);
-	bool waits, withheld;
+	bool waits, withheld, idle;
 
 	if (!key || !flow || !request || !request->slice)
 		return 0;
@@ -70,8 +70,11 @@ int walk_sink_flows(struct bpf_iter__bpf_map_elem *ctx)
 	waits = flow->gap_ns && is_over(request->now_ns, flow->gap_ns, 2 * request->loss_timeout_ns);
 	if (waits || withheld)
 		tell(ctx, key, WALK_LOSS);
-	if (!waits && flow->first_ns && is_over(request->now_ns, flow->last_ns, request->idle_ns))
+	idle = !waits && flow->first_ns && is_over(request->now_ns, flow->last_ns, request->idle_ns);
+	if (idle)
 		tell(ctx, key, WALK_IDLE);
+	else if (request->summary_ns && flow->first_ns && flow->last_ns >= request->summary_ns)
+		tell(ctx, key, WALK_SUMMARY);
 	pause_after_slice(ctx, request);
 	return 0;
 }

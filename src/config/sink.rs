@@ -24,6 +24,8 @@ pub struct SinkConfig {
     pub mark: DscpMark,
     pub extension_port: u16,
     pub report_period: Span,
+    /// 0: never.
+    pub summary_period: Span,
     pub loss_timeout: Span,
     pub idle_flow_timeout: Span,
     /// Ascending, at most 16, each from 1 ns to about 2 s.
@@ -94,6 +96,8 @@ impl SinkOptions {
         }
         check_receivers(&self.collector, self.report_to_sender, &mut faults);
         check_format(self.report_format, self.compat, &mut faults);
+        let summary_period = span(self.summary_period, 0);
+        check_summaries(summary_period, self.compat, &mut faults);
         let max_flows = self.max_flows.unwrap_or(65536);
         if !(1..=16_777_216).contains(&max_flows) {
             faults.push(fault(
@@ -118,6 +122,7 @@ impl SinkOptions {
             mark,
             extension_port,
             report_period: span(self.report_period, 2000),
+            summary_period,
             loss_timeout,
             idle_flow_timeout,
             latency_buckets_ns: buckets,
@@ -237,6 +242,26 @@ fn check_format(format: Option<ReportFormat>, compat: Option<Compat>, faults: &m
     }
 }
 
+fn check_summaries(period: Span, compat: Option<Compat>, faults: &mut Vec<Fault>) {
+    if period.0.is_zero() {
+        return;
+    }
+    if period.0 < SHORTEST_SUMMARY_PERIOD {
+        faults.push(fault(
+            &["summary-period"],
+            format!(
+                "a summary period of {period} is shorter than a pass over the flow table (try 1s or more; 0s: never)"
+            ),
+        ));
+    }
+    if compat == Some(Compat::HostInt) {
+        faults.push(fault(
+            &["summary-period", "compat"],
+            "collectors of Host-INT do not know summaries (leave summary-period or compat out)",
+        ));
+    }
+}
+
 fn check_prefixes(texts: &[String], faults: &mut Vec<Fault>) -> Vec<Prefix> {
     let mut found = Vec::new();
     for (i, text) in texts.iter().enumerate() {
@@ -316,14 +341,26 @@ fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
     found
 }
 
-/// Bytes of the longest report as an IP packet.
+/// Flow tables are passed over no more often.
+const SHORTEST_SUMMARY_PERIOD: Duration = Duration::from_secs(1);
+
+/// Bytes of the longest report as an IP packet, other than a summary,
 const REPORT_BYTES: u32 = 256;
+/// and of a summary.
+const SUMMARY_BYTES: u64 = 332;
 
 impl SinkConfig {
     /// Bytes that a report costs at most, to all who get it.
     pub fn report_bytes(&self) -> u32 {
         let receivers = self.collectors.len() + usize::from(self.report_to_sender.is_some());
         REPORT_BYTES.saturating_mul(receivers as u32)
+    }
+}
+
+impl SinkConfig {
+    /// Bytes that a summary costs at most; packet senders get none.
+    pub fn summary_bytes(&self) -> u64 {
+        SUMMARY_BYTES * self.collectors.len() as u64
     }
 }
 

@@ -84,6 +84,10 @@ pub struct SinkOptions {
     #[arg(long, value_name = "TIME")]
     pub report_period: Option<Span>,
 
+    /// Tell collectors so often the totals of each flow that had packets, from 1s; 0s: never [default: 0s]
+    #[arg(long, value_name = "TIME")]
+    pub summary_period: Option<Span>,
+
     /// A missing sequence number is lost after this time [default: 200ms]
     #[arg(long, value_name = "TIME")]
     pub loss_timeout: Option<Span>,

@@ -59,7 +59,8 @@ impl From<&FlowKey> for flow_key {
     }
 }
 
-fn low16(ifindex: u32) -> u16 {
+/// As reports tell ports.
+pub(super) fn low16(ifindex: u32) -> u16 {
     (ifindex & 0xffff) as u16
 }
 

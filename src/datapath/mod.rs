@@ -23,6 +23,7 @@ pub mod sink_links;
 pub mod source;
 pub mod source_settings;
 mod stage;
+mod summaries;
 pub mod sweeper;
 mod walker;
 pub mod watch;

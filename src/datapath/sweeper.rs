@@ -13,8 +13,11 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::sink::Sink;
 use super::source::FLOWS_MAP;
+use super::summaries::Summaries;
+pub use super::summaries::SummaryPlan;
 use super::walker::{Walker, Walks, Wanted};
-use crate::model::{FlowKey, Tally};
+use crate::model::{FlowKey, SummaryEvent, Tally};
+use crate::os::clock;
 
 /// The sink's flow table and what is due in it.
 pub struct Sweeper {
@@ -24,6 +27,8 @@ pub struct Sweeper {
     idle_ns: u64,
     due: VecDeque<(Instant, flow_key)>,
     walker: Walker,
+    begins: bool,
+    summaries: Summaries,
     seen: u64,
     tally: Option<Arc<Mutex<Tally>>>,
     /// How many flows the last complete pass saw.
@@ -44,6 +49,8 @@ impl Sweeper {
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
             walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
+            begins: true,
+            summaries: Summaries::new(clock::realtime_ns()),
             seen: 0,
             tally: None,
             seen_in_pass: 0,
@@ -58,6 +65,11 @@ impl Sweeper {
         }
         self.loss_timeout = loss_timeout;
         self.idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
+    }
+
+    /// How often to summarise flows from now on.
+    pub fn set_summaries(&mut self, plan: SummaryPlan) {
+        self.summaries.set(plan);
     }
 
     /// Whom to tell of flows that are removed. While it is read, none is: that may wait for the next pass.
@@ -98,41 +110,49 @@ impl Sweeper {
     }
 
     /// Looks through the next slice of the table: removes idle flows; ends loss periods whose begin was not heard
-    /// of because the ring was full.
+    /// of because the ring was full; finds those that are to be summarised.
     pub fn step(&mut self, now_ns: u64) -> io::Result<Step> {
+        if std::mem::take(&mut self.begins) {
+            self.summaries.begin_pass(now_ns, self.loss_timeout);
+        }
         let found = self.walker.slice(&Wanted {
             now_ns,
             idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
+            summary_ns: self.summaries.since_ns(),
         })?;
         self.seen += u64::from(found.seen);
+        self.begins = found.end;
         if found.end {
             self.seen_in_pass = std::mem::take(&mut self.seen);
         }
         self.sweep(&found.loss)?;
+        let mut step = Step {
+            end: found.end,
+            ..Step::default()
+        };
+        for key in &found.summary {
+            let flow = self.flows.get(key)?;
+            step.summaries
+                .extend(flow.and_then(|flow| self.summaries.of(key, &flow, 0)));
+        }
         let idle_ns = self.idle_ns;
         let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);
         let mut tally = match self.tally.as_deref().map(Mutex::try_lock) {
             None => None,
             Some(Ok(tally)) => Some(tally),
             Some(Err(TryLockError::Poisoned(tally))) => Some(tally.into_inner()),
-            Some(Err(TryLockError::WouldBlock)) => {
-                return Ok(Step {
-                    removed: 0,
-                    end: found.end,
-                });
-            }
+            Some(Err(TryLockError::WouldBlock)) => return Ok(step),
         };
         let told = |key: &flow_key, flow: &sink_flow| {
             // A record without a packet yet is no flow.
             if let Some(tally) = tally.as_mut().filter(|_| flow.first_ns != 0) {
                 tally.end(key.into(), flow.into());
             }
+            step.summaries.extend(self.summaries.of(key, flow, 1));
         };
-        Ok(Step {
-            removed: remove_if(&self.flows, &found.idle, is_idle, told)?,
-            end: found.end,
-        })
+        step.removed = remove_if(&self.flows, &found.idle, is_idle, told)?;
+        Ok(step)
     }
 
     /// All slices, and how many flows were removed.
@@ -157,9 +177,11 @@ pub fn rest_after(took_ns: u64) -> Duration {
 }
 
 /// What was done in one slice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Step {
     pub removed: u64,
+    /// What is to be told of flows, those that were removed included.
+    pub summaries: Vec<SummaryEvent>,
     /// The table's end was reached.
     pub end: bool,
 }
@@ -201,8 +223,8 @@ impl SourceSweeper {
     /// Looks through the next slice: removes flows that are idle for `idle_ns`.
     pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<Step> {
         let nothing = Step {
-            removed: 0,
             end: true,
+            ..Step::default()
         };
         let Some(flows) = Map::open(&pins.map(FLOWS_MAP))? else {
             self.table = None;
@@ -221,11 +243,13 @@ impl SourceSweeper {
             now_ns,
             idle_ns,
             loss_timeout_ns: 0,
+            summary_ns: 0,
         })?;
         let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
         Ok(Step {
             removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
             end: found.end,
+            ..Step::default()
         })
     }
 }

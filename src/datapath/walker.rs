@@ -33,6 +33,8 @@ pub struct Wanted {
     pub idle_ns: u64,
     /// and those that wait twice as long for a number.
     pub loss_timeout_ns: u64,
+    /// Flows with a packet since then; 0: none.
+    pub summary_ns: u64,
 }
 
 /// What a slice found.
@@ -40,6 +42,7 @@ pub struct Wanted {
 pub struct Found {
     pub idle: Vec<flow_key>,
     pub loss: Vec<flow_key>,
+    pub summary: Vec<flow_key>,
     /// Flows that were looked at.
     pub seen: u32,
     /// The table's end was reached.
@@ -120,6 +123,7 @@ impl Walker {
                 now_ns: wanted.now_ns,
                 idle_ns: wanted.idle_ns,
                 loss_timeout_ns: wanted.loss_timeout_ns,
+                summary_ns: wanted.summary_ns,
                 slice: SLICE,
                 seen: 0,
             },
@@ -134,7 +138,7 @@ impl Walker {
         };
         let mut found = Found::default();
         let mut bytes = [0; size_of::<walk_record>()];
-        while found.idle.len() + found.loss.len() < FINDINGS {
+        while found.idle.len() + found.loss.len() + found.summary.len() < FINDINGS {
             let len = match place.read(&mut bytes) {
                 // A million flows without a finding: the next call goes on.
                 Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
@@ -150,6 +154,7 @@ impl Walker {
             match walk_finding(record.finding) {
                 walk_finding::WALK_IDLE => found.idle.push(record.key),
                 walk_finding::WALK_LOSS => found.loss.push(record.key),
+                walk_finding::WALK_SUMMARY => found.summary.push(record.key),
                 _ => break,
             }
         }

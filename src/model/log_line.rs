@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Body, Hop, PacketReport, Report};
+use super::{Body, FlowSummary, Hop, PacketReport, Report};
 
 /// Displays a report as Host-INT logs it, without the line's end.
 ///
@@ -61,9 +61,43 @@ impl fmt::Display for LogLine<'_> {
                     summary.count
                 )
             }
+            Body::FlowSummary(summary) => summary_line(summary, f),
             Body::Packet(report) => packet_line(report, f),
         }
     }
+}
+
+fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let FlowSummary { flow, totals, .. } = summary;
+    write!(
+        f,
+        "Time: {} s Type: Flow Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
+         SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
+         First: {} ns Last: {} ns Packets: {} Bytes: {} Lost: {} Reordered: {} Duplicates: {} \
+         Late: {} Restarts: {} LatencyMin: {} ns LatencyMax: {} ns LatencySum: {} ns",
+        summary.time_s,
+        summary.source_node,
+        summary.source_port,
+        summary.sink_node,
+        summary.sink_port,
+        flow.src,
+        flow.dst,
+        flow.protocol,
+        flow.sport,
+        flow.dport,
+        totals.first_ns,
+        totals.last_ns,
+        totals.packets,
+        totals.bytes,
+        totals.lost,
+        totals.reordered,
+        totals.duplicates,
+        totals.late,
+        totals.restarts,
+        totals.latency_min_ns,
+        totals.latency_max_ns,
+        totals.latency_sum_ns
+    )
 }
 
 /// The standard kinds of v0.5; reports of later versions are shown as far as they fit.

@@ -8,6 +8,7 @@ mod diagnosis;
 mod drop_reasons;
 mod encapsulation;
 mod flow;
+mod flow_summary;
 mod headers;
 mod hex;
 mod history;
@@ -40,6 +41,7 @@ pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use flow::{FlowKey, Transport, Vlans};
+pub use flow_summary::{FlowSummary, FlowTotals, SummaryEvent};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
-    Body, ClockState, DropReasons, Extension, FlowKey, Hop, IntHeader, Metadata, NodeId,
-    QueueDepth, Report, ReportDomain, ReportVersion,
+    Body, ClockState, DropReasons, Extension, FlowKey, FlowTotals, Hop, IntHeader, Metadata,
+    NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
 };
 
 /// Names the shape of [`Record`]; a change that breaks readers changes it.
@@ -74,6 +74,9 @@ pub struct Record {
     pub(super) seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) gap: Option<GapRecord>,
+    /// Of the flow since it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) totals: Option<FlowTotals>,
     #[serde(flatten)]
     pub(super) metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +115,7 @@ pub(super) struct HopRecord {
     pub(super) egress_ts_ns: u32,
 }
 
-/// Source or sink: as a hop of a latency report, or by node and port in a drop-summary.
+/// Source or sink: as a hop of a latency report, or by node and port in summaries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(super) enum EndRecord {
@@ -245,6 +248,18 @@ impl Record {
                     count: summary.count,
                     time_s: summary.gap_time_s,
                 });
+            }
+            Body::FlowSummary(summary) => {
+                self.report_time_s = Some(summary.time_s);
+                self.source = Some(EndRecord::Port {
+                    node: summary.source_node,
+                    port: summary.source_port,
+                });
+                self.sink = Some(EndRecord::Port {
+                    node: summary.sink_node,
+                    port: summary.sink_port,
+                });
+                self.totals = Some(summary.totals);
             }
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
-    Hop, HopStack, HwId, LatencyReport, Observation, Packet, PacketReport, QuotedHeaders, Record,
-    Report, ReportVersion, ReportedPacket, Transport, Vlans,
+    FlowSummary, Hop, HopStack, HwId, LatencyReport, NodeId, Observation, Packet, PacketReport,
+    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Transport, Vlans,
 };
 
 /// Why a line is no report.
@@ -86,6 +86,9 @@ impl Record {
         match self.kind.as_ref() {
             "latency" => self.latency().map(Body::Latency),
             "drop-summary" => self.drop_summary().map(Body::DropSummary),
+            "flow-summary" => {
+                (self.flow_summary()).map(|summary| Body::FlowSummary(Box::new(summary)))
+            }
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
                 Ok(Body::Packet(Box::new(self.packet_report())))
             }
@@ -126,19 +129,8 @@ impl Record {
     }
 
     fn drop_summary(&self) -> Result<DropSummary, BadRecord> {
-        let (
-            Some(EndRecord::Port {
-                node: source_node,
-                port: source_port,
-            }),
-            Some(EndRecord::Port {
-                node: sink_node,
-                port: sink_port,
-            }),
-        ) = (self.source, self.sink)
-        else {
-            return Err(self.bad("source or sink", "is no node and port"));
-        };
+        let (source_node, source_port) = self.port(self.source)?;
+        let (sink_node, sink_port) = self.port(self.sink)?;
         let gap = self.needed(self.gap, "gap")?;
         Ok(DropSummary {
             version: self.version,
@@ -151,6 +143,20 @@ impl Record {
             before_seq: gap.first_seq.wrapping_sub(1),
             count: gap.count,
             flow: self.needed(self.flow, "flow")?,
+        })
+    }
+
+    fn flow_summary(&self) -> Result<FlowSummary, BadRecord> {
+        let (source_node, source_port) = self.port(self.source)?;
+        let (sink_node, sink_port) = self.port(self.sink)?;
+        Ok(FlowSummary {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            source_node,
+            sink_node,
+            source_port,
+            sink_port,
+            flow: self.needed(self.flow, "flow")?,
+            totals: self.needed(self.totals, "totals")?,
         })
     }
 
@@ -180,6 +186,13 @@ impl Record {
         match end {
             Some(EndRecord::Hop { hop, queue }) => Ok((Hop::from(&hop), queue)),
             _ => Err(self.bad(what, "is no hop")),
+        }
+    }
+
+    fn port(&self, end: Option<EndRecord>) -> Result<(NodeId, u16), BadRecord> {
+        match end {
+            Some(EndRecord::Port { node, port }) => Ok((node, port)),
+            _ => Err(self.bad("source or sink", "is no node and port")),
         }
     }
 

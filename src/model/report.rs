@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockState, FlowKey, HopStack, NodeId, PacketReport, QuotedHeaders, ReportVersion};
+use super::{
+    ClockState, FlowKey, FlowSummary, HopStack, NodeId, PacketReport, QuotedHeaders, ReportVersion,
+};
 
 /// The UDP port to which reports are sent unless configured otherwise.
 pub const REPORT_PORT: u16 = 32766;
@@ -64,6 +66,8 @@ pub enum Body {
     DropSummary(DropSummary),
     /// NProto 4, Host-INT's latency report, or 5, the extended one; hostint's of v2.0: a packet's hops.
     Latency(LatencyReport),
+    /// NProto 7, hostint's: what a flow had since it began.
+    FlowSummary(Box<FlowSummary>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -161,6 +165,7 @@ impl Observation {
             Body::Packet(report) => report.kind(self.flags),
             Body::DropSummary(_) => "drop-summary",
             Body::Latency(_) => "latency",
+            Body::FlowSummary(_) => "flow-summary",
         }
     }
 
@@ -170,6 +175,7 @@ impl Observation {
             Body::Packet(report) => report.flow(),
             Body::DropSummary(summary) => Some(summary.flow),
             Body::Latency(report) => Some(report.flow()),
+            Body::FlowSummary(summary) => Some(summary.flow),
         }
     }
 
@@ -179,6 +185,7 @@ impl Observation {
             Body::Packet(report) => report.node,
             Body::DropSummary(summary) => Some(summary.sink_node),
             Body::Latency(report) => Some(report.reporter()),
+            Body::FlowSummary(summary) => Some(summary.sink_node),
         }
     }
 
@@ -188,7 +195,7 @@ impl Observation {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
             Body::Packet(report) => report.latency_ns(),
-            Body::DropSummary(_) => None,
+            Body::DropSummary(_) | Body::FlowSummary(_) => None,
         }
     }
 
@@ -198,10 +205,11 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
+            Body::FlowSummary(_) => ReportVersion::V05,
         }
     }
 
-    /// The source address of the reported packets, in the kinds that an INT sink sends.
+    /// The source address of the reported packets, in the kinds that an INT sink sends to packet senders.
     pub fn packet_sender(&self) -> Option<IpAddr> {
         match &self.body {
             Body::Latency(report) => Some(report.flow().src),

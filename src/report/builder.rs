@@ -1,8 +1,9 @@
 //! Makes a report's content from a sink event.
 
 use crate::model::{
-    Body, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId, LatencyEvent,
-    LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket, SinkEvent, Vlans,
+    Body, ClockState, DropSummary, Encapsulation, Flags, FlowSummary, Hop, HopStack, HwId,
+    LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket,
+    SinkEvent, SummaryEvent, Vlans,
 };
 
 /// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
@@ -33,7 +34,25 @@ impl Builder {
             SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true),
             SinkEvent::Gap(_) => return None,
         };
-        Some(Observation {
+        Some(self.observation(body, dropped))
+    }
+
+    /// A flow's totals to report, at `now_ns` since the Unix epoch.
+    pub fn summary(&self, event: &SummaryEvent, now_ns: u64) -> Observation {
+        let summary = FlowSummary {
+            time_s: whole_seconds(now_ns),
+            source_node: event.source_node,
+            sink_node: self.sink_node,
+            source_port: event.source_port,
+            sink_port: event.sink_port,
+            flow: event.flow,
+            totals: event.totals,
+        };
+        self.observation(Body::FlowSummary(Box::new(summary)), false)
+    }
+
+    fn observation(&self, body: Body, dropped: bool) -> Observation {
+        Observation {
             hw_id: HwId::default(),
             flags: Flags {
                 dropped,
@@ -43,7 +62,7 @@ impl Builder {
             },
             clock: self.clock,
             body,
-        })
+        }
     }
 
     fn latency(&self, event: &LatencyEvent, now_ns: u64) -> LatencyReport {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{Arrival, Body, DropReasons, Flags, PacketReport, Report};
+use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`;
 /// the time is UTC, and left out with the exporter where nobody knows the arrival.
@@ -63,6 +63,7 @@ impl fmt::Display for TextLine<'_> {
         }
         let kind = match observation.kind() {
             "drop-summary" => "LOSS",
+            "flow-summary" => "summary",
             "drop" => "DROP",
             "ethernet" => "packet",
             "intermediate" => "transit",
@@ -101,6 +102,7 @@ impl fmt::Display for TextLine<'_> {
                 summary.source_node,
                 summary.sink_node
             )?,
+            Body::FlowSummary(summary) => flow_summary(summary, f)?,
             Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }
         write!(f, "  report {sequence}")?;
@@ -112,6 +114,32 @@ impl fmt::Display for TextLine<'_> {
             None => Ok(()),
         }
     }
+}
+
+fn flow_summary(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let totals = &summary.totals;
+    write!(f, "{} packets {} bytes", totals.packets, totals.bytes)?;
+    for (count, what) in [
+        (totals.lost, "lost"),
+        (totals.reordered, "reordered"),
+        (totals.duplicates, "duplicates"),
+        (totals.late, "late"),
+        (totals.restarts.into(), "restarts"),
+    ] {
+        if count != 0 {
+            write!(f, " {count} {what}")?;
+        }
+    }
+    let mean = totals.latency_mean_ns().unwrap_or_default();
+    write!(
+        f,
+        "  latency {} to {}, mean {}  node {} -> {}",
+        Nanoseconds(totals.latency_min_ns.into()),
+        Nanoseconds(totals.latency_max_ns.into()),
+        Nanoseconds(mean),
+        summary.source_node,
+        summary.sink_node
+    )
 }
 
 /// What a node said about one packet, without the two spaces that separate the parts.

@@ -13,6 +13,7 @@ pub mod report;
 mod report_extended;
 mod report_hostint;
 pub mod report_standard;
+mod report_summary;
 pub mod report_v05;
 pub mod report_v10;
 pub mod report_v20;

@@ -16,7 +16,7 @@ const LAYOUT: u8 = 1;
 const FLAG_IPV6: u8 = 0x80;
 const FLAG_QUEUE: u8 = 0x40;
 
-const FLOW_BYTES: usize = 44;
+pub(super) const FLOW_BYTES: usize = 44;
 const QUEUE_BYTES: usize = 8;
 
 /// A VLAN id has 12 bits.
@@ -89,7 +89,10 @@ pub(super) fn emit_drop_summary(summary: &DropSummary, out: &mut Vec<u8>) {
 }
 
 /// A flow and its flags, of which `further` are known besides the address family's.
-fn decode_flow(cursor: &mut Cursor<'_>, further: u8) -> Result<(FlowKey, u8), DecodeError> {
+pub(super) fn decode_flow(
+    cursor: &mut Cursor<'_>,
+    further: u8,
+) -> Result<(FlowKey, u8), DecodeError> {
     cursor.expect_u8("flow layout", LAYOUT)?;
     let flags = cursor.u8("flow flags")?;
     let unknown = flags & !(FLAG_IPV6 | further);
@@ -111,7 +114,7 @@ fn decode_flow(cursor: &mut Cursor<'_>, further: u8) -> Result<(FlowKey, u8), De
     Ok((flow, flags))
 }
 
-fn emit_flow(flow: &FlowKey, flags: u8, out: &mut Vec<u8>) {
+pub(super) fn emit_flow(flow: &FlowKey, flags: u8, out: &mut Vec<u8>) {
     let family = match flow.src.is_ipv6() || flow.dst.is_ipv6() {
         true => FLAG_IPV6,
         false => 0,

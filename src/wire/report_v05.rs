@@ -1,7 +1,7 @@
 //! Telemetry Report v0.5: the fixed header, the standard kinds, and the way to Host-INT's and ours.
 
 use super::cursor::Cursor;
-use super::{DecodeError, packet, report_extended, report_hostint};
+use super::{DecodeError, packet, report_extended, report_hostint, report_summary};
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
     PacketReport, Report, ReportVersion, ReportedPacket,
@@ -18,6 +18,7 @@ const KIND_DROP_SUMMARY: u8 = 3;
 const KIND_LATENCY: u8 = 4;
 const KIND_EXTENDED_LATENCY: u8 = 5;
 const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
+const KIND_FLOW_SUMMARY: u8 = 7;
 
 const FLAG_DROPPED: u8 = 0x80;
 const FLAG_CONGESTED_QUEUE: u8 = 0x40;
@@ -73,11 +74,15 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
         KIND_EXTENDED_DROP_SUMMARY => {
             Body::DropSummary(report_extended::decode_drop_summary(datagram, timestamp)?)
         }
+        KIND_FLOW_SUMMARY => {
+            let summary = report_summary::decode(datagram, timestamp)?;
+            Body::FlowSummary(Box::new(summary))
+        }
         found => {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 6",
+                expected: "0 to 7",
             });
         }
     };
@@ -120,6 +125,10 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
                 report_extended::emit_latency(flow, *queue, latency, out);
             }
         },
+        Body::FlowSummary(summary) => {
+            emit_header(KIND_FLOW_SUMMARY, report, out);
+            report_summary::emit(summary, out);
+        }
     }
 }
 
@@ -159,6 +168,7 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
         Body::Packet(packet) => packet.metadata.ingress_ts.unwrap_or_default() as u32,
         Body::DropSummary(summary) => summary.time_s,
         Body::Latency(latency) => latency.time_s,
+        Body::FlowSummary(summary) => summary.time_s,
     };
     out.extend(timestamp.to_be_bytes());
 }

@@ -43,10 +43,16 @@ pub fn with_reports() -> Vec<String> {
         .filter_map(|entry| {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let name = name.strip_suffix(".hex")?;
-            ["hostint_report", "hostint_drop", "ihr_", "tr"]
-                .iter()
-                .any(|first| name.starts_with(first))
-                .then(|| name.to_owned())
+            [
+                "hostint_report",
+                "hostint_drop",
+                "hostint_flow",
+                "ihr_",
+                "tr",
+            ]
+            .iter()
+            .any(|first| name.starts_with(first))
+            .then(|| name.to_owned())
         })
         .collect();
     names.sort_unstable();

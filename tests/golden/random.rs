@@ -168,6 +168,37 @@ impl Random {
         }
     }
 
+    /// The histogram has any of its slots in use, or none.
+    pub fn flow_summary(&mut self) -> FlowSummary {
+        let used = self.u32() & self.u32();
+        FlowSummary {
+            time_s: self.u32(),
+            source_node: NodeId(self.u32()),
+            sink_node: NodeId(self.u32()),
+            source_port: self.u16(),
+            sink_port: self.u16(),
+            flow: self.flow(),
+            totals: FlowTotals {
+                first_ns: self.next(),
+                last_ns: self.next(),
+                packets: self.next(),
+                bytes: self.next(),
+                lost: self.next(),
+                reordered: self.next(),
+                duplicates: self.next(),
+                late: self.next(),
+                restarts: self.u32(),
+                latency_min_ns: self.u32().cast_signed(),
+                latency_max_ns: self.u32().cast_signed(),
+                latency_sum_ns: self.next().cast_signed(),
+                histogram: std::array::from_fn(|slot| match used >> slot & 1 {
+                    0 => 0,
+                    _ => self.u32(),
+                }),
+            },
+        }
+    }
+
     pub fn clock(&mut self) -> ClockState {
         use ClockSource::{Nic, Realtime, Tai, Unknown};
         ClockState {
@@ -178,9 +209,10 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 5 {
+        let body = match self.u8() % 6 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
+            4 => Body::FlowSummary(Box::new(self.flow_summary())),
             _ => Body::Latency(self.latency()),
         };
         Report {

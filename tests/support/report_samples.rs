@@ -55,6 +55,7 @@ fn variants(report: Report) -> [Report; 5] {
         Body::Latency(latency) => {
             latency.hops = HopStack::newest_first(&[*latency.hops.sink(); 3]).unwrap()
         }
+        Body::FlowSummary(summary) => summary.flow.vlans = vlans,
         Body::Packet(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {

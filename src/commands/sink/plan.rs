@@ -83,6 +83,11 @@ pub fn say_form(config: &SinkConfig) {
         _ => return,
     };
     log::info(sentence);
+    if !config.summary_period.0.is_zero() {
+        log::info(
+            "summaries of flows are sent as v0.5, because the standard has no report about a flow",
+        );
+    }
 }
 
 fn check_device(dev: &str) -> Result<()> {

@@ -22,7 +22,7 @@ use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
-use crate::datapath::sweeper::{SourceSweeper, Sweeper, rest_after};
+use crate::datapath::sweeper::{SourceSweeper, SummaryPlan, Sweeper, rest_after};
 use crate::datapath::{attachments, events, grants};
 use crate::model::{ClockSource, ClockState, SinkEvent};
 use crate::os::notify::Notify;
@@ -126,9 +126,12 @@ pub fn serve(
         events_malformed: 0,
         leases,
     });
-    if let Some(metrics) = &metrics {
+    {
         let sweeper = &mut pipeline.borrow_mut().sweeper;
-        sweeper.tell(Arc::clone(&metrics.tally));
+        sweeper.set_summaries(summary_plan(config));
+        if let Some(metrics) = &metrics {
+            sweeper.tell(Arc::clone(&metrics.tally));
+        }
     }
     let mut follower = Follower::start();
     let mut troubles = Troubles::default();
@@ -173,7 +176,7 @@ pub fn serve(
             pins,
             sink,
             &plan.config,
-            &mut pipeline.borrow_mut().sweeper,
+            &mut pipeline.borrow_mut(),
             &mut before,
         );
         troubles.note("pass over flow tables", stepped);
@@ -229,6 +232,14 @@ pub fn serve(
             sink.note(daemon_counter::DAEMON_PID, 0)?;
             return Ok(End::Asked);
         }
+    }
+}
+
+fn summary_plan(config: &SinkConfig) -> SummaryPlan {
+    SummaryPlan {
+        period: config.summary_period.0,
+        report_bytes: config.report_bytes().into(),
+        summary_bytes: config.summary_bytes(),
     }
 }
 
@@ -292,6 +303,7 @@ fn go_on(
     pipeline
         .sweeper
         .set_timeouts(config.loss_timeout.0, config.idle_flow_timeout.0);
+    pipeline.sweeper.set_summaries(summary_plan(config));
     if let Some(leases) = &mut pipeline.leases
         && config.lease_key != before.config.lease_key
     {
@@ -324,7 +336,7 @@ impl Passes {
         pins: &Pins,
         sink: &Sink,
         config: &SinkConfig,
-        sweeper: &mut Sweeper,
+        pipeline: &mut Pipeline,
         before: &mut Before,
     ) -> Result<()> {
         let now = Instant::now();
@@ -334,7 +346,11 @@ impl Passes {
         let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::realtime_ns();
         if now >= self.sink_due {
-            let step = sweeper.step(now_ns)?;
+            let step = pipeline.sweeper.step(now_ns)?;
+            for event in &step.summaries {
+                let summary = pipeline.builder.summary(event, now_ns);
+                pipeline.emitter.emit(summary);
+            }
             before.expired += step.removed;
             if step.end {
                 grants::expire(&sink.grants)?;

@@ -1,0 +1,98 @@
+//! Which flows are summarised, when, and who pays for it.
+
+use std::time::{Duration, Instant};
+
+use super::abi::{flow_key, sink_flow};
+use super::events::low16;
+use crate::model::{FlowTotals, NodeId, SummaryEvent};
+
+/// How often flows are summarised.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SummaryPlan {
+    /// 0: never.
+    pub period: Duration,
+    /// What a flow pays for one of its reports and for one of its summaries, to all who get them.
+    pub report_bytes: u64,
+    pub summary_bytes: u64,
+}
+
+/// Periods, each of which begins with a pass over the flow table.
+#[derive(Debug)]
+pub(super) struct Summaries {
+    plan: SummaryPlan,
+    due: Instant,
+    begun_ns: u64,
+    /// In this pass, flows with packets since.
+    since_ns: Option<u64>,
+}
+
+impl Summaries {
+    pub(super) fn new(now_ns: u64) -> Self {
+        Self {
+            plan: SummaryPlan::default(),
+            due: Instant::now(),
+            begun_ns: now_ns,
+            since_ns: None,
+        }
+    }
+
+    pub(super) fn set(&mut self, plan: SummaryPlan) {
+        let latest = Instant::now() + plan.period;
+        self.due = match self.plan.period.is_zero() {
+            true => latest,
+            false => latest.min(self.due),
+        };
+        self.plan = plan;
+    }
+
+    /// A pass begins. A packet before the last period counts for this one if its loss could not be told then.
+    pub(super) fn begin_pass(&mut self, now_ns: u64, loss_timeout: Duration) {
+        let now = Instant::now();
+        self.since_ns = None;
+        if self.plan.period.is_zero() || now < self.due {
+            return;
+        }
+        let margin_ns = 2 * loss_timeout.as_nanos() as u64;
+        self.since_ns = Some(self.begun_ns.saturating_sub(margin_ns));
+        self.begun_ns = now_ns;
+        self.due = now + self.plan.period;
+    }
+
+    /// For the kernel half: 0 for none.
+    pub(super) fn since_ns(&self) -> u64 {
+        self.since_ns.unwrap_or(0)
+    }
+
+    /// The flow's totals, unless the flow brought too few bytes for all reports that it may have caused so far, of which
+    /// so many are none of a period that had packets.
+    pub(super) fn of(&self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
+        let period_ns = self.plan.period.as_nanos() as u64;
+        let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);
+        // Its first and its last packet need not be in the same period.
+        let summaries = lived_ns.checked_div(period_ns)? + 2 + more;
+        let reports = u64::from(flow.reports).saturating_mul(self.plan.report_bytes);
+        let price = summaries.saturating_mul(self.plan.summary_bytes);
+        let paid = price.saturating_add(reports) <= flow.earned_bytes;
+        (paid && flow.first_ns != 0).then(|| SummaryEvent {
+            flow: key.into(),
+            source_node: NodeId(flow.source_node),
+            source_port: flow.source_port,
+            sink_port: low16(flow.ifindex),
+            totals: FlowTotals {
+                first_ns: flow.first_ns,
+                last_ns: flow.last_ns,
+                packets: flow.packets,
+                bytes: flow.bytes,
+                lost: flow.lost.saturating_sub(flow.recovered),
+                reordered: flow.reordered,
+                duplicates: flow.duplicates,
+                late: flow.late,
+                restarts: flow.restarts,
+                latency_min_ns: flow.latency_min_ns,
+                latency_max_ns: flow.latency_max_ns,
+                latency_sum_ns: flow.latency_sum_ns,
+                histogram: flow.histogram,
+            },
+        })
+    }
+}
