@@ -364,7 +364,7 @@ fn refusals_name_what_is_wrong() {
             with(0, 0x34),
             "telemetry report version 3, expected 0 (v0.5), 1 (v1.0) or 2 (v2.0)",
         ),
-        (with(0, 7), "report kind (NProto) 7, expected 0 to 6"),
+        (with(0, 8), "report kind (NProto) 8, expected 0 to 7"),
         (
             report[..91].to_vec(),
             "latency report of 91 bytes, expected 88 or 100 without, 92 or 104 with the node ID \
@@ -482,7 +482,7 @@ fn refusals_of_extended_reports_name_what_is_wrong() {
             "flow-summary report of 171 bytes, expected 156 and 4 for each slot of the histogram",
         ),
         (
-            with(&summary, 152, 1),
+            with(&summary, 152, 3),
             "flow-summary report of 172 bytes, expected 156 and 4 for each slot of the histogram",
         ),
         (

@@ -1022,7 +1022,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --bpffs --help --version"
+            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1065,6 +1065,10 @@ _hostint() {
                     return 0
                     ;;
                 --report-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --summary-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

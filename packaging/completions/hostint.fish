@@ -46,6 +46,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d '
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-period -d 'Report each flow\'s latency at least this often [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l summary-period -d 'Tell collectors so often the totals of each flow that had packets, from 1s; 0s: never [default: 0s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l loss-timeout -d 'A missing sequence number is lost after this time [default: 200ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l idle-flow-timeout -d 'Forget flows that are idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r

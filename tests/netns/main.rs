@@ -38,6 +38,7 @@ mod root {
     mod rotation;
     mod schemas;
     mod stage;
+    mod summaries;
     mod superpackets;
     mod traffic;
     mod trust;

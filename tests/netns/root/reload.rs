@@ -298,6 +298,7 @@ strict = true
 lease-key = \"{}\"
 max-new-flows = 5
 max-reports = 6
+summary-period = \"1m\"
 ",
             key.display()
         ),
@@ -306,7 +307,8 @@ max-reports = 6
         said.contains(
             "applied: [sink] allow, bucket-hold, collector, drop-tagged, dscp-mask, dscp-value, encap, \
              extension-port, idle-flow-timeout, latency-buckets, lease-key, loss-timeout, max-new-flows, \
-             max-reports, report-format, report-period, report-to-sender, strict\n"
+             max-reports, report-format, report-period, report-to-sender, strict, \
+             summary-period\n"
         ),
         "{said}"
     );

@@ -1,0 +1,132 @@
+//! What a collector hears of whole flows is what the sink counts.
+
+use serde_json::Value;
+
+use crate::exchange::flow;
+use crate::netns::{Daemon, Host, Lab, await_that};
+
+/// What the collector wrote about flows to this port, oldest first.
+fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
+    let lines = collect.stdout();
+    let lines = lines.lines().map(serde_json::from_str);
+    let mut lines: Vec<Value> = lines.map(Result::unwrap).collect();
+    lines.retain(|line| line["kind"] == "flow-summary" && line["flow"]["dport"] == port);
+    lines
+}
+
+fn collector(host: &Host) -> Daemon {
+    host.start("collect --json --listen 127.0.0.1", "collecting")
+}
+
+#[test]
+fn a_summary_tells_what_status_tells() {
+    const PACKETS: u64 = 9_240;
+    for format in ["v0.5", "v1.0", "v2.0"] {
+        let lab = Lab::new();
+        let mut collect = collector(&lab.b);
+        let mut b = lab.b.sink(&format!(
+            "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 1s \
+             --report-format {format}"
+        ));
+        let _a = lab.a.sink("--dev a0 --node-id 1");
+        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source add-dest --static 10.9.2.1");
+        // Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
+        let mut held = None;
+        crate::line::install(&lab, move |n, packet| match n % 10 {
+            1 => Vec::new(),
+            2 => {
+                held = Some(packet);
+                Vec::new()
+            }
+            4 => vec![packet.clone(), packet],
+            _ => [Some(packet), held.take()].into_iter().flatten().collect(),
+        });
+        let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+        let small = lab.a.udp("10.9.1.1:5001");
+        small.send_to(&[1], "10.9.2.1:6001").unwrap();
+        for n in 0..PACKETS - 1 {
+            from.send_to(&n.to_be_bytes(), "10.9.2.1:6000").unwrap();
+        }
+        let tenth = PACKETS / 10;
+        await_that(&format!("{format}: a summary tells all packets"), || {
+            let last = summaries(&collect, 6000).pop();
+            last.is_some_and(|last| {
+                let totals = &last["totals"];
+                let come = totals["packets"].as_u64().unwrap() + totals["lost"].as_u64().unwrap();
+                come == PACKETS - 1 + totals["duplicates"].as_u64().unwrap()
+            })
+        });
+        let all = summaries(&collect, 6000);
+        let last = all.last().unwrap();
+        let totals = &last["totals"];
+        let status = lab.b.status();
+        let flow = flow(&status, format, 6000);
+        for key in [
+            "first_ns",
+            "last_ns",
+            "packets",
+            "bytes",
+            "lost",
+            "reordered",
+            "duplicates",
+            "late",
+            "restarts",
+            "latency_min_ns",
+            "latency_max_ns",
+            "histogram",
+        ] {
+            assert_eq!(totals[key], flow[key], "{format}: {key}");
+        }
+        assert_eq!(
+            totals["latency_sum_ns"].as_i64().unwrap() / totals["packets"].as_i64().unwrap(),
+            flow["latency_mean_ns"],
+            "{format}"
+        );
+        for (key, wanted) in [("lost", tenth), ("reordered", tenth), ("duplicates", tenth)] {
+            // The packet to the other port is one of those that the line counts.
+            let told = totals[key].as_u64().unwrap();
+            assert!(told.abs_diff(wanted) <= 1, "{format}: {told} {key}");
+        }
+        assert_eq!(last["version"], "0.5", "{format}");
+        assert_eq!(last["source"]["node"], 1, "{format}");
+        assert_eq!(last["sink"]["node"], 2, "{format}");
+        assert!(
+            all.iter()
+                .all(|one| one["totals"]["first_ns"] == totals["first_ns"])
+        );
+        assert_eq!(summaries(&collect, 6001), [] as [Value; 0], "{format}");
+
+        assert_eq!(b.end(), Some(0));
+        assert_eq!(collect.end(), Some(0));
+        let said = collect.stderr();
+        assert!(said.contains(" 0 lost on the way"), "{format}: {said}");
+        drop(to);
+    }
+}
+
+#[test]
+fn a_flow_that_is_forgotten_is_summarised_a_last_time() {
+    let lab = Lab::new();
+    let collect = collector(&lab.b);
+    let _b = lab.b.sink(
+        "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 1h \
+         --idle-flow-timeout 1s",
+    );
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    for _ in 0..100 {
+        from.send_to(&[7; 64], "10.9.2.1:6000").unwrap();
+    }
+    await_that("the flow is summarised", || {
+        !summaries(&collect, 6000).is_empty()
+    });
+    let all = summaries(&collect, 6000);
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0]["totals"]["packets"], 100);
+    let status = lab.b.status();
+    assert_eq!(status["sink"]["flows_total"], 0);
+    drop(to);
+}
