@@ -92,7 +92,7 @@ fn as_v20(mut observation: Observation) -> Observation {
             };
         }
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::Packet(_) => {}
+        Body::FlowSummary(_) | Body::Packet(_) => {}
     }
     observation
 }
@@ -147,7 +147,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
             }
         }
         Body::DropSummary(summary) => summary.sink_node = node,
-        Body::Packet(_) => {}
+        Body::FlowSummary(_) | Body::Packet(_) => {}
     }
     observation
 }

@@ -204,7 +204,7 @@ struct walk_request {
 	__u64 idle_ns;
 	__u64 loss_timeout_ns;
 	__u64 summary_ns; /* flows with a packet since then are summarised; 0: none */
-	__u32 slice;	  /* flows before a pause */
+	__u32 slice;      /* flows before a pause */
 	__u32 seen;
 };
 
