@@ -120,7 +120,7 @@ fn as_v20(mut observation: Observation) -> Observation {
     match &mut observation.body {
         Body::Latency(report) => report.version = ReportVersion::V20,
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::Packet(_) => {}
+        Body::FlowSummary(_) | Body::Packet(_) => {}
     }
     observation
 }

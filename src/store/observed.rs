@@ -7,7 +7,7 @@ use crate::model::{Arrival, Body, FlowKey, NodeId, Report};
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Kinds by their numbers in the file, from 1 on; others are 0.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "latency",
     "drop-summary",
     "packet",
@@ -15,6 +15,7 @@ const KINDS: [&str; 7] = [
     "drop",
     "intermediate",
     "ethernet",
+    "flow-summary",
 ];
 
 /// What a report shows of its flow's sequence numbers.
@@ -28,6 +29,8 @@ pub enum Shown {
         last: u32,
         count: u32,
     },
+    /// None: a summary of packets that other reports tell of.
+    Nothing,
 }
 
 /// A report as roll-ups see it.
@@ -80,6 +83,12 @@ impl Observed {
                     last: summary.before_seq.wrapping_add(summary.count),
                     count: summary.count,
                 };
+            }
+            Body::FlowSummary(summary) => {
+                observed.time_ns = u64::from(summary.time_s) * NS_PER_S;
+                observed.source = Some(summary.source_node);
+                observed.sink = Some(summary.sink_node);
+                observed.shown = Shown::Nothing;
             }
             Body::Packet(report) => {
                 let path = report.path();

@@ -363,12 +363,14 @@ fn place(
                 Shown::Packet => 1,
                 Shown::Number(number) => flow.numbers.packet(number, time_ns),
                 Shown::Missing { last, count } => flow.numbers.missing(last, count, time_ns),
+                Shown::Nothing => 0,
             };
             (Some(flow.id), packets)
         }
         None => match observed.shown {
             Shown::Packet | Shown::Number(_) => (None, 1),
             Shown::Missing { count, .. } => (None, count.into()),
+            Shown::Nothing => (None, 0),
         },
     };
     let add = |sums: &mut Sums| sums.report(id, packets, observed.lost.into(), observed.latency_ns);
