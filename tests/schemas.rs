@@ -179,7 +179,7 @@ fn history() -> Shape {
             reports: 1,
             packets: 2,
             lost: 1,
-            reordered: 0,
+            reordered: latency.then_some(0),
             latency: spread.figures().filter(|_| latency),
         }
     };

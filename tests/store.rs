@@ -19,3 +19,5 @@ mod limits;
 mod numbers;
 #[path = "store/rollups.rs"]
 mod rollups;
+#[path = "store/totals.rs"]
+mod totals;

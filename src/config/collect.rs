@@ -57,7 +57,7 @@ pub struct CollectOptions {
     #[arg(long, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
 
-    /// Threads that receive; one more decodes [default: 2, on a host with one CPU 1]
+    /// Threads that receive; one more decodes [default: 2, on a host with one or two CPUs 1]
     #[arg(long, value_name = "N")]
     pub receivers: Option<u32>,
 
@@ -173,8 +173,8 @@ impl CollectOptions {
     }
 }
 
-/// One that decodes needs a CPU too.
+/// The one that decodes needs a CPU too.
 fn default_receivers() -> usize {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
-    DEFAULT_RECEIVERS.min(cpus)
+    (cpus - 1).clamp(1, DEFAULT_RECEIVERS)
 }

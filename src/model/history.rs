@@ -20,7 +20,8 @@ pub struct Figures {
     /// Packets sent, by the sequence numbers that the reports show.
     pub packets: u64,
     pub lost: u64,
-    pub reordered: u64,
+    /// Packets that arrived after later ones. `None` if no summary of a flow told: sinks send them if asked to.
+    pub reordered: Option<u64>,
     /// Of the latencies reported: news, not all packets. `None` if none was.
     pub latency: Option<LatencyFigures>,
 }

@@ -284,6 +284,7 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
                      packets INTEGER NOT NULL,
                      lost INTEGER NOT NULL,
                      reordered INTEGER NOT NULL,
+                     summaries INTEGER NOT NULL,
                      first_id INTEGER NOT NULL,
                      last_id INTEGER NOT NULL,
                      latency BLOB NOT NULL

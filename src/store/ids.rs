@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::numbers::Numbers;
 use super::observed::{Observed, address_bytes, address_of};
 use super::period::{Level, MAX_SUBJECT};
+use super::totals::Totals;
 use crate::model::{FlowKey, NodeId, Vlans};
 
 /// Pairs and classes beyond are those without an id.
@@ -27,6 +28,7 @@ type Name = (FlowKey, Option<NodeId>, Option<NodeId>);
 pub struct Followed {
     pub id: i64,
     pub numbers: Numbers,
+    pub totals: Totals,
     class: i64,
     first_ns: u64,
     until_ns: u64,
@@ -175,6 +177,7 @@ fn look_up(
         Ok(Followed {
             id: row.get(0)?,
             numbers: Numbers::default(),
+            totals: Totals::Unknown,
             class: row.get(1)?,
             first_ns: row.get::<_, i64>(2)? as u64,
             until_ns: row.get::<_, i64>(3)? as u64,
@@ -193,6 +196,7 @@ fn look_up(
     Ok(Followed {
         id,
         numbers: Numbers::default(),
+        totals: Totals::New { since_ns: time_ns },
         class,
         first_ns: time_ns,
         until_ns,

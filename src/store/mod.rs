@@ -14,6 +14,7 @@ mod retention;
 mod rollups;
 mod single;
 mod sums;
+mod totals;
 mod writer;
 
 pub use file::{SCHEMA_VERSION, StoreError};

@@ -29,8 +29,11 @@ pub enum Shown {
         last: u32,
         count: u32,
     },
-    /// None: a summary of packets that other reports tell of.
-    Nothing,
+    /// None: a summary, which tells how many packets came out of order since the flow began at the sink.
+    Total {
+        since_ns: u64,
+        reordered: u64,
+    },
 }
 
 /// A report as roll-ups see it.
@@ -88,7 +91,10 @@ impl Observed {
                 observed.time_ns = u64::from(summary.time_s) * NS_PER_S;
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);
-                observed.shown = Shown::Nothing;
+                observed.shown = Shown::Total {
+                    since_ns: summary.totals.first_ns,
+                    reordered: summary.totals.reordered,
+                };
             }
             Body::Packet(report) => {
                 let path = report.path();

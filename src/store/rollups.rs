@@ -65,7 +65,7 @@ impl Rows {
         // In their order in the file.
         changed.sort_unstable_by_key(|(key, _)| **key);
         let mut put = conn.prepare_cached(&format!(
-            "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             self.table.name(self.level)
         ))?;
         let mut bytes = Vec::new();
@@ -78,6 +78,7 @@ impl Rows {
                 sums.packets as i64,
                 sums.lost as i64,
                 sums.reordered as i64,
+                sums.summaries as i64,
                 sums.first_id,
                 sums.last_id,
                 &bytes,

@@ -10,7 +10,10 @@ pub struct Sums {
     pub reports: u64,
     pub packets: u64,
     pub lost: u64,
+    /// As told by summaries,
     pub reordered: u64,
+    /// so many of them.
+    pub summaries: u64,
     /// Between these ids all of its reports are.
     pub first_id: i64,
     pub last_id: i64,
@@ -18,7 +21,8 @@ pub struct Sums {
 }
 
 /// The columns of a row, behind its key.
-pub const COLUMNS: &str = "reports, packets, lost, reordered, first_id, last_id, latency";
+pub const COLUMNS: &str =
+    "reports, packets, lost, reordered, summaries, first_id, last_id, latency";
 
 impl Sums {
     /// Adds a report, whose id is larger than those of all before.
@@ -35,6 +39,12 @@ impl Sums {
         }
     }
 
+    /// Adds what a flow's summary tells beyond the one before it.
+    pub fn summary(&mut self, reordered: u64) {
+        self.reordered += reordered;
+        self.summaries += 1;
+    }
+
     pub fn merge(&mut self, other: &Self) {
         if other.reports == 0 {
             return;
@@ -48,13 +58,14 @@ impl Sums {
         self.packets = self.packets.saturating_add(other.packets);
         self.lost = self.lost.saturating_add(other.lost);
         self.reordered = self.reordered.saturating_add(other.reordered);
+        self.summaries = self.summaries.saturating_add(other.summaries);
         self.latency.merge(&other.latency);
     }
 
     /// Reads [`COLUMNS`], which begin in this place. A damaged histogram is one without values.
     pub fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
         let mut sums = Self::read_counts(row, at)?;
-        let latency = row.get_ref(at + 6)?.as_blob_or_null()?.unwrap_or_default();
+        let latency = row.get_ref(at + 7)?.as_blob_or_null()?.unwrap_or_default();
         sums.latency = LatencyHistogram::decode(latency).unwrap_or_default();
         Ok(sums)
     }
@@ -68,8 +79,9 @@ impl Sums {
             packets: count(1)?,
             lost: count(2)?,
             reordered: count(3)?,
-            first_id: row.get(at + 4)?,
-            last_id: row.get(at + 5)?,
+            summaries: count(4)?,
+            first_id: row.get(at + 5)?,
+            last_id: row.get(at + 6)?,
             latency: LatencyHistogram::new(),
         })
     }
@@ -79,7 +91,7 @@ impl Sums {
             reports: self.reports,
             packets: self.packets,
             lost: self.lost,
-            reordered: self.reordered,
+            reordered: (self.summaries > 0).then_some(self.reordered),
             latency: self.latency.figures(),
         }
     }

@@ -357,23 +357,35 @@ fn place(
     let pair = ids.pair(conn, observed)?;
     let class = ids.class(conn, entry.class.as_deref())?;
     let flow = ids.flow(conn, observed, pair, class)?;
+    let mut reordered = None;
     let (flow, packets) = match flow {
         Some(flow) => {
             let packets = match observed.shown {
                 Shown::Packet => 1,
                 Shown::Number(number) => flow.numbers.packet(number, time_ns),
                 Shown::Missing { last, count } => flow.numbers.missing(last, count, time_ns),
-                Shown::Nothing => 0,
+                Shown::Total {
+                    since_ns,
+                    reordered: total,
+                } => {
+                    reordered = Some(flow.totals.more(since_ns, total));
+                    0
+                }
             };
             (Some(flow.id), packets)
         }
         None => match observed.shown {
             Shown::Packet | Shown::Number(_) => (None, 1),
             Shown::Missing { count, .. } => (None, count.into()),
-            Shown::Nothing => (None, 0),
+            Shown::Total { .. } => (None, 0),
         },
     };
-    let add = |sums: &mut Sums| sums.report(id, packets, observed.lost.into(), observed.latency_ns);
+    let add = |sums: &mut Sums| {
+        sums.report(id, packets, observed.lost.into(), observed.latency_ns);
+        if let Some(more) = reordered {
+            sums.summary(more);
+        }
+    };
     let mut before = 0;
     if let Some(flow) = flow {
         before = rollups.add(conn, time_ns, (Table::Flow, flow), add)?;

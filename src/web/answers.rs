@@ -156,7 +156,7 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
 struct Row(
     NodeId,
     NodeId,
-    [u64; 5],
+    [Option<u64>; 5],
     #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
 );
 
@@ -164,10 +164,10 @@ impl From<&PairFigures> for Row {
     fn from(pair: &PairFigures) -> Self {
         let figures = &pair.figures;
         let counts = [
-            pair.flows,
-            figures.reports,
-            figures.packets,
-            figures.lost,
+            Some(pair.flows),
+            Some(figures.reports),
+            Some(figures.packets),
+            Some(figures.lost),
             figures.reordered,
         ];
         let latency = figures.latency.map(|of| {

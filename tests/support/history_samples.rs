@@ -111,10 +111,10 @@ impl Synthetic {
             reports: packets / 40 + 1,
             packets,
             lost: lost as u64,
-            reordered: if chance((seed, "order")) < 0.1 {
-                packets / 5000
-            } else {
-                0
+            reordered: match chance((seed, "order")) {
+                rare if rare < 0.1 => Some(packets / 5000),
+                often if often < 0.9 => Some(0),
+                _ => None,
             },
             latency: Some(LatencyFigures {
                 samples: packets / 40 + 1,

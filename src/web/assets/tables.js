@@ -69,7 +69,7 @@ const FIGURES = {
   p99: latency("p99", "latency"),
   jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => row.latency && `${exact(row.latency.jitter_ns)} ns` },
   packets: { name: "packets", key: "packets", title: "packets sent, by their sequence numbers", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
-  reordered: { name: "reord.", title: "packets reordered", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
+  reordered: { name: "reord.", title: "packets that arrived after later ones; known where sinks send summaries (--summary-period)", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
 };
 
 export function flowName({ flow }) {

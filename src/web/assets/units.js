@@ -22,6 +22,7 @@ export function duration(ns) {
 }
 
 export function exact(count) {
+  if (count === undefined || count === null) return NONE;
   return whole.format(count);
 }
 
