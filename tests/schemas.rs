@@ -230,11 +230,11 @@ fn history() -> Shape {
         },
         View::Classes(vec![class(true), class(false)]),
         View::Flow {
-            flow: flow(true),
+            flow: Box::new(flow(true)),
             series: series.clone(),
         },
         View::Flow {
-            flow: flow(false),
+            flow: Box::new(flow(false)),
             series: series.clone(),
         },
         View::Series(series),

@@ -156,7 +156,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-size 
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-keep -d 'How many rotated files to keep [default: 5]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file that has a line as 80 = "acl deny" for each [default: int-host-reporter]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Serve a page of the history, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Threads that receive; one more decodes [default: 2, on a host with one CPU 1]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Threads that receive; one more decodes [default: 2, on a host with one or two CPUs 1]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l queue -d 'Memory for datagrams that wait to be decoded; more are dropped and counted [default: 64M]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store -d 'Keep reports in this file, for hostint history; none keeps nothing, and --read only what a file is named for [default: /var/lib/hostint/history.db, for others than root ~/.local/state/hostint/history.db]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l store-size -d 'Most that the store may take; the oldest reports go first, then the finest roll-ups [default: 4G]' -r

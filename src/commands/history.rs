@@ -113,7 +113,10 @@ fn ask(history: &mut Reader, command: &HistoryCommand, span: Span) -> Result<Opt
                 return Ok(None);
             };
             let series = history.series(&Subject::Flow(*id), span, *points)?;
-            View::Flow { flow, series }
+            View::Flow {
+                flow: Box::new(flow),
+                series,
+            }
         }
         HistoryCommand::Series {
             subject, points, ..

@@ -7,6 +7,7 @@ mod keeper;
 mod numbers;
 mod observed;
 mod period;
+mod place;
 mod plan;
 mod queue;
 mod reader;

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, ErrorCode};
 
 use super::file::{self, Lock, StoreError};
-use super::ids::{Ids, NONE};
-use super::keeper::{Batch, Entry, Keeper, StoreCounts};
-use super::observed::{Shown, exporter_bytes};
-use super::period::{ALL, Table};
+use super::ids::Ids;
+use super::keeper::{Batch, Keeper, StoreCounts};
+use super::observed::exporter_bytes;
+use super::place::place;
 use super::queue::{Queue, Taken};
 use super::retention::Limits;
 use super::rollups::RollUps;
-use super::sums::Sums;
 
 /// A transaction ends after this time, or after so many reports.
 const SPAN: Duration = Duration::from_secs(1);
@@ -334,73 +333,4 @@ impl Writer {
         }
         self.paused = Some(Instant::now() + PAUSE);
     }
-}
-
-/// Whose report it is.
-struct Placed {
-    flow: Option<i64>,
-    pair: i64,
-    class: i64,
-    before: i64,
-}
-
-/// Adds a report to its roll-ups.
-fn place(
-    conn: &Connection,
-    ids: &mut Ids,
-    rollups: &mut RollUps,
-    entry: &Entry,
-    id: i64,
-) -> rusqlite::Result<Placed> {
-    let observed = &entry.observed;
-    let time_ns = observed.time_ns;
-    let pair = ids.pair(conn, observed)?;
-    let class = ids.class(conn, entry.class.as_deref())?;
-    let flow = ids.flow(conn, observed, pair, class)?;
-    let mut reordered = None;
-    let (flow, packets) = match flow {
-        Some(flow) => {
-            let packets = match observed.shown {
-                Shown::Packet => 1,
-                Shown::Number(number) => flow.numbers.packet(number, time_ns),
-                Shown::Missing { last, count } => flow.numbers.missing(last, count, time_ns),
-                Shown::Total {
-                    since_ns,
-                    reordered: total,
-                } => {
-                    reordered = Some(flow.totals.more(since_ns, total));
-                    0
-                }
-            };
-            (Some(flow.id), packets)
-        }
-        None => match observed.shown {
-            Shown::Packet | Shown::Number(_) => (None, 1),
-            Shown::Missing { count, .. } => (None, count.into()),
-            Shown::Total { .. } => (None, 0),
-        },
-    };
-    let add = |sums: &mut Sums| {
-        sums.report(id, packets, observed.lost.into(), observed.latency_ns);
-        if let Some(more) = reordered {
-            sums.summary(more);
-        }
-    };
-    let mut before = 0;
-    if let Some(flow) = flow {
-        before = rollups.add(conn, time_ns, (Table::Flow, flow), add)?;
-    }
-    if pair != NONE {
-        rollups.add(conn, time_ns, (Table::Pair, pair), add)?;
-    }
-    if class != NONE {
-        rollups.add(conn, time_ns, (Table::Class, class), add)?;
-    }
-    rollups.add(conn, time_ns, (Table::Class, ALL), add)?;
-    Ok(Placed {
-        flow,
-        pair,
-        class,
-        before,
-    })
 }

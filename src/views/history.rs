@@ -28,7 +28,7 @@ pub enum View {
     },
     Classes(Vec<ClassFigures>),
     Flow {
-        flow: FlowFigures,
+        flow: Box<FlowFigures>,
         series: Series,
     },
     Series(Series),
