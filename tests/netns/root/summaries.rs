@@ -1,5 +1,6 @@
 //! What a collector hears of whole flows is what the sink counts.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::flow;
@@ -128,5 +129,57 @@ fn a_flow_that_is_forgotten_is_summarised_a_last_time() {
     assert_eq!(all[0]["totals"]["packets"], 100);
     let status = lab.b.status();
     assert_eq!(status["sink"]["flows_total"], 0);
+    drop(to);
+}
+
+#[test]
+fn summaries_begin_and_end_with_the_file() {
+    const SETTINGS: &str =
+        "[sink]\ndev = \"b0\"\nnode-id = 2\ncollector = \"127.0.0.1\"\nallow = \"10.9.1.0/24\"\n";
+    let lab = Lab::new();
+    let collect = collector(&lab.b);
+    let file = std::env::temp_dir().join(format!("{}.toml", lab.b.ns));
+    std::fs::write(&file, SETTINGS).unwrap();
+    let b = (lab.b).start(
+        &format!("sink --config {}", file.display()),
+        "sink attached",
+    );
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let send = || {
+        for _ in 0..100 {
+            from.send_to(&[7; 64], "10.9.2.1:6000").unwrap();
+        }
+    };
+    let apply = |more: &str| {
+        let before = b.stderr().len();
+        std::fs::write(&file, format!("{SETTINGS}{more}")).unwrap();
+        b.signal(Signal::SIGHUP);
+        await_that("the file is applied", || {
+            b.stderr()[before..].contains(" applied: [sink] summary-period")
+        });
+    };
+    send();
+    apply("summary-period = \"1s\"\n");
+    await_that("a flow is summarised", || {
+        send();
+        !summaries(&collect, 6000).is_empty()
+    });
+    apply("");
+    let sweeps = || {
+        let status = lab.b.status();
+        let counters = status["sink"]["daemon"].as_array().unwrap().clone();
+        let counter = counters.iter().find(|one| one["name"] == "sweeps");
+        counter.unwrap()["value"].as_u64().unwrap()
+    };
+    let (before, told) = (sweeps(), summaries(&collect, 6000).len());
+    await_that("the table is passed over three times", || {
+        send();
+        sweeps() >= before + 3
+    });
+    assert_eq!(summaries(&collect, 6000).len(), told);
+    std::fs::remove_file(&file).unwrap();
     drop(to);
 }
