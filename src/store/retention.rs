@@ -8,6 +8,9 @@ use super::rollups::{fact, set_fact};
 /// Rows that a transaction takes away at least, if so many are to go.
 const SLICE: u64 = 20_000;
 
+/// More than most rows have.
+const ROW_BYTES: u64 = 256;
+
 /// Pages given back in a transaction.
 const PAGES: u64 = 4096;
 
@@ -44,12 +47,20 @@ impl Limits {
             }
         }
         let room = self.bytes - (self.bytes / 8).min(64 << 20);
-        let over = used_bytes(conn)?.saturating_sub(room);
-        if over > 0 {
-            // A row is longer than that.
-            drop_oldest(conn, slice.min(over / 64 + 1000))?;
+        let mut left = slice;
+        while left > 0 {
+            let over = used_bytes(conn)?.saturating_sub(room);
+            if over == 0 {
+                break;
+            }
+            // Rows are shorter than that: no more goes than has to.
+            let gone = drop_oldest(conn, left.min(over / ROW_BYTES + 100))?;
+            if gone == 0 {
+                break;
+            }
+            left = left.saturating_sub(gone);
         }
-        give_back(conn)?;
+        give_back(conn, self.bytes)?;
         let before = hour.saturating_sub(self.hours_ns).min(i64::MAX as u64) as i64;
         // Once an hour is often enough for what takes a look at every flow.
         if before <= 0 || fact(conn, "forgot_ns")? >= before as u64 {
@@ -61,18 +72,18 @@ impl Limits {
     }
 }
 
-/// Makes room: single reports go first, then the finest roll-ups.
-fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<()> {
-    let mut left = slice.saturating_sub(drop_reports(conn, u64::MAX, slice)?);
+/// Makes room: single reports go first, then the finest roll-ups. Says how many rows went.
+fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
+    let mut gone = drop_reports(conn, u64::MAX, slice)?;
     for level in Level::EACH {
         let before = level.key(droppable(conn, level)?, 0);
         for table in Table::EACH {
-            if left > 0 {
-                left = left.saturating_sub(drop_rows(conn, table, level, before, left)?);
+            if gone < slice {
+                gone += drop_rows(conn, table, level, before, slice - gone)?;
             }
         }
     }
-    Ok(())
+    Ok(gone)
 }
 
 /// Until when rows of a level may go: what coarser levels do not have yet stays, and so does what is still written to.
@@ -155,10 +166,11 @@ fn used_bytes(conn: &Connection) -> rusqlite::Result<u64> {
     Ok(pages * pragma(conn, "page_size")?)
 }
 
-/// Shortens the file if more than a quarter of it is free.
-fn give_back(conn: &Connection) -> rusqlite::Result<()> {
+/// Shortens the file if more than a quarter of it is free, or if it is too long.
+fn give_back(conn: &Connection, most_bytes: u64) -> rusqlite::Result<()> {
     let (pages, free) = (pragma(conn, "page_count")?, pragma(conn, "freelist_count")?);
-    if free > PAGES / 16 && free > pages / 4 {
+    let too_long = pages * pragma(conn, "page_size")? > most_bytes;
+    if free > 0 && too_long || free > PAGES / 16 && free > pages / 4 {
         let mut vacuum = conn.prepare_cached(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
         let mut steps = vacuum.query([])?;
         while steps.next()?.is_some() {}
