@@ -36,6 +36,14 @@ moved() { # the flow came further since, nothing is missing, nothing had INT in 
 	[ "$missing $bad" = "0 0" ] || fail "$1: $missing packets are missing, $bad are not as they were sent"
 	echo "ok: $1 ($seen packets)"
 }
+http() { # port, path: the answer's code
+	exec 3<>"/dev/tcp/127.0.0.1/$1"
+	printf 'GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n' "$2" >&3
+	cut -d ' ' -f 2 <&3 | head -n 1
+	exec 3<&-
+}
+answers() { [ "$(http "$1" "$2")" = 200 ]; }
+kept() { hostint history reports --json | grep -q '10\.5\.0\.1'; }
 step() { echo "-- $* ($(cut -d ' ' -f 1 /proc/uptime) s)"; }
 
 step "install"
@@ -54,6 +62,10 @@ cat >/etc/hostint/hostint.toml <<CONF
 dev = ["v0"]
 node-id = 2
 collector = ["127.0.0.1"]
+http = "127.0.0.1"
+
+[collect]
+http = "127.0.0.1"
 CONF
 
 step "start"
@@ -86,6 +98,21 @@ journalctl MESSAGE_ID=4b2bb9cc3abf4da1bc1d8b17d4c12a5a -o json | grep -q '"HOSTI
 journalctl -u hostint-sink -p warning -o cat | grep -q 'lease-key' || fail "no warning in the journal"
 tagged_early=$(in=$peer counter source tagged)
 [ "$tagged_early" -gt 20 ] || fail "the peer tagged only $tagged_early"
+
+step "history"
+await "the history has the flow" kept
+[ -f /var/lib/private/hostint/history.db ] || fail "the history is not in the service's state"
+for page in / /api/pairs /metrics /healthz /readyz; do
+	await "the collector answers $page" answers 13277 "$page"
+done
+for page in /metrics /healthz /readyz; do
+	await "the sink answers $page" answers 13276 "$page"
+done
+collector=$(show hostint-collect MainPID)
+systemctl reload hostint-collect.service || fail "cannot reload the collector"
+await "the collector goes on" test "$(show hostint-collect ActiveState)" = active
+[ "$(show hostint-collect MainPID)" = "$collector" ] || fail "the reload began another collector"
+echo "ok: history, page, metrics and health"
 
 step "reload"
 sed -i 's/^collector.*/&\nloss-timeout = "300ms"/' /etc/hostint/hostint.toml
