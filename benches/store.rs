@@ -88,7 +88,7 @@ type Ready = (Observed, Option<&'static str>, Vec<u8>);
 
 fn ready(network: &mut Synthetic, flow: usize, time_ns: u64) -> Ready {
     let sample = network.report(flow, time_ns);
-    let observed = Observed::new(&sample.report, Some(sample.arrival), 0);
+    let observed = Observed::new(&sample.report, Some(sample.arrival), || 0);
     (observed, sample.class, sample.datagram())
 }
 

@@ -18,8 +18,8 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
     let span = span(args)?;
     let place = keeping::place_to_read(args.store.as_deref());
-    let reasons = DropReasons::profile(DropReasons::PROFILES[0]).unwrap_or_default();
-    let mut reader = match Reader::open(&place, keeping::decoder(reasons)) {
+    let decoder = keeping::decoder(DropReasons::usual());
+    let mut reader = match Reader::open(&place, decoder) {
         Ok(reader) => reader,
         Err(err @ StoreError::Absent(_)) => {
             log::error(format_args!(

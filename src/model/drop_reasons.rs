@@ -75,6 +75,11 @@ impl DropReasons {
         ))
     }
 
+    /// The list where nobody chose one.
+    pub fn usual() -> Self {
+        Self::profile(Self::PROFILES[0]).unwrap_or_default()
+    }
+
     pub fn name(&self, code: u8) -> Option<&str> {
         self.0.get(&code).map(String::as_str)
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::clock;
 use super::observed::Observed;
 use super::queue::Queue;
 use crate::model::{Arrival, Report};
@@ -98,10 +98,8 @@ impl Keeper {
         class: Option<&str>,
         evidence: &[u8],
     ) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let observed =
-            || Observed::new(report, arrival, now.map_or(0, |now| now.as_nanos() as u64));
-        self.take(observed(), part, class, evidence);
+        let observed = Observed::new(report, arrival, clock::now_ns);
+        self.take(observed, part, class, evidence);
     }
 
     /// Takes a report that is read already.

@@ -1,5 +1,6 @@
 //! The collector's history: reports and roll-ups in one SQLite file.
 
+mod clock;
 mod file;
 mod flows;
 mod ids;

@@ -53,11 +53,11 @@ pub struct Observed {
 
 impl Observed {
     /// Its time is that of its arrival, else the report's own, else `now_ns`.
-    pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: u64) -> Self {
+    pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) -> Self {
         let observation = &report.observation;
         let kind = observation.kind();
         let mut observed = Self {
-            time_ns: now_ns,
+            time_ns: time_of(&observation.body, arrival, now_ns).min(i64::MAX as u64),
             exporter: arrival.map(|arrival| arrival.exporter),
             flow: observation.flow(),
             source: None,
@@ -72,13 +72,11 @@ impl Observed {
         };
         match &observation.body {
             Body::Latency(report) => {
-                observed.time_ns = u64::from(report.time_s) * NS_PER_S;
                 observed.source = Some(report.hops.source().node);
                 observed.sink = Some(report.hops.sink().node);
                 observed.shown = Shown::Number(report.sequence);
             }
             Body::DropSummary(summary) => {
-                observed.time_ns = u64::from(summary.time_s) * NS_PER_S;
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);
                 observed.lost = summary.count;
@@ -88,7 +86,6 @@ impl Observed {
                 };
             }
             Body::FlowSummary(summary) => {
-                observed.time_ns = u64::from(summary.time_s) * NS_PER_S;
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);
                 observed.shown = Shown::Total {
@@ -107,10 +104,6 @@ impl Observed {
                 }
             }
         }
-        if let Some(arrival) = arrival.filter(|arrival| arrival.received_ns > 0) {
-            observed.time_ns = arrival.received_ns;
-        }
-        observed.time_ns = observed.time_ns.min(i64::MAX as u64);
         observed
     }
 
@@ -118,6 +111,19 @@ impl Observed {
     pub fn pair(&self) -> Option<(NodeId, NodeId)> {
         Some((self.source?, self.sink?))
     }
+}
+
+fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) -> u64 {
+    if let Some(arrival) = arrival.filter(|arrival| arrival.received_ns > 0) {
+        return arrival.received_ns;
+    }
+    let own_s = match body {
+        Body::Latency(report) => report.time_s,
+        Body::DropSummary(summary) => summary.time_s,
+        Body::FlowSummary(summary) => summary.time_s,
+        Body::Packet(_) => return now_ns(),
+    };
+    u64::from(own_s) * NS_PER_S
 }
 
 /// An address and port as bytes.

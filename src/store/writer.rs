@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 
+use super::clock;
 use super::file::{self, Lock, StoreError};
 use super::ids::Ids;
 use super::keeper::{Batch, Keeper, StoreCounts};
@@ -290,9 +291,7 @@ impl Writer {
         super::rollups::set_fact(&self.conn, "last_id", (self.next_id - 1) as u64)?;
         let now_ns = match self.settings.from_file {
             true => rollups.newest_ns(),
-            false => SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |now| now.as_nanos() as u64),
+            false => clock::now_ns(),
         };
         if self.settings.limits.enforce(&self.conn, now_ns, written)? {
             self.ids.clear();

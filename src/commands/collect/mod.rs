@@ -85,7 +85,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     }
     health.lacks(Vec::new());
     let mut reload = Reload::new(args, plan);
-    let mut seen = 0;
+    let (mut seen, mut dropped) = (0, 0);
     let more = |seen| args.count.is_none_or(|count| seen < count);
     let mut notify = Notify::from_env();
     notify.ready();
@@ -121,10 +121,10 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         health.is_alive();
         if asked || Instant::now() >= next_publication {
             next_publication = Instant::now() + PUBLISH;
-            let dropped = board.status().store_drops;
             board.publish(&reports);
             let status = board.status();
             health.lacks(not_stored(status.store_drops - dropped));
+            dropped = status.store_drops;
             if asked {
                 summarize(&status, &reports);
             }

@@ -131,9 +131,8 @@ impl<W: Write> ReportLines<W> {
 
     /// From now on.
     pub(super) fn rename(&mut self, reasons: Option<DropReasons>, classes: Classes) {
-        let default = DropReasons::profile(DropReasons::PROFILES[0]);
         self.chosen.clone_from(&reasons);
-        self.reasons = reasons.or(default).unwrap_or_default();
+        self.reasons = reasons.unwrap_or_else(DropReasons::usual);
         self.classifier = Classifier::new(classes);
     }
 
