@@ -6,6 +6,7 @@ pub mod commands;
 pub mod config;
 pub mod control;
 pub mod datapath;
+pub mod engines;
 pub mod lease;
 pub mod model;
 pub mod os;

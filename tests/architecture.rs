@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("os", &[]),
     ("wire", &["model"]),
@@ -15,6 +15,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("lease", &["model", "wire"]),
     ("collector", &["model", "wire"]),
     ("control", &["model"]),
+    ("engines", &["model"]),
     ("store", &["model"]),
     ("views", &["model"]),
     ("web", &["model"]),
@@ -26,6 +27,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "config",
             "control",
             "datapath",
+            "engines",
             "lease",
             "model",
             "os",

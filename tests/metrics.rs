@@ -125,6 +125,17 @@ fn collect_status() -> CollectStatus {
         schema: COLLECT_SCHEMA,
         started_ns: 1_700_000_000_000_000_000,
         datagrams: 30,
+        engines: vec![EngineStatus {
+            engine: "kafka",
+            delivered: 20,
+            queue_drops: 4,
+            refused: 3,
+            abandoned: 2,
+            waiting: 1,
+            retries: 5,
+            trouble: Some("no broker answers".to_owned()),
+            ..EngineStatus::default()
+        }],
         exporters_total: 4,
         exporters: vec![
             exporter(Some(1), 1_000_000_000),

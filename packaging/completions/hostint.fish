@@ -166,6 +166,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-raw -d 
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-10s -d 'Keep figures of each ten seconds for this time [default: 1day]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1m -d 'Keep figures of each minute for this time [default: 14days]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1h -d 'Keep figures of each hour for this time [default: 1year]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l engine-queue -d 'Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r

@@ -5,6 +5,7 @@ use std::thread;
 
 use clap::Args;
 
+use super::engines::{EngineOptions, EnginesConfig};
 use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
@@ -67,6 +68,9 @@ pub struct CollectOptions {
 
     #[command(flatten)]
     pub store: StoreOptions,
+
+    #[command(flatten)]
+    pub engines: EngineOptions,
 }
 
 /// All settings of a collector, checked.
@@ -81,6 +85,7 @@ pub struct CollectConfig {
     pub drop_reasons: Option<DropReasons>,
     pub http: Option<String>,
     pub store: StoreConfig,
+    pub engines: EnginesConfig,
 }
 
 /// The file that lines go to.
@@ -129,6 +134,7 @@ impl CollectOptions {
         }
         let output = self.check_output(&mut faults);
         let store = self.store.check(&mut faults);
+        let engines = self.engines.check(&mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -143,6 +149,7 @@ impl CollectOptions {
             drop_reasons,
             http: self.http,
             store,
+            engines,
         })
     }
 

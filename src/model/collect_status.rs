@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::NodeId;
+use super::{EngineStatus, NodeId};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -48,6 +48,8 @@ pub struct CollectStatus {
     pub stored: u64,
     /// Reports that are not, because its queue was full or it could not be written.
     pub store_drops: u64,
+    /// What became of reports that were to go to engines, by engine.
+    pub engines: Vec<EngineStatus>,
     /// Exporters that are followed.
     pub exporters_total: usize,
     /// Exporters that were silent and made room for others.

@@ -7,7 +7,9 @@ mod dest;
 mod diagnosis;
 mod drop_reasons;
 mod encapsulation;
+mod engine_status;
 mod flow;
+mod flow_hash;
 mod flow_summary;
 mod headers;
 mod hex;
@@ -21,6 +23,7 @@ mod lease;
 mod log_line;
 mod metadata;
 mod node;
+mod observed;
 mod packet;
 mod packet_report;
 mod prefix;
@@ -40,7 +43,9 @@ pub use dest::Dest;
 pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
+pub use engine_status::EngineStatus;
 pub use flow::{FlowKey, Transport, Vlans};
+pub use flow_hash::FlowHash;
 pub use flow_summary::{FlowSummary, FlowTotals, SummaryEvent};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
@@ -61,10 +66,11 @@ pub use lease::{
 pub use log_line::LogLine;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use observed::{Observed, Shown};
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use prefix::{BadPrefix, Prefix};
-pub use record::{Arrival, RECORD_SCHEMA, Record};
+pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_read::BadRecord;
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,

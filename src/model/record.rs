@@ -25,100 +25,100 @@ pub struct Arrival {
 /// One report as flat JSON; what a kind of report does not have is left out.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct Record {
-    pub(super) schema: Cow<'static, str>,
-    pub(super) kind: Cow<'static, str>,
+    pub schema: Cow<'static, str>,
+    pub kind: Cow<'static, str>,
     #[serde(default)]
-    pub(super) version: ReportVersion,
+    pub version: ReportVersion,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) exporter: Option<IpAddr>,
+    pub exporter: Option<IpAddr>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) exporter_port: Option<u16>,
+    pub exporter_port: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) received_ns: Option<u64>,
-    pub(super) hw_id: u8,
-    pub(super) report_seq: u32,
+    pub received_ns: Option<u64>,
+    pub hw_id: u8,
+    pub report_seq: u32,
     #[serde(flatten)]
-    pub(super) flags: FlagsRecord,
+    pub flags: FlagsRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) report_time_s: Option<u32>,
+    pub report_time_s: Option<u32>,
     /// Of the packet at the sink, in reports that tell more than its low 32 bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) arrival_ns: Option<u64>,
+    pub arrival_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reporter_node: Option<NodeId>,
+    pub reporter_node: Option<NodeId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sink_clock: Option<Cow<'static, str>>,
+    pub sink_clock: Option<Cow<'static, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sink_clock_synchronised: Option<bool>,
+    pub sink_clock_synchronised: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) flow: Option<FlowKey>,
+    pub flow: Option<FlowKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) inner_flow: Option<FlowKey>,
+    pub inner_flow: Option<FlowKey>,
     /// Of the traffic, as the rules of who writes this name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) class: Option<String>,
+    pub class: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) source: Option<EndRecord>,
+    pub source: Option<EndRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) transit: Vec<HopRecord>,
+    pub transit: Vec<HopRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sink: Option<EndRecord>,
+    pub sink: Option<EndRecord>,
     /// `null` in a latency report of a single hop.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "told"
     )]
-    pub(super) latency_ns: Option<Option<i64>>,
+    pub latency_ns: Option<Option<i64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) seq: Option<u32>,
+    pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) gap: Option<GapRecord>,
+    pub gap: Option<GapRecord>,
     /// Of the flow since it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) totals: Option<FlowTotals>,
+    pub totals: Option<FlowTotals>,
     #[serde(flatten)]
-    pub(super) metadata: Metadata,
+    pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) drop_reason_name: Option<String>,
+    pub drop_reason_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) domain: Option<ReportDomain>,
+    pub domain: Option<ReportDomain>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) frame_bytes: Option<usize>,
+    pub frame_bytes: Option<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) int: Vec<IntHeader>,
+    pub int: Vec<IntHeader>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) extensions: Vec<Extension>,
+    pub extensions: Vec<Extension>,
 }
 
 /// The flags of the report header that are set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct FlagsRecord {
+pub struct FlagsRecord {
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) dropped: bool,
+    pub dropped: bool,
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) congested_queue: bool,
+    pub congested_queue: bool,
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) tracked_flow: bool,
+    pub tracked_flow: bool,
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) intermediate: bool,
+    pub intermediate: bool,
 }
 
 /// A hop; timestamps are the low 32 bits of nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
-pub(super) struct HopRecord {
-    pub(super) node: NodeId,
-    pub(super) ingress_port: u16,
-    pub(super) egress_port: u16,
-    pub(super) ingress_ts_ns: u32,
-    pub(super) egress_ts_ns: u32,
+pub struct HopRecord {
+    pub node: NodeId,
+    pub ingress_port: u16,
+    pub egress_port: u16,
+    pub ingress_ts_ns: u32,
+    pub egress_ts_ns: u32,
 }
 
 /// Source or sink: as a hop of a latency report, or by node and port in summaries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
-pub(super) enum EndRecord {
+pub enum EndRecord {
     Hop {
         #[serde(flatten)]
         hop: HopRecord,
@@ -134,11 +134,11 @@ pub(super) enum EndRecord {
 
 /// `last_seq` is `first_seq + count - 1`: exact for one hole, a lower bound for several.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
-pub(super) struct GapRecord {
-    pub(super) first_seq: u32,
-    pub(super) last_seq: u32,
-    pub(super) count: u32,
-    pub(super) time_s: u32,
+pub struct GapRecord {
+    pub first_seq: u32,
+    pub last_seq: u32,
+    pub count: u32,
+    pub time_s: u32,
 }
 
 /// Tells `null` from nothing.

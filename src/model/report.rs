@@ -199,6 +199,14 @@ impl Observation {
         }
     }
 
+    /// Why a packet was dropped, as the reporting device numbers reasons.
+    pub fn drop_reason(&self) -> Option<u8> {
+        match &self.body {
+            Body::Packet(report) => report.metadata.drop_reason,
+            _ => None,
+        }
+    }
+
     /// The version of the report.
     pub fn version(&self) -> ReportVersion {
         match &self.body {

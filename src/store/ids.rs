@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::coded::{address_bytes, address_of};
 use super::numbers::Numbers;
-use super::observed::{Observed, address_bytes, address_of};
 use super::period::{Level, MAX_SUBJECT};
 use super::totals::Totals;
-use crate::model::{FlowKey, NodeId, Vlans};
+use crate::model::{FlowKey, NodeId, Observed, Vlans};
 
 /// Pairs and classes beyond are those without an id.
 const MOST_PAIRS: usize = 1 << 16;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock;
-use super::observed::Observed;
 use super::queue::Queue;
-use crate::model::{Arrival, Report};
+use crate::model::{Arrival, Observed, Report};
 
 /// A batch this long is handed on.
 const REPORTS: usize = 1024;

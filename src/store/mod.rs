@@ -1,12 +1,12 @@
 //! The collector's history: reports and roll-ups in one SQLite file.
 
 mod clock;
+mod coded;
 mod file;
 mod flows;
 mod ids;
 mod keeper;
 mod numbers;
-mod observed;
 mod period;
 mod place;
 mod plan;
@@ -22,7 +22,6 @@ mod writer;
 pub use file::{SCHEMA_VERSION, StoreError};
 pub use keeper::{Keeper, StoreCounts};
 pub use numbers::Numbers;
-pub use observed::Observed;
 pub use reader::{Decode, Evidence, Reader};
 pub use retention::Limits;
 pub use writer::{Opened, Settings, Store};

@@ -4,10 +4,10 @@ use rusqlite::Connection;
 
 use super::ids::{Ids, NONE};
 use super::keeper::Entry;
-use super::observed::Shown;
 use super::period::{ALL, Table};
 use super::rollups::RollUps;
 use super::sums::Sums;
+use crate::model::Shown;
 
 /// Whose report it is.
 pub struct Placed {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::observed::exporter_of;
+use super::coded::exporter_of;
 use super::period::{ALL, Level, Table};
 use super::plan::Horizons;
 use super::reader::{Decode, Evidence, class_names, place_of};

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 use super::clock;
+use super::coded::{exporter_bytes, number_of};
 use super::file::{self, Lock, StoreError};
 use super::ids::Ids;
 use super::keeper::{Batch, Keeper, StoreCounts};
-use super::observed::exporter_bytes;
 use super::place::place;
 use super::queue::{Queue, Taken};
 use super::retention::Limits;
@@ -228,7 +228,7 @@ impl Writer {
                 placed.pair,
                 placed.class,
                 (placed.before > 0).then_some(placed.before),
-                observed.kind,
+                number_of(observed.kind),
                 observed.lost,
                 observed.latency_ns,
                 entry.part,

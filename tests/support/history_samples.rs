@@ -250,6 +250,13 @@ impl Synthetic {
             reports,
             reports_lost: exporters.iter().map(|one| one.lost).sum(),
             stored: reports,
+            engines: vec![EngineStatus {
+                engine: "kafka",
+                destination: "broker:9092".to_owned(),
+                trouble: Some("no broker answers".to_owned()),
+                trouble_since_ns: Some(1),
+                ..EngineStatus::default()
+            }],
             exporters_total: exporters.len(),
             exporters,
             ..CollectStatus::default()

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::output::Output;
 use super::report_lines::ReportLines;
 use crate::collector::ReceptionCounts;
-use crate::model::{COLLECT_SCHEMA, CollectStatus};
+use crate::model::{COLLECT_SCHEMA, CollectStatus, EngineStatus};
 use crate::os::clock;
 
 /// Exporters whose health is shown.
@@ -31,7 +31,11 @@ impl Board {
     }
 
     /// Shows what the decoder knows; to be called about once a second.
-    pub fn publish(&self, reports: &ReportLines<Output>) {
+    pub fn publish(
+        &self,
+        reports: &ReportLines<Output>,
+        engines: impl Iterator<Item = EngineStatus>,
+    ) {
         let sums = reports.exporters.counts();
         let health = reports.exporters.health(MOST_EXPORTERS);
         let lines = reports.output().counts();
@@ -48,6 +52,7 @@ impl Board {
             status.stored = keeper.counts().stored();
             status.store_drops = keeper.counts().drops();
         }
+        status.engines = engines.collect();
         status.exporters_total = sums.exporters;
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;

@@ -1,6 +1,7 @@
 //! `hostint collect`: datagrams become lines.
 
 mod board;
+mod engines;
 mod output;
 mod plan;
 mod read_reports;
@@ -18,7 +19,8 @@ use super::{give_up, keeping, page};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
 use crate::config::{COLLECT_HTTP_PORT, ConfigError};
-use crate::model::{CollectStatus, REPORT_PORT};
+use crate::engines::Patience;
+use crate::model::{CollectStatus, EngineStatus, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
 use crate::store::Store;
@@ -37,12 +39,14 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 
 pub fn run(args: &CollectArgs) -> Result<u8> {
     let plan = Plan::make(args)?;
-    if let Some(file) = &args.read {
-        let store = keeping::open(&plan.config.store, true)?;
-        let mut reports = report_lines(&plan)?;
-        return read_reports::run(file, args, store, &mut reports);
-    }
     let config = &plan.config;
+    let engines = engines::prepare(&config.engines)?;
+    if let Some(file) = &args.read {
+        let store = keeping::open(&config.store, true)?;
+        let mut reports = report_lines(&plan)?;
+        let engines = || engines::start(engines, &config.engines, Patience::Wait);
+        return read_reports::run(file, args, store, engines, &mut reports);
+    }
     let listener = if config.listen.is_empty() {
         Listener::bind_default(config.receivers)?
     } else {
@@ -55,6 +59,8 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     let mut reports = report_lines(&plan)?;
     let store = keeping::start(store)?;
     reports.keeper = store.as_ref().map(Store::keeper);
+    let mut engines = engines::start(engines, &config.engines, Patience::Drop)?;
+    reports.feed = (!engines.is_empty()).then(|| engines.feed());
     signals::install()
         .and_then(|()| signals::reload_on_hangup())
         .context("cannot handle signals")?;
@@ -85,7 +91,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     }
     health.lacks(Vec::new());
     let mut reload = Reload::new(args, plan);
-    let (mut seen, mut dropped) = (0, 0);
+    let (mut seen, mut before) = (0, CollectStatus::default());
     let more = |seen| args.count.is_none_or(|count| seen < count);
     let mut notify = Notify::from_env();
     notify.ready();
@@ -121,23 +127,25 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         health.is_alive();
         if asked || Instant::now() >= next_publication {
             next_publication = Instant::now() + PUBLISH;
-            board.publish(&reports);
+            board.publish(&reports, engines.statuses());
             let status = board.status();
-            health.lacks(not_stored(status.store_drops - dropped));
-            dropped = status.store_drops;
+            health.lacks(not_kept(&status, &before));
             if asked {
                 summarize(&status, &reports);
             }
             if notify.listens() {
                 notify.status(state_line(&status));
             }
+            before = status;
         }
     }
     notify.stopping();
-    board.publish(&reports);
+    board.publish(&reports, engines.statuses());
     summarize(&board.status(), &reports);
-    reports.keeper = None;
+    (reports.keeper, reports.feed) = (None, None);
+    let delivered = engines::finish(engines, false);
     keeping::finish(store)?;
+    delivered?;
     ensure!(
         !reception.is_done() || signals::ending(),
         "cannot go on: the receiving threads ended early"
@@ -184,10 +192,25 @@ fn summarize(status: &CollectStatus, reports: &ReportLines<Output>) {
     log::info(line);
 }
 
-/// What lacks, if reports since the last look are not in the store.
-fn not_stored(reports: u64) -> Vec<String> {
-    let lack = || format!("{reports} reports were not stored in the last second");
-    (reports > 0).then(lack).into_iter().collect()
+/// What lacks, if reports since the last look are not where they should be.
+fn not_kept(now: &CollectStatus, before: &CollectStatus) -> Vec<String> {
+    let mut lacking = Vec::new();
+    let dropped = now.store_drops - before.store_drops;
+    if dropped > 0 {
+        lacking.push(format!(
+            "{dropped} reports were not stored in the last second"
+        ));
+    }
+    for (at, engine) in now.engines.iter().enumerate() {
+        let lost = engine.lost() - before.engines.get(at).map_or(0, EngineStatus::lost);
+        if lost > 0 {
+            lacking.push(format!(
+                "{lost} reports were not delivered to {} in the last second",
+                engine.engine
+            ));
+        }
+    }
+    lacking
 }
 
 /// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.
@@ -199,12 +222,14 @@ fn state_line(status: &CollectStatus) -> String {
         Grouped(status.reports),
         Grouped(status.reports_lost)
     );
+    let not_delivered = status.engines.iter().map(EngineStatus::lost).sum();
     for (count, what) in [
         (status.undecodable, "undecodable"),
         (status.socket_drops, "dropped by the socket"),
         (status.queue_drops, "dropped at the queue"),
         (status.lines_lost, "not written"),
         (status.store_drops, "not stored"),
+        (not_delivered, "not delivered"),
     ] {
         if count > 0 {
             line += &format!(", {} {what}", Grouped(count));

@@ -10,9 +10,11 @@ use crate::cli::{CollectArgs, exit};
 use crate::collector::Lines;
 use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
+use crate::engines::Engines;
 use crate::model::{Arrival, REPORT_PORT, Record};
 use crate::store::{Opened, Store};
 
+use super::engines;
 use super::report_lines::ReportLines;
 use crate::commands::{give_up, keeping};
 
@@ -35,6 +37,7 @@ pub(super) fn run(
     file: &Path,
     args: &CollectArgs,
     store: Option<Opened>,
+    engines: impl FnOnce() -> Result<Engines>,
     reports: &mut ReportLines<impl Write>,
 ) -> Result<u8> {
     let live = file == Path::new("-");
@@ -50,6 +53,8 @@ pub(super) fn run(
     give_up(&[])?;
     let store = keeping::start(store)?;
     reports.keeper = store.as_ref().map(Store::keeper);
+    let mut engines = engines()?;
+    reports.feed = (!engines.is_empty()).then(|| engines.feed());
     let mut reader = BufReader::new(reader);
     let first = reader
         .fill_buf()
@@ -61,7 +66,10 @@ pub(super) fn run(
         read_capture(reader, &name, args, live, reports)
     };
     let flushed = reports.flush();
+    (reports.keeper, reports.feed) = (None, None);
+    let delivered = engines::finish(engines, true);
     keeping::finish(store)?;
+    delivered?;
     match flushed {
         Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
             Err(err).context("cannot write reports to standard output")

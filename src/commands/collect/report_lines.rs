@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::collector::{Exporters, ReportGroup, decode};
+use crate::engines::Feed;
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
 };
@@ -27,6 +28,8 @@ pub(super) struct ReportLines<W: Write> {
     group: Option<(Arrival, u32, Option<NodeId>)>,
     /// What takes reports to the store, if there is one.
     pub(super) keeper: Option<Keeper>,
+    /// What takes reports to engines, if there are any.
+    pub(super) feed: Option<Feed>,
 }
 
 impl<W: Write> ReportLines<W> {
@@ -41,6 +44,7 @@ impl<W: Write> ReportLines<W> {
             line: Vec::new(),
             group: None,
             keeper: None,
+            feed: None,
         };
         new.rename(reasons, classes);
         new
@@ -106,6 +110,11 @@ impl<W: Write> ReportLines<W> {
             keeper.keep(report, part, arrival, class, evidence);
         }
         let reasons = told.unwrap_or(&self.reasons);
+        if let Some(feed) = &mut self.feed {
+            let code = report.observation.drop_reason();
+            let reason = code.and_then(|code| reasons.name(code));
+            feed.take(report, arrival, reason, class, evidence.len());
+        }
         self.line.clear();
         if !self.json {
             let line = TextLine {
@@ -147,6 +156,9 @@ impl<W: Write> ReportLines<W> {
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if let Some(keeper) = &mut self.keeper {
             keeper.flush();
+        }
+        if let Some(feed) = &mut self.feed {
+            feed.flush();
         }
         self.out.flush()
     }

@@ -1,22 +1,10 @@
-//! What the store takes from a report.
+//! A report's essence, whatever kind it is: what histories and engines are made of.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use crate::model::{Arrival, Body, FlowKey, NodeId, Report};
+use super::{Arrival, Body, FlowKey, NodeId, Report};
 
 const NS_PER_S: u64 = 1_000_000_000;
-
-/// Kinds by their numbers in the file, from 1 on; others are 0.
-const KINDS: [&str; 8] = [
-    "latency",
-    "drop-summary",
-    "packet",
-    "local",
-    "drop",
-    "intermediate",
-    "ethernet",
-    "flow-summary",
-];
 
 /// What a report shows of its flow's sequence numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,7 +24,7 @@ pub enum Shown {
     },
 }
 
-/// A report as roll-ups see it.
+/// A report by what reports of all kinds have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Observed {
     pub time_ns: u64,
@@ -45,7 +33,8 @@ pub struct Observed {
     /// Where the reported packet entered the INT domain, and where it was last seen.
     pub source: Option<NodeId>,
     pub sink: Option<NodeId>,
-    pub kind: u8,
+    /// As [`super::Observation::kind`] says it.
+    pub kind: &'static str,
     pub latency_ns: Option<i64>,
     pub lost: u32,
     pub shown: Shown,
@@ -62,10 +51,7 @@ impl Observed {
             flow: observation.flow(),
             source: None,
             sink: None,
-            kind: KINDS
-                .iter()
-                .position(|one| *one == kind)
-                .map_or(0, |at| at as u8 + 1),
+            kind,
             latency_ns: observation.latency_ns(),
             lost: 0,
             shown: Shown::Packet,
@@ -124,31 +110,4 @@ fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) 
         Body::Packet(_) => return now_ns(),
     };
     u64::from(own_s) * NS_PER_S
-}
-
-/// An address and port as bytes.
-pub fn exporter_bytes(exporter: SocketAddr) -> Vec<u8> {
-    let mut bytes = address_bytes(exporter.ip());
-    bytes.extend(exporter.port().to_be_bytes());
-    bytes
-}
-
-pub fn exporter_of(bytes: &[u8]) -> Option<SocketAddr> {
-    let (address, port) = bytes.split_last_chunk::<2>()?;
-    Some(SocketAddr::new(
-        address_of(address)?,
-        u16::from_be_bytes(*port),
-    ))
-}
-
-pub fn address_bytes(address: IpAddr) -> Vec<u8> {
-    match address {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
-    }
-}
-
-pub fn address_of(bytes: &[u8]) -> Option<IpAddr> {
-    let v4 = <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from);
-    v4.or_else(|| <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from))
 }

@@ -1,0 +1,38 @@
+//! What can be set of the engines that a collector hands its reports on to.
+
+use clap::Args;
+
+use super::Size;
+use super::mistake::{Fault, fault};
+
+const DEFAULT_QUEUE: Size = Size(64 << 20);
+const LEAST_QUEUE: Size = Size(1 << 20);
+
+/// What can be set of engines of `hostint collect`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct EngineOptions {
+    /// Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]
+    #[arg(long, value_name = "SIZE")]
+    pub engine_queue: Option<Size>,
+}
+
+/// Settings of engines, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct EnginesConfig {
+    /// Bytes, for each.
+    pub queue: usize,
+}
+
+impl EngineOptions {
+    /// Checks everything and fills in defaults.
+    pub(super) fn check(self, faults: &mut Vec<Fault>) -> EnginesConfig {
+        let queue = self.engine_queue.unwrap_or(DEFAULT_QUEUE);
+        if queue < LEAST_QUEUE {
+            let why = format!("a queue of {queue} is too small (try {LEAST_QUEUE} or more)");
+            faults.push(fault(&["engine-queue"], why));
+        }
+        EnginesConfig {
+            queue: usize::try_from(queue.0).unwrap_or(usize::MAX),
+        }
+    }
+}

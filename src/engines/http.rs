@@ -1,0 +1,178 @@
+//! Requests to engines that speak HTTP: bounded in time, over TLS where the URL says https.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ureq::Agent;
+use ureq::http::Uri;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use super::Trouble;
+
+/// A request with its answer takes no longer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// So much of an answer is read; what engines say of errors is shorter.
+const MOST_ANSWER: u64 = 64 << 10;
+
+/// So much of an answer is shown.
+const MOST_SHOWN: usize = 300;
+
+/// Where requests go, and what goes along with each.
+pub struct HttpClient {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+/// What came back.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl HttpClient {
+    /// For an `http` or `https` URL. Of secrets only `headers` may have some: URLs stand in logs. Hosts are known by
+    /// the certificates that this system trusts.
+    ///
+    /// # Errors
+    /// What is wrong with the URL or the system's certificates.
+    pub fn new(url: &str, headers: Vec<(String, String)>) -> Result<Self, String> {
+        let scheme = check_url(url)?;
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(TIMEOUT))
+            .user_agent(concat!("hostint/", env!("CARGO_PKG_VERSION")));
+        if scheme == "https" {
+            config = config.tls_config(TlsConfig::builder().root_certs(trusted()?).build());
+        }
+        Ok(Self {
+            agent: config.build().new_agent(),
+            url: url.to_owned(),
+            headers,
+        })
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Posts the body to the URL with `behind` appended to it.
+    ///
+    /// # Errors
+    /// [`Trouble::Later`] if there was no answer.
+    pub fn post(&self, behind: &str, kind: &str, body: &[u8]) -> Result<Answer, Trouble> {
+        self.send(behind, kind, None, body)
+    }
+
+    /// As [`Self::post`], compressed by gzip on the way.
+    ///
+    /// # Errors
+    /// [`Trouble::Later`] if there was no answer.
+    pub fn post_gzip(&self, behind: &str, kind: &str, body: &[u8]) -> Result<Answer, Trouble> {
+        let packed = gzip(body).map_err(|err| Trouble::Refused(err.to_string()))?;
+        self.send(behind, kind, Some("gzip"), &packed)
+    }
+
+    /// As [`Self::post`], of a body that is encoded as `encoding` already.
+    ///
+    /// # Errors
+    /// [`Trouble::Later`] if there was no answer.
+    pub fn send(
+        &self,
+        behind: &str,
+        kind: &str,
+        encoding: Option<&str>,
+        body: &[u8],
+    ) -> Result<Answer, Trouble> {
+        let mut request = self
+            .agent
+            .post(format!("{}{behind}", self.url))
+            .content_type(kind);
+        if let Some(encoding) = encoding {
+            request = request.header("Content-Encoding", encoding);
+        }
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let later = |err: &dyn std::fmt::Display| {
+            Trouble::Later(format!("cannot deliver to {}: {err}", self.url))
+        };
+        let mut answer = request.send(body).map_err(|err| later(&err))?;
+        let status = answer.status().as_u16();
+        let mut read = Vec::new();
+        let body = answer.body_mut().as_reader();
+        body.take(MOST_ANSWER)
+            .read_to_end(&mut read)
+            .map_err(|err| later(&err))?;
+        Ok(Answer { status, body: read })
+    }
+}
+
+impl Answer {
+    /// What statuses say of requests to most engines: 2xx is success, 408, 425, 429 and 5xx may go better later.
+    ///
+    /// # Errors
+    /// Anything but success.
+    pub fn ordinary(self) -> Result<Vec<u8>, Trouble> {
+        match self.status {
+            200..=299 => Ok(self.body),
+            408 | 425 | 429 | 500..=599 => Err(Trouble::Later(self.said())),
+            _ => Err(Trouble::Refused(self.said())),
+        }
+    }
+
+    /// Status and the beginning of the body, on one line.
+    pub fn said(&self) -> String {
+        let text = String::from_utf8_lossy(&self.body);
+        let words: Vec<_> = text.split_whitespace().collect();
+        let shown: String = words.join(" ").chars().take(MOST_SHOWN).collect();
+        format!("HTTP status {} {shown}", self.status)
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// The scheme, `http` or `https`, of a URL that has a host and no password.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_url(url: &str) -> Result<&'static str, String> {
+    let wrong = |why: &str| format!("{url:?} {why} (expected for instance http://host:8123/)");
+    let uri: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
+    let authority = uri.authority().ok_or_else(|| wrong("names no host"))?;
+    if authority.as_str().contains('@') {
+        return Err(
+            "a user or password in a URL would stand in logs and lists of processes".into(),
+        );
+    }
+    match uri.scheme_str() {
+        Some("http") => Ok("http"),
+        Some("https") => Ok("https"),
+        _ => Err(wrong("is no http or https URL")),
+    }
+}
+
+fn trusted() -> Result<RootCerts, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let certs: Vec<_> = found
+        .certs
+        .iter()
+        .map(|cert| Certificate::from_der(cert.as_ref()).to_owned())
+        .collect();
+    if certs.is_empty() {
+        return Err("this system trusts no certificates (try the package ca-certificates)".into());
+    }
+    Ok(RootCerts::new_with_certs(&certs))
+}
+
+fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let room = Vec::with_capacity(body.len() / 4);
+    let mut encoder = GzEncoder::new(room, Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
+}
