@@ -79,7 +79,7 @@ fn sent_is_stored_and_every_counter_of_loss() {
             .collect();
         let idle = peak_kib(daemon.child.id());
         // Nobody reads the lines: the pipe is full soon, and the queue soon after.
-        let offered: u32 = 120_000;
+        let offered: u32 = 200_000;
         for number in 1..=offered {
             let mut datagram = report(number);
             if number % 10 == 0 {
@@ -118,7 +118,7 @@ fn sent_is_stored_and_every_counter_of_loss() {
         }
         daemon.signal(Signal::SIGTERM);
         let written = reader.join().unwrap();
-        assert!(written * 5 < sent, "{written} lines: no overload");
+        assert!(written * 10 < sent, "{written} lines: no overload");
         let (code, said) = daemon.end();
         assert_eq!(code, Some(0), "{said}");
         let [datagrams, reports, undecodable, socket, queue] = numbers(
