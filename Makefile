@@ -50,11 +50,11 @@ lint:
 	cargo clippy --locked --all-targets -- -D warnings
 	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.[ch]
 
-# Licences, duplicates, sources and known holes of what is linked in (deny.toml). Not a part of every run: cargo-deny
-# takes minutes to build, and what is known changes without us. ADVISORIES= leaves out what needs the network.
+# Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
+# us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does.
 ADVISORIES ?= advisories
 audit:
-	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: cargo install --locked cargo-deny)" >&2; exit 1; }
+	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: sudo packaging/install-build-deps.sh --audit)" >&2; exit 1; }
 	cargo deny check licenses bans sources $(ADVISORIES)
 
 # Writes man pages and completions from the command line's definition.

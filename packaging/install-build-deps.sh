@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
 # --demo adds what the demo uses, --test what the tests use, too (among it a browser; CHROMIUM names one that is there),
-# --vm what make test-vm uses, --lint what make lint uses, --package what packages are made and looked at with, --root
-# what tests of packages install them into.
+# --vm what make test-vm uses, --lint what make lint uses, --audit what make audit uses, --package what packages are made
+# and looked at with, --root what tests of packages install them into.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +10,7 @@ packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 demo=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux)
 components=()
 with_browser=
+with_audit=
 for argument; do
 	case $argument in
 	--demo) packages+=("${demo[@]}") ;;
@@ -18,11 +19,12 @@ for argument; do
 		with_browser=1
 		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
+	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--vm] [--lint] [--package] [--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--vm] [--lint] [--audit] [--package] [--root]" >&2
 		exit 2
 		;;
 	esac
@@ -143,6 +145,18 @@ install_browser_driver() {
 	touch "$installed"
 }
 
+# Built without optimisation, which takes a third of the time: it has little to do here.
+install_cargo_deny() {
+	cargo deny --version >/dev/null 2>&1 && return
+	echo "Installing cargo-deny"
+	if ! CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		CARGO_TARGET_DIR=target/cargo-deny cargo install -q --locked cargo-deny@0.20.2 >"$log" 2>&1; then
+		cat "$log" >&2
+		return 1
+	fi
+	rm -rf target/cargo-deny
+}
+
 if [ "$(id -u)" != 0 ]; then
 	echo "$0: needs root to install packages (try sudo)" >&2
 	exit 1
@@ -164,3 +178,4 @@ fi
 cargo_is_new_enough || install_rust
 add_components
 [ -z "$with_browser" ] || install_browser_driver
+[ -z "$with_audit" ] || install_cargo_deny
