@@ -9,7 +9,7 @@ use crate::model::{CollectStatus, EngineStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, what it counts, and where it is.
 type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [Counted<CollectStatus>; 12] = [
+const COUNTED: [Counted<CollectStatus>; 15] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -32,12 +32,21 @@ const COUNTED: [Counted<CollectStatus>; 12] = [
     ),
     ("reports", "individual reports", |s| s.reports),
     (
+        "reports_refused",
+        "individual reports of a group that could not be read",
+        |s| s.reports_refused,
+    ),
+    (
         "reports_lost",
         "numbers that miss in exporters' sequences: lost on the way, or dropped here",
         |s| s.reports_lost,
     ),
     ("reports_duplicate", "reports that came before", |s| {
         s.reports_duplicate
+    }),
+    ("lines", "lines written", |s| s.lines),
+    ("lines_lost", "lines that could not be written", |s| {
+        s.lines_lost
     }),
     ("stored", "reports in the store", |s| s.stored),
     (
