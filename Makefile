@@ -118,6 +118,8 @@ install:
 	install -D -m 644 packaging/logrotate/hostint $(DESTDIR)$(SYSCONFDIR)/logrotate.d/hostint
 	for dashboard in $(wildcard packaging/grafana/*.json); do \
 		install -D -m 644 $$dashboard $(SHARE)/hostint/grafana/$${dashboard##*/} || exit 1; done
+	install -d $(SHARE)/hostint/prometheus
+	install -m 644 packaging/prometheus/*.yml $(SHARE)/hostint/prometheus/
 	for file in README.md CHANGELOG.md LICENSE $(wildcard target/sbom/*); do \
 		install -D -m 644 $$file $(SHARE)/doc/hostint/$${file##*/} || exit 1; done
 

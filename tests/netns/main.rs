@@ -1,5 +1,8 @@
 //! The real binary on real traffic between network namespaces.
 
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/dashboards.rs"]
+mod dashboards;
 mod exchange;
 mod foreign;
 #[path = "../support/line.rs"]
@@ -18,6 +21,7 @@ mod stamped;
 mod root {
     mod coexistence;
     mod control;
+    mod dashboards;
     mod field;
     mod gro;
     mod lease_refusals;

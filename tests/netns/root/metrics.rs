@@ -20,17 +20,14 @@ use serde_json::Value;
 use crate::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 
 /// What a host answers on a port of its own: the status, and the body.
-fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
+pub fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
     let mut client = host
         .enter(|| TcpStream::connect(("127.0.0.1", port)))
         .unwrap();
     let patience = Some(Duration::from_secs(20));
     client.set_read_timeout(patience).unwrap();
-    write!(
-        client,
-        "GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
+    write!(client, "GET {path} HTTP/1.0\r\nHost: h\r\n\r\n").unwrap();
+    // Of version 1.0, so that the answer comes in one piece.
     let mut answer = String::new();
     client.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -38,8 +35,8 @@ fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
     (status, body.to_owned())
 }
 
-const SINK: u16 = 13276;
-const COLLECT: u16 = 13277;
+pub const SINK: u16 = 13276;
+pub const COLLECT: u16 = 13277;
 
 /// A series of the sink's, or 0.
 fn series(host: &Host, series: &str) -> u64 {
@@ -72,7 +69,7 @@ fn tag(lab: &Lab) -> Daemon {
 }
 
 /// A Prometheus of a host; it and its folder go with this.
-struct Prometheus {
+pub struct Prometheus {
     host: Host,
     child: Child,
     folder: PathBuf,
@@ -80,18 +77,22 @@ struct Prometheus {
 
 impl Prometheus {
     fn start(host: &Host) -> Self {
-        let folder = std::env::temp_dir().join(format!("{}-prometheus", host.ns));
-        fs::create_dir(&folder).unwrap();
-        let config = folder.join("prometheus.yml");
         let targets = format!("['127.0.0.1:{SINK}', '127.0.0.1:{COLLECT}']");
-        fs::write(
-            &config,
-            format!(
+        Self::configured(
+            host,
+            &format!(
                 "global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}\n\
                  scrape_configs: [{{job_name: hostint, static_configs: [{{targets: {targets}}}]}}]\n"
             ),
         )
-        .unwrap();
+    }
+
+    /// With a file of this text.
+    pub fn configured(host: &Host, text: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("{}-prometheus", host.ns));
+        fs::create_dir(&folder).unwrap();
+        let config = folder.join("prometheus.yml");
+        fs::write(&config, text).unwrap();
         let checked = Command::new("promtool")
             .args(["check", "config"])
             .arg(&config)
@@ -125,19 +126,30 @@ impl Prometheus {
         started
     }
 
-    /// The value that a query without spaces gives, if there is one.
-    fn query(&self, query: &str) -> Option<f64> {
-        let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        let (_, answer) = get(&self.host, 9090, &format!("/api/v1/query?query={query}"));
+    /// What its API answers.
+    pub fn ask(&self, path: &str) -> Value {
+        let (_, answer) = get(&self.host, 9090, path);
         let answer: Value = serde_json::from_str(&answer).unwrap();
-        assert_eq!(answer["status"], "success", "{answer}");
-        answer["data"]["result"][0]["value"][1]
-            .as_str()?
-            .parse()
-            .ok()
+        assert_eq!(answer["status"], "success", "{path}: {answer}");
+        answer["data"].clone()
     }
 
-    fn await_value(&self, query: &str, wanted: f64) {
+    /// The values that a query gives.
+    pub fn values(&self, query: &str) -> Vec<f64> {
+        let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let data = self.ask(&format!("/api/v1/query?query={query}"));
+        let series = data["result"].as_array().unwrap().iter();
+        series
+            .map(|one| one["value"][1].as_str().unwrap().parse().unwrap())
+            .collect()
+    }
+
+    /// The first of them, if there is one.
+    pub fn query(&self, query: &str) -> Option<f64> {
+        self.values(query).first().copied()
+    }
+
+    pub fn await_value(&self, query: &str, wanted: f64) {
         await_that_or(
             || self.query(query) == Some(wanted),
             || format!("{query} is not {wanted}, but {:?}", self.query(query)),
