@@ -86,7 +86,8 @@ test-systemd: deb
 
 # What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 bench: need-root
-	cargo bench --locked --bench datapath --bench sweep --bench collect --bench scrape --bench reports --bench store; $(GIVE_BACK)
+	cargo bench --locked --bench datapath --bench sweep --bench collect --bench scrape --bench reports --bench store \
+		--bench sizing; $(GIVE_BACK)
 
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }

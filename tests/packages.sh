@@ -42,10 +42,12 @@ files() {
 # What a user has after installation, whichever package it was.
 check_installed() {
 	in_root hostint --version | grep -q '^hostint [0-9]' || fail "$1: hostint does not run"
-	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire; do
+	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
+		7/hostint-sizing; do
 		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | grep -q hostint || fail "$1: no page $page"
 	done
 	for file in /usr/share/bash-completion/completions/hostint /usr/share/fish/vendor_completions.d/hostint.fish \
+		/usr/share/hostint/grafana/hostint-{overview,health}.json /usr/share/hostint/prometheus/hostint.rules.yml \
 		/usr/share/doc/hostint/hostint.cdx.json* /usr/share/doc/hostint/third-party-licences.txt* /etc/hostint/hostint.toml; do
 		ls "$root"$file >/dev/null || fail "$1: no $file"
 	done
