@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-long test-vm test-packages test-systemd lint audit man bench fuzz install sbom deb rpm reproducible \
+.PHONY: all demo test test-engines test-long test-vm test-packages test-systemd lint audit man bench fuzz install sbom deb rpm reproducible \
 	need-root clean
 
 all:
@@ -41,9 +41,15 @@ test: need-root
 # counts.
 test-long: need-root
 	packaging/install-build-deps.sh --test
-	HOSTINT_LONG=1 cargo test --locked --test endurance && \
+	HOSTINT_LONG=1 cargo test --locked --test endurance --test kafka && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config -- mutated && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer --test flood -- nobody_outside invented_flows a_flood; $(GIVE_BACK)
+
+# Engines that a distribution does not bring. HOSTINT_KAFKA_BROKER names a Kafka.
+test-engines: need-root
+	packaging/install-build-deps.sh --test
+	HOSTINT_KAFKA_BROKER=$(or $(HOSTINT_KAFKA_BROKER),$(error HOSTINT_KAFKA_BROKER names no broker)) \
+		cargo test --locked --features real-engines --test kafka_broker; $(GIVE_BACK)
 
 lint:
 	cargo fmt --check
@@ -113,6 +119,9 @@ install:
 # Where Wireshark looks for plugins differs from one distribution to the next: hostint-wire(7) says how to link this.
 	install -d $(SHARE)/hostint/wireshark
 	install -m 644 packaging/wireshark/*.lua $(SHARE)/hostint/wireshark/
+	for schema in reports clocks; do \
+		install -D -m 644 packaging/proto/hostint/$$schema/v1.proto \
+			$(SHARE)/hostint/proto/hostint/$$schema/v1.proto || exit 1; done
 	install -D -m 644 packaging/hostint.toml $(SHARE)/doc/hostint/hostint.toml
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml ] || \
 		install -D -m 644 packaging/hostint.toml $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml

@@ -206,7 +206,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --read --port --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -286,6 +286,38 @@ _hostint() {
                     ;;
                 --engine-queue)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka-topic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka-clock-topic)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka-compression)
+                    COMPREPLY=($(compgen -W "none gzip lz4 snappy zstd" -- "${cur}"))
+                    return 0
+                    ;;
+                --kafka-tls)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --kafka-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kafka-sasl)
+                    COMPREPLY=($(compgen -W "plain scram-sha-256 scram-sha-512" -- "${cur}"))
                     return 0
                     ;;
                 --read)

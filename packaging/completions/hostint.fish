@@ -167,6 +167,21 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-10s -d 
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1m -d 'Keep figures of each minute for this time [default: 14days]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1h -d 'Keep figures of each hour for this time [default: 1year]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l engine-queue -d 'Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka -d 'Hand reports on to Kafka: a broker of the cluster, default port 9092; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-topic -d 'Topic of reports, which has to exist [default: hostint.reports.v1]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-clock-topic -d 'Topic of what the clocks of two nodes can be compared by, or none [default: hostint.clocks.v1]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-compression -d 'How messages are compressed [default: lz4]' -r -f -a "none\t''
+gzip\t''
+lz4\t''
+snappy\t''
+zstd\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-tls -d 'TLS to brokers, with the certificates that this system trusts' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-user -d 'User at the brokers, by SASL [default: none]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-password-file -d 'File with the user\'s password' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-sasl -d 'How the user is proved; plain shows the password to who can read the network, without TLS [default: scram-sha-512]' -r -f -a "plain\t''
+scram-sha-256\t''
+scram-sha-512\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r

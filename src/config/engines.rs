@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Size;
+use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
 
 const DEFAULT_QUEUE: Size = Size(64 << 20);
@@ -14,6 +15,9 @@ pub struct EngineOptions {
     /// Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]
     #[arg(long, value_name = "SIZE")]
     pub engine_queue: Option<Size>,
+
+    #[command(flatten)]
+    pub kafka: KafkaOptions,
 }
 
 /// Settings of engines, checked.
@@ -21,6 +25,7 @@ pub struct EngineOptions {
 pub struct EnginesConfig {
     /// Bytes, for each.
     pub queue: usize,
+    pub kafka: Option<KafkaConfig>,
 }
 
 impl EngineOptions {
@@ -33,6 +38,7 @@ impl EngineOptions {
         }
         EnginesConfig {
             queue: usize::try_from(queue.0).unwrap_or(usize::MAX),
+            kafka: self.kafka.check(faults),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The key of lease messages, in a file that only its owner reads.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use super::secret::read_secret;
 use crate::model::LeaseKey;
 
 /// Reads 32 hexadecimal digits.
@@ -12,19 +11,7 @@ use crate::model::LeaseKey;
 /// If they are none, or others may read them: a sentence for the user.
 pub fn read_key(path: &Path) -> Result<LeaseKey, String> {
     let shown = path.display();
-    let cannot = |why: &dyn std::fmt::Display| format!("cannot read lease key {shown}: {why}");
-    let file = fs::metadata(path).map_err(|err| cannot(&err))?;
-    // Reading a device or pipe might never end.
-    if !file.is_file() {
-        return Err(cannot(&"it is no regular file"));
-    }
-    let mode = file.permissions().mode();
-    if mode & 0o077 != 0 {
-        return Err(format!(
-            "cannot use lease key {shown}: others may read it (try: chmod 600 {shown})"
-        ));
-    }
-    let text = fs::read_to_string(path).map_err(|err| cannot(&err))?;
+    let text = read_secret("lease key", path)?;
     parse(text.trim()).ok_or_else(|| {
         format!(
             "cannot use lease key {shown}: expected 32 hexadecimal digits, not all zero \

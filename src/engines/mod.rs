@@ -5,6 +5,8 @@ mod counts;
 mod feed;
 #[cfg(feature = "http-client")]
 pub mod http;
+#[cfg(feature = "kafka")]
+pub mod kafka;
 mod outlet;
 mod parcel;
 mod runner;

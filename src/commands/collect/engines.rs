@@ -2,13 +2,29 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::config::EnginesConfig;
+use crate::config::{EnginesConfig, KafkaConfig};
 use crate::engines::{Engine, Engines, Patience, Run};
 use crate::os::log;
 
 /// What is there before the first report; reads what only the privileges to begin with may read.
-pub fn prepare(_config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
-    Ok(Vec::new())
+pub fn prepare(config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
+    let mut ready: Vec<Box<dyn Engine>> = Vec::new();
+    if let Some(config) = &config.kafka {
+        ready.push(kafka(config)?);
+    }
+    Ok(ready)
+}
+
+#[cfg(feature = "kafka")]
+fn kafka(config: &KafkaConfig) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(super::kafka::make(config)?))
+}
+
+#[cfg(not(feature = "kafka"))]
+fn kafka(_: &KafkaConfig) -> Result<Box<dyn Engine>> {
+    anyhow::bail!(
+        "cannot use --kafka: this hostint was built without Kafka (try a build with its feature kafka)"
+    )
 }
 
 /// Each gets a thread.

@@ -2,6 +2,8 @@
 
 mod board;
 mod engines;
+#[cfg(feature = "kafka")]
+mod kafka;
 mod output;
 mod plan;
 mod read_reports;

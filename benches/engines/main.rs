@@ -1,0 +1,74 @@
+//! What handing reports on to engines costs: `cargo bench --bench engines -- [kafka]`. Needs no privileges.
+
+use std::hint::black_box;
+
+use hostint::engines::{Batch, Entry, Parcel, Run};
+use hostint::os::clock;
+
+mod kafka;
+#[path = "../../tests/support/random.rs"]
+#[allow(dead_code)]
+mod random;
+#[path = "../../tests/support/synthetic.rs"]
+#[allow(dead_code)]
+mod synthetic;
+
+const ROUNDS: usize = 7;
+const NODES: u32 = 8;
+const FLOWS: usize = 200;
+
+/// Median of the rounds: ns of this thread's CPU time, for each of so many.
+fn ns_each(count: usize, mut work: impl FnMut()) -> f64 {
+    let rounds = (0..=ROUNDS).map(|_| {
+        let begin = clock::thread_cpu_ns();
+        work();
+        black_box((clock::thread_cpu_ns() - begin) as f64 / count as f64)
+    });
+    let mut rounds: Vec<_> = rounds.skip(1).collect();
+    rounds.sort_by(f64::total_cmp);
+    rounds[ROUNDS / 2]
+}
+
+/// Synthetic reports from a time on, each so many ns after the one before; the first has this number.
+fn parcel(
+    network: &mut synthetic::Synthetic,
+    first: u64,
+    count: u64,
+    begin_ns: u64,
+    step_ns: u64,
+) -> Parcel {
+    let entries = (first..first + count).map(|number| {
+        let sample = network.report(number as usize % FLOWS, begin_ns + number * step_ns);
+        Entry {
+            number,
+            report: sample.report,
+            arrival: Some(sample.arrival),
+            class: sample.class.map(Into::into),
+            drop_reason: None,
+        }
+    });
+    let entries: Vec<_> = entries.collect();
+    let batch = Batch {
+        run: Run(0x0123_4567_89ab_cdef),
+        bytes: 0,
+        entries,
+    };
+    Parcel::of(first, batch)
+}
+
+fn network() -> synthetic::Synthetic {
+    synthetic::Synthetic::new(1, NODES, FLOWS)
+}
+
+fn main() {
+    let wanted: Vec<_> = std::env::args()
+        .skip(1)
+        .filter(|arg| arg != "--bench")
+        .collect();
+    let sections: [(&str, fn()); 1] = [("kafka", kafka::messages)];
+    for (name, run) in sections {
+        if wanted.is_empty() || wanted.iter().any(|one| one == name) {
+            run();
+        }
+    }
+}

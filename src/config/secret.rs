@@ -1,0 +1,26 @@
+//! Secrets in files that only their owner reads.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Text of a file, without what a text editor puts behind it; `what` names it in errors.
+///
+/// # Errors
+/// If it cannot be read, or others may read it: a sentence for the user.
+pub fn read_secret(what: &str, path: &Path) -> Result<String, String> {
+    let shown = path.display();
+    let cannot = |why: &dyn std::fmt::Display| format!("cannot read {what} {shown}: {why}");
+    let file = fs::metadata(path).map_err(|err| cannot(&err))?;
+    // Reading a device or pipe might never end.
+    if !file.is_file() {
+        return Err(cannot(&"it is no regular file"));
+    }
+    if file.permissions().mode() & 0o077 != 0 {
+        return Err(format!(
+            "cannot use {what} {shown}: others may read it (try: chmod 600 {shown})"
+        ));
+    }
+    let text = fs::read_to_string(path).map_err(|err| cannot(&err))?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}

@@ -1,0 +1,297 @@
+//! A report as a protobuf message: packaging/proto/hostint/reports/v1.proto, field by field.
+
+use prost::Message;
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Report {
+    #[prost(fixed64, tag = "1")]
+    pub run: u64,
+    #[prost(uint64, tag = "2")]
+    pub number: u64,
+    #[prost(string, tag = "3")]
+    pub kind: String,
+    #[prost(string, tag = "4")]
+    pub version: String,
+    #[prost(bytes = "vec", optional, tag = "5")]
+    pub exporter: Option<Vec<u8>>,
+    #[prost(uint32, optional, tag = "6")]
+    pub exporter_port: Option<u32>,
+    #[prost(fixed64, optional, tag = "7")]
+    pub received_ns: Option<u64>,
+    #[prost(uint32, tag = "8")]
+    pub hw_id: u32,
+    #[prost(uint32, tag = "9")]
+    pub report_seq: u32,
+    #[prost(bool, tag = "10")]
+    pub dropped: bool,
+    #[prost(bool, tag = "11")]
+    pub congested_queue: bool,
+    #[prost(bool, tag = "12")]
+    pub tracked_flow: bool,
+    #[prost(bool, tag = "13")]
+    pub intermediate: bool,
+    #[prost(uint32, optional, tag = "14")]
+    pub report_time_s: Option<u32>,
+    #[prost(fixed64, optional, tag = "15")]
+    pub arrival_ns: Option<u64>,
+    #[prost(uint32, optional, tag = "16")]
+    pub reporter_node: Option<u32>,
+    #[prost(string, optional, tag = "17")]
+    pub sink_clock: Option<String>,
+    #[prost(bool, optional, tag = "18")]
+    pub sink_clock_synchronised: Option<bool>,
+    #[prost(message, optional, tag = "19")]
+    pub flow: Option<Flow>,
+    #[prost(message, optional, tag = "20")]
+    pub inner_flow: Option<Flow>,
+    #[prost(string, optional, tag = "21")]
+    pub class: Option<String>,
+    #[prost(message, optional, tag = "22")]
+    pub source: Option<End>,
+    #[prost(message, repeated, tag = "23")]
+    pub transit: Vec<Hop>,
+    #[prost(message, optional, tag = "24")]
+    pub sink: Option<End>,
+    #[prost(sint64, optional, tag = "25")]
+    pub latency_ns: Option<i64>,
+    #[prost(uint32, optional, tag = "26")]
+    pub seq: Option<u32>,
+    #[prost(message, optional, tag = "27")]
+    pub gap: Option<Gap>,
+    #[prost(message, optional, tag = "28")]
+    pub totals: Option<Totals>,
+    #[prost(message, optional, tag = "29")]
+    pub metadata: Option<Metadata>,
+    #[prost(string, optional, tag = "30")]
+    pub drop_reason_name: Option<String>,
+    #[prost(message, optional, tag = "31")]
+    pub domain: Option<ReportDomain>,
+    #[prost(uint64, optional, tag = "32")]
+    pub frame_bytes: Option<u64>,
+    #[prost(message, repeated, tag = "33")]
+    pub int_headers: Vec<IntHeader>,
+    #[prost(message, repeated, tag = "34")]
+    pub extensions: Vec<Extension>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Flow {
+    #[prost(bytes = "vec", tag = "1")]
+    pub src: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub dst: Vec<u8>,
+    #[prost(uint32, tag = "3")]
+    pub sport: u32,
+    #[prost(uint32, tag = "4")]
+    pub dport: u32,
+    #[prost(uint32, tag = "5")]
+    pub protocol: u32,
+    #[prost(uint32, tag = "6")]
+    pub outer_vlan: u32,
+    #[prost(uint32, tag = "7")]
+    pub vlan: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct End {
+    #[prost(uint32, tag = "1")]
+    pub node: u32,
+    #[prost(uint32, optional, tag = "2")]
+    pub port: Option<u32>,
+    #[prost(uint32, optional, tag = "3")]
+    pub ingress_port: Option<u32>,
+    #[prost(uint32, optional, tag = "4")]
+    pub egress_port: Option<u32>,
+    #[prost(fixed32, optional, tag = "5")]
+    pub ingress_ts_ns: Option<u32>,
+    #[prost(fixed32, optional, tag = "6")]
+    pub egress_ts_ns: Option<u32>,
+    #[prost(message, optional, tag = "7")]
+    pub queue: Option<QueueDepth>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct Hop {
+    #[prost(uint32, tag = "1")]
+    pub node: u32,
+    #[prost(uint32, tag = "2")]
+    pub ingress_port: u32,
+    #[prost(uint32, tag = "3")]
+    pub egress_port: u32,
+    #[prost(fixed32, tag = "4")]
+    pub ingress_ts_ns: u32,
+    #[prost(fixed32, tag = "5")]
+    pub egress_ts_ns: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct QueueDepth {
+    #[prost(uint32, tag = "1")]
+    pub packets: u32,
+    #[prost(uint32, tag = "2")]
+    pub bytes: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct Gap {
+    #[prost(uint32, tag = "1")]
+    pub first_seq: u32,
+    #[prost(uint32, tag = "2")]
+    pub last_seq: u32,
+    #[prost(uint32, tag = "3")]
+    pub count: u32,
+    #[prost(uint32, tag = "4")]
+    pub time_s: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Totals {
+    #[prost(fixed64, tag = "1")]
+    pub first_ns: u64,
+    #[prost(fixed64, tag = "2")]
+    pub last_ns: u64,
+    #[prost(uint64, tag = "3")]
+    pub packets: u64,
+    #[prost(uint64, tag = "4")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "5")]
+    pub lost: u64,
+    #[prost(uint64, tag = "6")]
+    pub reordered: u64,
+    #[prost(uint64, tag = "7")]
+    pub duplicates: u64,
+    #[prost(uint64, tag = "8")]
+    pub late: u64,
+    #[prost(uint32, tag = "9")]
+    pub restarts: u32,
+    #[prost(sint32, tag = "10")]
+    pub latency_min_ns: i32,
+    #[prost(sint32, tag = "11")]
+    pub latency_max_ns: i32,
+    #[prost(sint64, tag = "12")]
+    pub latency_sum_ns: i64,
+    #[prost(uint32, repeated, tag = "13")]
+    pub histogram: Vec<u32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Metadata {
+    #[prost(uint32, optional, tag = "1")]
+    pub node: Option<u32>,
+    #[prost(uint32, optional, tag = "2")]
+    pub ingress_port: Option<u32>,
+    #[prost(uint32, optional, tag = "3")]
+    pub egress_port: Option<u32>,
+    #[prost(uint32, optional, tag = "4")]
+    pub hop_latency_ns: Option<u32>,
+    #[prost(uint32, optional, tag = "5")]
+    pub queue_id: Option<u32>,
+    #[prost(uint32, optional, tag = "6")]
+    pub queue_occupancy: Option<u32>,
+    #[prost(fixed64, optional, tag = "7")]
+    pub ingress_ts_ns: Option<u64>,
+    #[prost(fixed64, optional, tag = "8")]
+    pub egress_ts_ns: Option<u64>,
+    #[prost(uint32, optional, tag = "9")]
+    pub level2_ingress_port: Option<u32>,
+    #[prost(uint32, optional, tag = "10")]
+    pub level2_egress_port: Option<u32>,
+    #[prost(uint32, optional, tag = "11")]
+    pub congestion_queue_id: Option<u32>,
+    #[prost(uint32, optional, tag = "12")]
+    pub queue_congestion: Option<u32>,
+    #[prost(uint32, optional, tag = "13")]
+    pub tx_utilization: Option<u32>,
+    #[prost(uint32, optional, tag = "14")]
+    pub buffer_id: Option<u32>,
+    #[prost(uint32, optional, tag = "15")]
+    pub buffer_occupancy: Option<u32>,
+    #[prost(uint32, optional, tag = "16")]
+    pub checksum_complement: Option<u32>,
+    #[prost(uint32, optional, tag = "17")]
+    pub drop_reason: Option<u32>,
+    #[prost(uint32, optional, tag = "18")]
+    pub drop_queue_id: Option<u32>,
+    #[prost(uint32, repeated, tag = "19")]
+    pub domain_words: Vec<u32>,
+    #[prost(message, repeated, tag = "20")]
+    pub reserved: Vec<ReservedWord>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct ReservedWord {
+    #[prost(uint32, tag = "1")]
+    pub bit: u32,
+    #[prost(uint32, tag = "2")]
+    pub word: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct ReportDomain {
+    #[prost(uint32, tag = "1")]
+    pub id: u32,
+    #[prost(uint32, tag = "2")]
+    pub bits: u32,
+    #[prost(uint32, tag = "3")]
+    pub status: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct IntHeader {
+    #[prost(string, tag = "1")]
+    pub version: String,
+    #[prost(string, tag = "2")]
+    pub kind: String,
+    #[prost(uint32, tag = "3")]
+    pub instructions: u32,
+    #[prost(uint32, tag = "4")]
+    pub replication: u32,
+    #[prost(bool, tag = "5")]
+    pub copy: bool,
+    #[prost(bool, tag = "6")]
+    pub discard: bool,
+    #[prost(bool, tag = "7")]
+    pub hops_exceeded: bool,
+    #[prost(bool, tag = "8")]
+    pub mtu_exceeded: bool,
+    #[prost(uint32, optional, tag = "9")]
+    pub max_hops: Option<u32>,
+    #[prost(uint32, optional, tag = "10")]
+    pub remaining_hops: Option<u32>,
+    #[prost(message, optional, tag = "11")]
+    pub domain: Option<IntDomain>,
+    #[prost(message, repeated, tag = "12")]
+    pub hops: Vec<Metadata>,
+    #[prost(uint32, repeated, tag = "13")]
+    pub source_words: Vec<u32>,
+    #[prost(uint32, optional, tag = "14")]
+    pub original_dscp: Option<u32>,
+    #[prost(uint32, optional, tag = "15")]
+    pub original_dport: Option<u32>,
+    #[prost(uint32, optional, tag = "16")]
+    pub original_protocol: Option<u32>,
+    #[prost(uint32, optional, tag = "17")]
+    pub seq: Option<u32>,
+    #[prost(bool, tag = "18")]
+    pub truncated: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct IntDomain {
+    #[prost(uint32, tag = "1")]
+    pub id: u32,
+    #[prost(uint32, tag = "2")]
+    pub instructions: u32,
+    #[prost(uint32, tag = "3")]
+    pub flags: u32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Extension {
+    #[prost(uint32, optional, tag = "1")]
+    pub kind: Option<u32>,
+    #[prost(uint32, optional, tag = "2")]
+    pub template: Option<u32>,
+    #[prost(bytes = "vec", tag = "3")]
+    pub data: Vec<u8>,
+}

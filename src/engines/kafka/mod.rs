@@ -1,0 +1,312 @@
+//! Kafka: reports as protobuf messages in a topic, both directions of a flow in one partition.
+
+mod batches;
+mod clocks;
+mod encode;
+mod link;
+pub mod message;
+mod partition;
+mod trouble;
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use prost::Message;
+pub use rskafka::client::partition::Compression;
+pub use rskafka::client::{Credentials, SaslConfig};
+use rskafka::record::Record;
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+
+use self::batches::Batches;
+use self::clocks::Clocks;
+pub use self::clocks::Window;
+pub use self::encode::message;
+use self::link::Link;
+use self::partition::pair_key;
+pub use self::partition::{key_of, partition_of};
+use super::{Accepted, Engine, Entry, Pace, Parcel, Trouble};
+use crate::model::{NodeId, Observed};
+
+/// A delivery ends within this time, whatever brokers do.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Clocks are worth less waiting; after a trouble they wait themselves.
+const CLOCK_PATIENCE: Duration = Duration::from_secs(1);
+const CLOCK_PAUSE: Duration = Duration::from_secs(10);
+
+/// Losses of clock messages are told no more often.
+const TOLD: Duration = Duration::from_secs(60);
+
+const PACE: Pace = Pace {
+    reports: 8192,
+    linger: Duration::from_millis(100),
+};
+
+/// Where to, and how.
+pub struct Settings {
+    /// Each with its port.
+    pub brokers: Vec<String>,
+    pub topic: String,
+    pub clock_topic: Option<String>,
+    pub compression: Compression,
+    pub tls: Option<Arc<ClientConfig>>,
+    pub login: Option<SaslConfig>,
+    /// Is told what becomes of clock messages.
+    pub tell: fn(&str),
+}
+
+/// The engine.
+pub struct Kafka {
+    settings: Settings,
+    link: Option<Link>,
+    progress: Progress,
+    clocks: Clocks,
+    /// No clock messages until then.
+    clocks_rest: Option<Instant>,
+    /// So many were told to be lost, and when that may be told again.
+    told: (u64, u64),
+    next_told: Option<Instant>,
+}
+
+/// What became of the parcel in hand.
+#[derive(Default)]
+struct Progress {
+    parcel: u64,
+    /// Of each report: the broker has it, or will never have it.
+    settled: Vec<bool>,
+    refused: Accepted,
+}
+
+/// For brokers whose certificates this system trusts.
+///
+/// # Errors
+/// If it trusts none.
+pub fn tls() -> Result<Arc<ClientConfig>, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        return Err("this system trusts no certificates (try the package ca-certificates)".into());
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|err| format!("cannot set up TLS: {err}"))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+impl Kafka {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            link: None,
+            progress: Progress::default(),
+            clocks: Clocks::default(),
+            clocks_rest: None,
+            told: (0, 0),
+            next_told: None,
+        }
+    }
+
+    fn try_deliver(&mut self, parcel: &Parcel) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        let link = linked(&mut self.link, &self.settings, deadline)?;
+        let entries: Vec<_> = parcel.entries().collect();
+        let record = |n: usize| {
+            entries
+                .get(n)
+                .map_or_else(nothing, |entry| report_of(parcel, entry))
+        };
+        let mut batches = Batches::new(link.reports.partitions());
+        for (n, settled) in self.progress.settled.iter().enumerate() {
+            if !settled {
+                batches.add(n, record(n));
+            }
+        }
+        let outcome = link.send(&link.reports, batches.finish(), record, deadline);
+        self.progress.refused.refused += outcome.refused.len();
+        if outcome.why_refused.is_some() {
+            self.progress.refused.why = outcome.why_refused;
+        }
+        for n in outcome.taken.into_iter().chain(outcome.refused) {
+            if let Some(settled) = self.progress.settled.get_mut(n) {
+                *settled = true;
+            }
+        }
+        if self.progress.settled.iter().all(|settled| *settled) {
+            return Ok(());
+        }
+        // Leaders may be elsewhere; what hangs goes with the link.
+        self.link = None;
+        Err(outcome.trouble.unwrap_or_default())
+    }
+
+    /// Sends what waits, unless the last time was in vain.
+    fn send_clocks(&mut self, patience: Duration) {
+        let now = Instant::now();
+        if self.clocks.waiting().is_empty() || self.clocks_rest.is_some_and(|rest| now < rest) {
+            return;
+        }
+        match self.try_clocks(now + patience) {
+            Ok(()) if self.clocks_rest.take().is_some() => {
+                self.say("clock messages are delivered again");
+            }
+            Ok(()) => {}
+            Err(why) => {
+                if self.clocks_rest.replace(now + CLOCK_PAUSE).is_none() {
+                    let topic = self.settings.clock_topic.as_deref().unwrap_or_default();
+                    let why = format!(
+                        "cannot deliver clock messages to topic {topic}: {why}; trying again"
+                    );
+                    self.say(&why);
+                }
+            }
+        }
+    }
+
+    fn try_clocks(&mut self, deadline: Instant) -> Result<(), String> {
+        let link = linked(&mut self.link, &self.settings, deadline)?;
+        let topic = match &link.clocks {
+            Some(Ok(topic)) => topic,
+            Some(Err(why)) => return Err(why.clone()),
+            None => return Ok(()),
+        };
+        let waiting = self.clocks.waiting();
+        let record = |n: usize| waiting.get(n).map_or_else(nothing, clock_of);
+        let mut batches = Batches::new(topic.partitions());
+        (0..waiting.len()).for_each(|n| batches.add(n, record(n)));
+        let outcome = link.send(topic, batches.finish(), record, deadline);
+        let gone = outcome.taken.iter().chain(&outcome.refused);
+        let gone: HashSet<_> = gone.copied().collect();
+        let left = (0..).zip(waiting).filter(|(n, _)| !gone.contains(n));
+        let left: VecDeque<_> = left.map(|(_, window)| window.clone()).collect();
+        self.clocks.keep(left, outcome.refused.len());
+        let Some(why) = outcome.trouble else {
+            return Ok(());
+        };
+        // Reports may be delivered all the same: their connections stay.
+        link.renew_clocks();
+        Err(why)
+    }
+
+    /// Tells what is lost, if it is more than was told.
+    fn tell_lost(&mut self, undelivered: u64) {
+        let now = (self.clocks.lost() + undelivered, self.clocks.beyond());
+        if now == self.told {
+            return;
+        }
+        self.told = now;
+        let (lost, beyond) = now;
+        self.say(&format!(
+            "{lost} clock messages lost, {beyond} reports of too many pairs of nodes in none"
+        ));
+    }
+
+    fn say(&self, what: &str) {
+        (self.settings.tell)(&format!("kafka {}: {what}", self.destination()));
+    }
+}
+
+impl Engine for Kafka {
+    fn name(&self) -> &'static str {
+        "kafka"
+    }
+
+    fn destination(&self) -> String {
+        format!(
+            "{}/{}",
+            self.settings.brokers.join(","),
+            self.settings.topic
+        )
+    }
+
+    fn pace(&self) -> Pace {
+        PACE
+    }
+
+    fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
+        if self.progress.parcel != parcel.number {
+            self.progress = Progress {
+                parcel: parcel.number,
+                settled: vec![false; parcel.len()],
+                refused: Accepted::default(),
+            };
+            if self.settings.clock_topic.is_some() {
+                self.clocks.add(parcel);
+            }
+        }
+        match self.try_deliver(parcel) {
+            Ok(()) => Ok(self.progress.refused.clone()),
+            Err(why) => Err(Trouble::Later(format!(
+                "cannot deliver to topic {}: {why}",
+                self.settings.topic
+            ))),
+        }
+    }
+
+    fn tick(&mut self) {
+        self.clocks.close(now_ns());
+        self.send_clocks(CLOCK_PATIENCE);
+        let now = Instant::now();
+        if self.next_told.is_none_or(|next| now >= next) {
+            self.next_told = Some(now + TOLD);
+            self.tell_lost(0);
+        }
+    }
+}
+
+impl Drop for Kafka {
+    fn drop(&mut self) {
+        self.clocks.close(u64::MAX);
+        self.clocks_rest = None;
+        self.send_clocks(CLOCK_PATIENCE);
+        self.tell_lost(self.clocks.waiting().len() as u64);
+    }
+}
+
+/// The link that is there, or a new one.
+fn linked<'a>(
+    link: &'a mut Option<Link>,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<&'a mut Link, String> {
+    let kept = link.take().filter(|link| !link.is_old());
+    let ready = match kept {
+        Some(kept) => kept,
+        None => Link::make(settings, deadline)?,
+    };
+    Ok(link.insert(ready))
+}
+
+fn report_of(parcel: &Parcel, entry: &Entry) -> Record {
+    let time_ns = Observed::new(&entry.report, entry.arrival, now_ns).time_ns;
+    let value = message(parcel.run(), entry).encode_to_vec();
+    record(key_of(entry), value, time_ns)
+}
+
+fn clock_of(window: &Window) -> Record {
+    let key = pair_key(NodeId(window.source_node), NodeId(window.sink_node));
+    record(key, window.encode_to_vec(), window.end_ns)
+}
+
+fn record(key: [u8; 8], value: Vec<u8>, time_ns: u64) -> Record {
+    let time_ns = i64::try_from(time_ns).unwrap_or(i64::MAX);
+    Record {
+        key: Some(key.to_vec()),
+        value: Some(value),
+        headers: BTreeMap::new(),
+        timestamp: rskafka::chrono::DateTime::from_timestamp_nanos(time_ns),
+    }
+}
+
+/// Of a number that nobody gave.
+fn nothing() -> Record {
+    record([0; 8], Vec::new(), 0)
+}
+
+fn now_ns() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
+}

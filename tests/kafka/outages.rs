@@ -1,0 +1,204 @@
+//! A collector with Kafka behind it, while brokers are away: what Kafka has and what is counted make up what was sent.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cluster::{Cluster, consume};
+use crate::collecting::Collecting;
+use crate::consumed::{Consumed, windows};
+use crate::harness::HOSTINT;
+use crate::{CLOCK_TOPIC, TOPIC};
+
+fn long() -> bool {
+    std::env::var_os("HOSTINT_LONG").is_some()
+}
+
+/// No more than the queue to the decoder has room for.
+fn send(collecting: &mut Collecting, reports: u64) {
+    const STEP: u64 = 50_000;
+    for sent in (0..reports).step_by(STEP as usize) {
+        collecting.send(STEP.min(reports - sent));
+    }
+}
+
+fn count(engine: &Value, what: &str) -> u64 {
+    engine[what].as_u64().unwrap()
+}
+
+#[test]
+fn a_cluster_has_all_that_was_sent_while_brokers_go_and_come() {
+    let (topics, partitions) = (["hostint.reports.v1:16", "hostint.clocks.v1:4"], 16);
+    let mut cluster = Cluster::start(3, &topics);
+    let mut collecting = Collecting::start(&["--kafka", &cluster.brokers]);
+    for round in 0..6 {
+        // Each order comes in the middle of deliveries.
+        collecting.send(2500);
+        match round {
+            0 => cluster.tell("down 1"),
+            1 => cluster.tell("up 1"),
+            2 => cluster.tell("error 6 5"),
+            3 => cluster.tell("rtt 2 200"),
+            4 => (1..=3).for_each(|broker| cluster.tell(&format!("down {broker}"))),
+            _ => (1..=3).for_each(|broker| cluster.tell(&format!("up {broker}"))),
+        }
+    }
+    collecting.await_delivery("kafka");
+    let engine = collecting.engine("kafka");
+    assert_eq!(engine["trouble"], Value::Null, "{engine}");
+    let sent = collecting.sent.clone();
+    end(collecting);
+    let consumed = Consumed::of(&cluster.consume(TOPIC), partitions);
+    assert_eq!(consumed.sums(), sent);
+    assert_eq!(windows(&cluster.consume(CLOCK_TOPIC)), consumed.windows());
+}
+
+#[test]
+fn what_waits_too_long_is_dropped_and_counted_to_the_last_report() {
+    let mut cluster = Cluster::start(1, &["hostint.reports.v1:8"]);
+    let mut collecting = Collecting::start(&[
+        "--kafka",
+        &cluster.brokers,
+        "--kafka-clock-topic",
+        "none",
+        "--engine-queue",
+        "1M",
+    ]);
+    collecting.send(1000);
+    collecting.await_delivery("kafka");
+    cluster.tell("down 1");
+    send(&mut collecting, if long() { 1_000_000 } else { 10_000 });
+    let drops = |status: &Value| count(&status["engines"][0], "queue_drops") > 0;
+    collecting.await_status("the queue is full", drops);
+    collecting.await_status("it says why", |status| {
+        status["engines"][0]["trouble"].is_string()
+    });
+    cluster.tell("up 1");
+    // What comes from now on is delivered.
+    collecting.await_status("what waited is delivered", |status| {
+        count(&status["engines"][0], "waiting") == 0
+    });
+    collecting.send(1000);
+    let sent = collecting.sent.reports;
+    collecting.await_status("all is delivered or counted", |status| {
+        let engine = &status["engines"][0];
+        count(engine, "delivered") + count(engine, "queue_drops") == sent
+    });
+    let engine = collecting.engine("kafka");
+    end(collecting);
+    let consumed = Consumed::of(&cluster.consume(TOPIC), 8);
+    assert_eq!(consumed.reports.len() as u64, count(&engine, "delivered"));
+    let last = consumed.reports.keys().next_back().unwrap().1;
+    assert_eq!(last, sent, "numbers that are missing were dropped");
+}
+
+/// A network of its own, whose wire between collector and brokers can be cut.
+struct Wire {
+    namespace: String,
+}
+
+impl Wire {
+    fn new() -> Self {
+        let namespace = format!("kafka-{}", std::process::id());
+        let wire = Self { namespace };
+        run("ip", &["netns", "add", &wire.namespace]);
+        run("ip", &["-n", &wire.namespace, "link", "set", "lo", "up"]);
+        wire
+    }
+
+    /// Packets of these ports vanish, so that neither side hears of it.
+    fn cut(&self, brokers: &str) {
+        let ports: Vec<_> = brokers
+            .split(',')
+            .map(|broker| broker.rsplit(':').next().unwrap())
+            .collect();
+        let ports = ports.join(", ");
+        let rules = format!(
+            "add table inet wire; add chain inet wire cut {{ type filter hook input priority 0; }}; \
+             add rule inet wire cut tcp dport {{ {ports} }} drop; add rule inet wire cut tcp sport {{ {ports} }} drop"
+        );
+        run("ip", &["netns", "exec", &self.namespace, "nft", &rules]);
+    }
+
+    fn mend(&self) {
+        run(
+            "ip",
+            &[
+                "netns",
+                "exec",
+                &self.namespace,
+                "nft",
+                "delete table inet wire",
+            ],
+        );
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.namespace, program]);
+        command
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        let _ = Command::new("ip")
+            .args(["netns", "del", &self.namespace])
+            .status();
+    }
+}
+
+fn run(program: &str, args: &[&str]) {
+    let status = Command::new(program).args(args).status().unwrap();
+    assert!(status.success(), "{program} {args:?} (needs root)");
+}
+
+#[test]
+fn a_wire_that_is_cut_loses_no_report() {
+    let wire = Wire::new();
+    let (reports, cut, partitions) = match long() {
+        true => (500_000, Duration::from_secs(60), 64),
+        false => (5000, Duration::from_secs(1), 64),
+    };
+    let cluster = Cluster::start_in(&wire.namespace, 2, &["hostint.reports.v1:64"]);
+    let brokers = cluster.brokers.clone();
+    let namespace = std::fs::File::open(format!("/run/netns/{}", wire.namespace)).unwrap();
+    // Reports are sent within that network.
+    let sent = std::thread::scope(|threads| {
+        let sender = threads.spawn(|| {
+            nix::sched::setns(namespace, nix::sched::CloneFlags::CLONE_NEWNET).unwrap();
+            let args = [
+                "--kafka",
+                &brokers,
+                "--kafka-clock-topic",
+                "none",
+                "--engine-queue",
+                "2G",
+            ];
+            let mut collecting = Collecting::start_with(Command::new(HOSTINT), &args);
+            send(&mut collecting, reports);
+            wire.cut(&brokers);
+            let begin = Instant::now();
+            send(&mut collecting, reports);
+            collecting.await_status("it says why", |status| {
+                begin.elapsed() >= cut && status["engines"][0]["trouble"].is_string()
+            });
+            wire.mend();
+            collecting.await_delivery("kafka");
+            let sent = collecting.sent.clone();
+            end(collecting);
+            sent
+        });
+        sender.join().unwrap()
+    });
+    let messages = consume(wire.command("kcat"), &cluster.brokers, TOPIC);
+    assert_eq!(Consumed::of(&messages, partitions).sums(), sent);
+}
+
+/// Ends the collector, which delivers what is left.
+fn end(collecting: Collecting) {
+    collecting.daemon.signal(nix::sys::signal::Signal::SIGTERM);
+    let (code, says) = collecting.daemon.end();
+    assert_eq!(code, Some(0), "{says}");
+}

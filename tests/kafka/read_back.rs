@@ -1,0 +1,216 @@
+//! Messages back into records: what is lost on the way would show.
+
+use std::net::IpAddr;
+
+use hostint::engines::kafka::message as proto;
+use hostint::model::*;
+
+pub fn record(message: &proto::Report) -> Record {
+    Record {
+        schema: RECORD_SCHEMA.into(),
+        kind: message.kind.clone().into(),
+        version: match &message.version[..] {
+            "0.5" => ReportVersion::V05,
+            "1.0" => ReportVersion::V10,
+            "2.0" => ReportVersion::V20,
+            other => panic!("{other}"),
+        },
+        exporter: message.exporter.as_deref().map(address),
+        exporter_port: message.exporter_port.map(u16_of),
+        received_ns: message.received_ns,
+        hw_id: message.hw_id.try_into().unwrap(),
+        report_seq: message.report_seq,
+        flags: FlagsRecord {
+            dropped: message.dropped,
+            congested_queue: message.congested_queue,
+            tracked_flow: message.tracked_flow,
+            intermediate: message.intermediate,
+        },
+        report_time_s: message.report_time_s,
+        arrival_ns: message.arrival_ns,
+        reporter_node: message.reporter_node.map(NodeId),
+        sink_clock: message.sink_clock.clone().map(Into::into),
+        sink_clock_synchronised: message.sink_clock_synchronised,
+        flow: message.flow.as_ref().map(flow),
+        inner_flow: message.inner_flow.as_ref().map(flow),
+        class: message.class.clone(),
+        source: message.source.as_ref().map(end),
+        transit: message.transit.iter().map(hop).collect(),
+        sink: message.sink.as_ref().map(end),
+        latency_ns: match (message.latency_ns, &message.kind[..]) {
+            (None, "latency") => Some(None),
+            (latency, _) => latency.map(Some),
+        },
+        seq: message.seq,
+        gap: message.gap.map(|gap| GapRecord {
+            first_seq: gap.first_seq,
+            last_seq: gap.last_seq,
+            count: gap.count,
+            time_s: gap.time_s,
+        }),
+        totals: message.totals.as_ref().map(totals),
+        metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
+        drop_reason_name: message.drop_reason_name.clone(),
+        domain: message.domain.map(|domain| ReportDomain {
+            id: u16_of(domain.id),
+            bits: u16_of(domain.bits),
+            status: u16_of(domain.status),
+        }),
+        frame_bytes: message.frame_bytes.map(|bytes| bytes as usize),
+        int: message.int_headers.iter().map(header).collect(),
+        extensions: (message.extensions.iter())
+            .map(|extension| Extension {
+                kind: extension.kind.map(u8_of),
+                template: extension.template.map(u16_of),
+                data: extension.data.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn u8_of(number: u32) -> u8 {
+    number.try_into().unwrap()
+}
+
+fn u16_of(number: u32) -> u16 {
+    number.try_into().unwrap()
+}
+
+fn address(octets: &[u8]) -> IpAddr {
+    match octets.len() {
+        4 => <[u8; 4]>::try_from(octets).unwrap().into(),
+        16 => <[u8; 16]>::try_from(octets).unwrap().into(),
+        other => panic!("{other} bytes"),
+    }
+}
+
+fn flow(flow: &proto::Flow) -> FlowKey {
+    FlowKey {
+        src: address(&flow.src),
+        dst: address(&flow.dst),
+        sport: u16_of(flow.sport),
+        dport: u16_of(flow.dport),
+        protocol: u8_of(flow.protocol),
+        vlans: Vlans {
+            outer: u16_of(flow.outer_vlan),
+            inner: u16_of(flow.vlan),
+        },
+    }
+}
+
+fn end(end: &proto::End) -> EndRecord {
+    let node = NodeId(end.node);
+    if let Some(port) = end.port {
+        let port = u16_of(port);
+        return EndRecord::Port { node, port };
+    }
+    EndRecord::Hop {
+        hop: HopRecord {
+            node,
+            ingress_port: u16_of(end.ingress_port.unwrap()),
+            egress_port: u16_of(end.egress_port.unwrap()),
+            ingress_ts_ns: end.ingress_ts_ns.unwrap(),
+            egress_ts_ns: end.egress_ts_ns.unwrap(),
+        },
+        queue: end.queue.map(|queue| QueueDepth {
+            packets: queue.packets,
+            bytes: queue.bytes,
+        }),
+    }
+}
+
+fn hop(hop: &proto::Hop) -> HopRecord {
+    HopRecord {
+        node: NodeId(hop.node),
+        ingress_port: u16_of(hop.ingress_port),
+        egress_port: u16_of(hop.egress_port),
+        ingress_ts_ns: hop.ingress_ts_ns,
+        egress_ts_ns: hop.egress_ts_ns,
+    }
+}
+
+fn totals(totals: &proto::Totals) -> FlowTotals {
+    FlowTotals {
+        first_ns: totals.first_ns,
+        last_ns: totals.last_ns,
+        packets: totals.packets,
+        bytes: totals.bytes,
+        lost: totals.lost,
+        reordered: totals.reordered,
+        duplicates: totals.duplicates,
+        late: totals.late,
+        restarts: totals.restarts,
+        latency_min_ns: totals.latency_min_ns,
+        latency_max_ns: totals.latency_max_ns,
+        latency_sum_ns: totals.latency_sum_ns,
+        histogram: totals.histogram[..].try_into().unwrap(),
+    }
+}
+
+fn metadata(metadata: &proto::Metadata) -> Metadata {
+    Metadata {
+        node: metadata.node.map(NodeId),
+        ingress_port: metadata.ingress_port.map(u16_of),
+        egress_port: metadata.egress_port.map(u16_of),
+        hop_latency_ns: metadata.hop_latency_ns,
+        queue_id: metadata.queue_id.map(u8_of),
+        queue_occupancy: metadata.queue_occupancy,
+        ingress_ts: metadata.ingress_ts_ns,
+        egress_ts: metadata.egress_ts_ns,
+        level2_ingress_port: metadata.level2_ingress_port,
+        level2_egress_port: metadata.level2_egress_port,
+        congestion_queue_id: metadata.congestion_queue_id.map(u8_of),
+        queue_congestion: metadata.queue_congestion,
+        tx_utilization: metadata.tx_utilization,
+        buffer_id: metadata.buffer_id.map(u8_of),
+        buffer_occupancy: metadata.buffer_occupancy,
+        checksum_complement: metadata.checksum_complement,
+        drop_reason: metadata.drop_reason.map(u8_of),
+        drop_queue_id: metadata.drop_queue_id.map(u8_of),
+        domain_words: metadata.domain_words.clone(),
+        reserved: (metadata.reserved.iter())
+            .map(|reserved| ReservedWord {
+                bit: u8_of(reserved.bit),
+                word: reserved.word,
+            })
+            .collect(),
+    }
+}
+
+fn header(header: &proto::IntHeader) -> IntHeader {
+    IntHeader {
+        version: match &header.version[..] {
+            "0.5" => IntVersion::V05,
+            "1.0" => IntVersion::V10,
+            "2" => IntVersion::V2,
+            other => panic!("{other}"),
+        },
+        kind: match &header.kind[..] {
+            "md" => IntType::Md,
+            "destination" => IntType::Destination,
+            "mx" => IntType::Mx,
+            "host-int" => IntType::HostInt,
+            other => panic!("{other}"),
+        },
+        instructions: u16_of(header.instructions),
+        replication: u8_of(header.replication),
+        copy: header.copy,
+        discard: header.discard,
+        hops_exceeded: header.hops_exceeded,
+        mtu_exceeded: header.mtu_exceeded,
+        max_hops: header.max_hops.map(u8_of),
+        remaining_hops: header.remaining_hops.map(u8_of),
+        domain: header.domain.map(|domain| IntDomain {
+            id: u16_of(domain.id),
+            instructions: u16_of(domain.instructions),
+            flags: u16_of(domain.flags),
+        }),
+        hops: header.hops.iter().map(metadata).collect(),
+        source_words: header.source_words.clone(),
+        original_dscp: header.original_dscp.map(u8_of),
+        original_dport: header.original_dport.map(u16_of),
+        original_protocol: header.original_protocol.map(u8_of),
+        seq: header.seq,
+        truncated: header.truncated,
+    }
+}
