@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Size;
+use super::ipfix::{IpfixConfig, IpfixOptions};
 use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
 
@@ -18,6 +19,7 @@ pub struct EngineOptions {
 
     #[command(flatten)]
     pub kafka: KafkaOptions,
+    pub ipfix: IpfixOptions,
 }
 
 /// Settings of engines, checked.
@@ -26,6 +28,7 @@ pub struct EnginesConfig {
     /// Bytes, for each.
     pub queue: usize,
     pub kafka: Option<KafkaConfig>,
+    pub ipfix: Option<IpfixConfig>,
 }
 
 impl EngineOptions {
@@ -39,6 +42,7 @@ impl EngineOptions {
         EnginesConfig {
             queue: usize::try_from(queue.0).unwrap_or(usize::MAX),
             kafka: self.kafka.check(faults),
+            ipfix: self.ipfix.check(faults),
         }
     }
 }

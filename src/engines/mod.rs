@@ -5,6 +5,8 @@ mod counts;
 mod feed;
 #[cfg(feature = "http-client")]
 pub mod http;
+#[cfg(feature = "ipfix")]
+pub mod ipfix;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 mod outlet;

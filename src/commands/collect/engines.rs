@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::config::{EnginesConfig, KafkaConfig};
+use crate::config::{EnginesConfig, IpfixConfig, KafkaConfig};
 use crate::engines::{Engine, Engines, Patience, Run};
 use crate::os::log;
 
@@ -11,6 +11,9 @@ pub fn prepare(config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
     let mut ready: Vec<Box<dyn Engine>> = Vec::new();
     if let Some(config) = &config.kafka {
         ready.push(kafka(config)?);
+    }
+    if let Some(ipfix) = &config.ipfix {
+        ready.push(prepare_ipfix(ipfix, config.queue)?);
     }
     Ok(ready)
 }
@@ -25,6 +28,29 @@ fn kafka(_: &KafkaConfig) -> Result<Box<dyn Engine>> {
     anyhow::bail!(
         "cannot use --kafka: this hostint was built without Kafka (try a build with its feature kafka)"
     )
+}
+
+#[cfg(feature = "ipfix")]
+#[allow(clippy::unnecessary_wraps)] // what cannot be prepared is the other one
+fn prepare_ipfix(config: &IpfixConfig, queue: usize) -> Result<Box<dyn Engine>> {
+    use crate::config::IpfixTransport;
+    use crate::engines::ipfix::{Ipfix, Settings, Transport};
+
+    Ok(Box::new(Ipfix::new(Settings {
+        collector: config.collector.clone(),
+        transport: match config.transport {
+            IpfixTransport::Tcp => Transport::Tcp,
+            IpfixTransport::Udp => Transport::Udp,
+        },
+        domain: config.domain,
+        interval: config.interval.0,
+        queue,
+    })))
+}
+
+#[cfg(not(feature = "ipfix"))]
+fn prepare_ipfix(_config: &IpfixConfig, _queue: usize) -> Result<Box<dyn Engine>> {
+    anyhow::bail!("this hostint was built without IPFIX (try a build with the feature ipfix)")
 }
 
 /// Each gets a thread.

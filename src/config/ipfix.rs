@@ -1,0 +1,103 @@
+//! What can be set of the IPFIX engine.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::Span;
+use super::mistake::{Fault, fault};
+use super::place::port_of;
+
+/// As IANA has it.
+pub const IPFIX_PORT: u16 = 4739;
+
+const DEFAULT_INTERVAL: Span = Span(Duration::from_secs(10));
+const SHORTEST: Span = Span(Duration::from_millis(100));
+const LONGEST: Span = Span(Duration::from_secs(600));
+
+/// By what IPFIX messages travel.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum IpfixTransport {
+    /// a collector tells that it has read everything; else it is sent again
+    #[default]
+    Tcp,
+    /// for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived
+    Udp,
+}
+
+/// What can be set of the engine.
+#[derive(Args, Clone, Debug, Default)]
+pub struct IpfixOptions {
+    /// Export flow records to this IPFIX collector, default port 4739
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub ipfix: Option<String>,
+
+    /// [default: tcp]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub ipfix_transport: Option<IpfixTransport>,
+
+    /// Observation domain ID of the messages [default: 0]
+    #[arg(long, value_name = "N")]
+    pub ipfix_domain: Option<u32>,
+
+    /// A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    pub ipfix_interval: Option<Span>,
+}
+
+/// Settings of the engine, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IpfixConfig {
+    /// `HOST:PORT`.
+    pub collector: String,
+    pub transport: IpfixTransport,
+    pub domain: u32,
+    pub interval: Span,
+}
+
+impl IpfixOptions {
+    /// Checks everything and fills in defaults; `None` if there is to be no such engine.
+    pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<IpfixConfig> {
+        let Some(collector) = self.ipfix else {
+            for (given, key) in [
+                (self.ipfix_transport.is_some(), "ipfix-transport"),
+                (self.ipfix_domain.is_some(), "ipfix-domain"),
+                (self.ipfix_interval.is_some(), "ipfix-interval"),
+            ] {
+                if given {
+                    let why = "without ipfix nothing is exported (try it too)";
+                    faults.push(fault(&[key], why));
+                }
+            }
+            return None;
+        };
+        let with_port = port_of(&collector, IPFIX_PORT).map(|port| with_port(&collector, port));
+        let collector = with_port.unwrap_or_else(|why| {
+            let why = format!("cannot export to {collector:?}: {why} (try 192.0.2.9:4739)");
+            faults.push(fault(&["ipfix"], why));
+            collector
+        });
+        let interval = self.ipfix_interval.unwrap_or(DEFAULT_INTERVAL);
+        if !(SHORTEST..=LONGEST).contains(&interval) {
+            let why = format!("{interval} is no such interval (expected {SHORTEST} to {LONGEST})");
+            faults.push(fault(&["ipfix-interval"], why));
+        }
+        Some(IpfixConfig {
+            collector,
+            transport: self.ipfix_transport.unwrap_or_default(),
+            domain: self.ipfix_domain.unwrap_or(0),
+            interval,
+        })
+    }
+}
+
+/// `text`, which may lack a port, with this one.
+fn with_port(text: &str, port: u16) -> String {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => SocketAddr::new(address, port).to_string(),
+        Err(_) if text.contains(':') => text.to_owned(),
+        Err(_) => format!("{text}:{port}"),
+    }
+}

@@ -1,0 +1,206 @@
+//! IPFIX Messages (RFC 7011, 3): header, sets, records.
+
+use super::record::FlowRecord;
+use super::template::{
+    RELIABILITY, STATISTICS, Statistics, elements, reliability, statistics, template_of,
+};
+
+const VERSION: u16 = 10;
+const HEADER_BYTES: usize = 16;
+const SET_HEADER_BYTES: usize = 4;
+const TEMPLATE_SET: u16 = 2;
+const OPTIONS_TEMPLATE_SET: u16 = 3;
+
+/// Sets end where a word does; the shortest record is longer, as padding has to be.
+const WORD: usize = 4;
+
+/// Templates are told again after so many messages.
+const REFRESH: usize = 512;
+
+/// What all messages of a parcel have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) most_bytes: usize,
+    /// Seconds since the Unix epoch.
+    pub(super) time_s: u32,
+    /// Data Records that the session had before.
+    pub(super) sequence: u32,
+}
+
+/// Tells elements with their values.
+type Elements<'a> = &'a dyn Fn(&mut dyn FnMut(u16, &[u8]));
+
+/// One message.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) bytes: Vec<u8>,
+    /// Data Records: those of flows, and those with them of the exporting process.
+    pub(super) flows: u32,
+    pub(super) records: u32,
+}
+
+/// Everything about a parcel. Templates go before the records that they describe, and so does what the exporting
+/// process says of itself.
+pub(super) fn messages(flows: &[FlowRecord], now: &Statistics, frame: Frame) -> Vec<Message> {
+    let mut sorted: Vec<_> = flows.iter().collect();
+    sorted.sort_by_key(|record| template_of(record));
+    let mut templates = sorted.clone();
+    templates.dedup_by_key(|record| template_of(record));
+    let mut writer = Writer {
+        frame,
+        domain: now.domain,
+        done: Vec::new(),
+        bytes: Vec::new(),
+        set: None,
+        flows: 0,
+        records: 0,
+    };
+    writer.begin();
+    let mut told_at = 0;
+    writer.tell_templates(&templates, now);
+    writer.tell_process(now);
+    let mut record_bytes = Vec::new();
+    for record in sorted {
+        if writer.done.len() >= told_at + REFRESH {
+            told_at = writer.done.len();
+            writer.tell_templates(&templates, now);
+        }
+        record_bytes.clear();
+        elements(record, |_, value| record_bytes.extend_from_slice(value));
+        writer.add(template_of(record), &record_bytes);
+        writer.flows += 1;
+        writer.records += 1;
+    }
+    writer.end();
+    writer.done
+}
+
+struct Writer {
+    frame: Frame,
+    domain: u32,
+    done: Vec<Message>,
+    /// The message at hand.
+    bytes: Vec<u8>,
+    /// Its last set: number and place.
+    set: Option<(u16, usize)>,
+    flows: u32,
+    records: u32,
+}
+
+impl Writer {
+    fn begin(&mut self) {
+        self.bytes = Vec::with_capacity(self.frame.most_bytes);
+        self.put16(VERSION);
+        self.put16(0);
+        self.put32(self.frame.time_s);
+        self.put32(self.frame.sequence);
+        self.put32(self.domain);
+    }
+
+    fn end(&mut self) {
+        self.end_set();
+        self.put_length(2, 0);
+        self.frame.sequence = self.frame.sequence.wrapping_add(self.records);
+        self.done.push(Message {
+            bytes: std::mem::take(&mut self.bytes),
+            flows: std::mem::take(&mut self.flows),
+            records: std::mem::take(&mut self.records),
+        });
+    }
+
+    fn begin_set(&mut self, number: u16) {
+        if self.set.is_some_and(|(open, _)| open == number) {
+            return;
+        }
+        self.end_set();
+        self.set = Some((number, self.bytes.len()));
+        self.put16(number);
+        self.put16(0);
+    }
+
+    fn end_set(&mut self) {
+        if let Some((_, place)) = self.set.take() {
+            let padded = self.bytes.len().next_multiple_of(WORD);
+            self.bytes.resize(padded, 0);
+            self.put_length(place + 2, place);
+        }
+    }
+
+    fn put16(&mut self, value: u16) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn put32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    /// Writes at `place` how much there is from `from` on.
+    fn put_length(&mut self, place: usize, from: usize) {
+        // No message is longer than its length can say.
+        let length = (self.bytes.len() - from) as u16;
+        if let Some(field) = self.bytes.get_mut(place..place + 2) {
+            field.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+
+    /// Those of the flows' records, and both of the exporting process.
+    fn tell_templates(&mut self, flows: &[&FlowRecord], now: &Statistics) {
+        let scoped = |number, each: Elements<'_>| template(number, 1, each);
+        let own = [
+            scoped(STATISTICS, &|put| statistics(now, put)),
+            scoped(RELIABILITY, &|put| reliability(now, put)),
+        ];
+        for record in own {
+            self.add(OPTIONS_TEMPLATE_SET, &record);
+        }
+        for flow in flows {
+            let record = template(template_of(flow), 0, &|put| elements(flow, put));
+            self.add(TEMPLATE_SET, &record);
+        }
+    }
+
+    fn tell_process(&mut self, now: &Statistics) {
+        let mut record = Vec::new();
+        statistics(now, |_, value| record.extend_from_slice(value));
+        self.add(STATISTICS, &record);
+        self.records += 1;
+        record.clear();
+        reliability(now, |_, value| record.extend_from_slice(value));
+        self.add(RELIABILITY, &record);
+        self.records += 1;
+    }
+
+    /// In the next message, if this one has no room for it.
+    fn add(&mut self, set: u16, record: &[u8]) {
+        let mut end = self.bytes.len() + record.len();
+        if self.set.is_none_or(|(open, _)| open != set) {
+            end = end.next_multiple_of(WORD) + SET_HEADER_BYTES;
+        }
+        let empty = self.bytes.len() == HEADER_BYTES;
+        if end.next_multiple_of(WORD) > self.frame.most_bytes && !empty {
+            self.end();
+            self.begin();
+        }
+        self.begin_set(set);
+        self.bytes.extend_from_slice(record);
+    }
+}
+
+/// A template of the elements that `each` tells; the first `scopes` are an options template's scope.
+fn template(number: u16, scopes: u16, each: Elements<'_>) -> Vec<u8> {
+    let mut specifiers = Vec::new();
+    let mut count: u16 = 0;
+    each(&mut |element, value| {
+        count += 1;
+        specifiers.extend_from_slice(&element.to_be_bytes());
+        specifiers.extend_from_slice(&(value.len() as u16).to_be_bytes());
+    });
+    let mut record = Vec::new();
+    record.extend_from_slice(&number.to_be_bytes());
+    record.extend_from_slice(&count.to_be_bytes());
+    if scopes > 0 {
+        record.extend_from_slice(&scopes.to_be_bytes());
+    }
+    record.extend_from_slice(&specifiers);
+    record
+}
