@@ -1,6 +1,5 @@
 //! How records travel: sequence numbers, templates, sizes, what the exporting process says of itself.
 
-use std::io::Read;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::thread;
@@ -12,7 +11,7 @@ use hostint::model::{FlowKey, Vlans};
 
 use super::decoder::*;
 use super::listeners::TcpCollector;
-use super::netns::{Lab, sh};
+use super::netns::{Lab, await_that, sh};
 use super::parcels::*;
 use super::synthetic::Synthetic;
 
@@ -228,30 +227,25 @@ fn messages_are_those_of_the_golden_capture() {
     assert!(dump == golden, "see the difference after HOSTINT_BLESS=1");
 }
 
-/// What it has read is all that came so far: its system sees nothing wrong with closing then.
+/// Its end reaches us, what we wrote does not reach it: closing alone does not say that it has read anything.
 #[test]
-fn a_collector_that_closes_between_two_messages_does_not_have_the_parcel() {
-    let parcel = of_flows(1, 1, 20_000);
-    let mut refused = 0;
-    for least in (0..13).map(|n| n * 100_000) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let collector = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut bytes = vec![0; least];
-            stream.read_exact(&mut bytes).unwrap();
-            stream.set_nonblocking(true).unwrap();
-            // Up to the end, or to where nothing more is there.
-            let _ = stream.read_to_end(&mut bytes);
-            bytes
+fn a_collector_that_closes_before_anything_came_does_not_have_the_parcel() {
+    let lab = Lab::new();
+    lab.drop_packets("ip saddr 10.9.1.1 ip length > 100");
+    let address = SocketAddr::from(([10, 9, 2, 1], 4739));
+    let listener = lab.b.enter(|| TcpListener::bind(address).unwrap());
+    let answer = thread::scope(|scope| {
+        let delivery = scope.spawn(|| {
+            let mut engine = Ipfix::new(settings(address, Transport::Tcp));
+            lab.a.enter(|| engine.deliver(&of_flows(1, 1, 100)))
         });
-        let mut engine = Ipfix::new(settings(address, Transport::Tcp));
-        let delivered = engine.deliver(&parcel).is_ok();
-        let mut session = Session::default();
-        session.read_stream(&collector.join().unwrap());
-        let has_all = session.flows.len() == parcel.len();
-        assert!(has_all || !delivered, "after {least} bytes");
-        refused += u32::from(!delivered);
-    }
-    assert!(refused > 0);
+        drop(listener.accept().unwrap());
+        await_that("both have ended", || {
+            let connections = lab.a.sh("ss -Htan");
+            connections.contains("LAST-ACK") || connections.contains("CLOSING")
+        });
+        assert!(lab.dropped() > 0);
+        delivery.join().unwrap()
+    });
+    assert!(matches!(answer, Err(Trouble::Later(_))), "{answer:?}");
 }

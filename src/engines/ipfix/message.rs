@@ -152,6 +152,8 @@ impl Writer {
         ];
         for record in own {
             self.add(OPTIONS_TEMPLATE_SET, &record);
+            // pmacct 1.7.7 reads one of a set, and takes those behind it for damaged.
+            self.end_set();
         }
         for flow in flows {
             let record = template(template_of(flow), 0, &|put| elements(flow, put));

@@ -27,6 +27,7 @@ const DESTINATION_IPV6_ADDRESS: u16 = 28;
 const EXPORTED_OCTET_TOTAL_COUNT: u16 = 40;
 const EXPORTED_MESSAGE_TOTAL_COUNT: u16 = 41;
 const EXPORTED_FLOW_RECORD_TOTAL_COUNT: u16 = 42;
+const VLAN_ID: u16 = 58;
 const FORWARDING_STATUS: u16 = 89;
 const DROPPED_PACKET_DELTA_COUNT: u16 = 133;
 const EXPORTING_PROCESS_ID: u16 = 144;
@@ -35,7 +36,6 @@ const OBSERVATION_DOMAIN_ID: u16 = 149;
 const FLOW_START_MILLISECONDS: u16 = 152;
 const FLOW_END_MILLISECONDS: u16 = 153;
 const NOT_SENT_FLOW_TOTAL_COUNT: u16 = 166;
-const DOT1Q_VLAN_ID: u16 = 243;
 const DOT1Q_CUSTOMER_VLAN_ID: u16 = 245;
 const PATH_DELAY_MEAN_DELTA_MICROSECONDS: u16 = 530;
 const PATH_DELAY_MIN_DELTA_MICROSECONDS: u16 = 531;
@@ -94,12 +94,12 @@ pub(super) fn elements(record: &FlowRecord, mut put: impl FnMut(u16, &[u8])) {
     put(SOURCE_TRANSPORT_PORT, &flow.sport.to_be_bytes());
     put(DESTINATION_TRANSPORT_PORT, &flow.dport.to_be_bytes());
     put(PROTOCOL_IDENTIFIER, &[flow.protocol]);
-    // A single tag is the only one that equipment of one tag knows.
+    // vlanId, and not dot1qVlanId, because nfdump and pmacct know it both.
     let (tag, customer) = match (flow.vlans.outer, flow.vlans.inner) {
         (0, inner) => (inner, 0),
         both => both,
     };
-    put(DOT1Q_VLAN_ID, &tag.to_be_bytes());
+    put(VLAN_ID, &tag.to_be_bytes());
     put(DOT1Q_CUSTOMER_VLAN_ID, &customer.to_be_bytes());
     let node = |node: Option<crate::model::NodeId>| node.map_or(0, |node| node.0).to_be_bytes();
     put(INGRESS_INTERFACE, &node(record.source));
