@@ -25,6 +25,9 @@ const UDP_HEADER_BYTES: usize = 8;
 const BURST: usize = 16;
 const BURST_PAUSE: Duration = Duration::from_millis(1);
 
+/// Where a host is near and nobody listens, it says so within this time.
+const ANSWER: Duration = Duration::from_millis(20);
+
 /// How often it is looked whether a connection is over.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -139,7 +142,8 @@ impl Session {
                 thread::sleep(BURST_PAUSE);
             }
         }
-        Ok(())
+        thread::sleep(ANSWER);
+        self.socket.take_error()?.map_or(Ok(()), Err)
     }
 }
 
