@@ -126,6 +126,8 @@ install:
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml ] || \
 		install -D -m 644 packaging/hostint.toml $(DESTDIR)$(SYSCONFDIR)/hostint/hostint.toml
 	install -D -m 644 packaging/logrotate/hostint $(DESTDIR)$(SYSCONFDIR)/logrotate.d/hostint
+	install -d $(SHARE)/hostint/ipfix
+	install -m 644 packaging/ipfix/* $(SHARE)/hostint/ipfix/
 	for dashboard in $(wildcard packaging/grafana/*.json); do \
 		install -D -m 644 $$dashboard $(SHARE)/hostint/grafana/$${dashboard##*/} || exit 1; done
 	install -d $(SHARE)/hostint/prometheus

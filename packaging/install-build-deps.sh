@@ -16,7 +16,7 @@ for argument; do
 	--demo) packages+=("${demo[@]}") ;;
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
-		packages+=(kcat librdkafka-dev openssl protobuf-compiler)
+		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler)
 		with_browser=1
 		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;

@@ -33,7 +33,7 @@ pub struct IpfixOptions {
     #[arg(long, value_name = "HOST[:PORT]")]
     pub ipfix: Option<String>,
 
-    /// [default: tcp]
+    /// How messages travel [default: tcp]
     #[arg(long, value_name = "TRANSPORT")]
     pub ipfix_transport: Option<IpfixTransport>,
 

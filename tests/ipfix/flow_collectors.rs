@@ -107,7 +107,7 @@ fn nfdump_shows_flows_packets_and_how_many_reports() {
     let mut entries = Vec::new();
     for n in 1..=300u64 {
         let flow = flows[n as usize % 3];
-        let began_ns = TIME_NS + 1;
+        let began_ns = TIME_NS + 1_000_000_000;
         let report = match n / 3 % 3 {
             0 => latency(flow, 20_000),
             1 => loss(flow, 1),
@@ -148,10 +148,10 @@ fn nfdump_shows_flows_packets_and_how_many_reports() {
     }
     let expected = [
         ("10.0.0.1 40000 10.0.0.2 443 6 1 2 0", (100, 294, 29_400)),
-        ("10.0.0.1 7 10.0.0.2 443 6 1 2 7", (100, 299, 29_900)),
+        ("10.0.0.1 7 10.0.0.2 443 6 1 2 7", (100, 296, 29_600)),
         (
             "2001:db8::1 40000 2001:db8::2 443 6 1 2 0",
-            (100, 298, 29_800),
+            (100, 295, 29_500),
         ),
     ];
     let expected = expected.map(|(key, sums)| (key.to_owned(), sums));
