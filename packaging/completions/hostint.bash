@@ -207,6 +207,7 @@ _hostint() {
             ;;
         hostint__subcmd__collect)
             opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --read --port --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -318,6 +319,22 @@ _hostint() {
                     ;;
                 --kafka-sasl)
                     COMPREPLY=($(compgen -W "plain scram-sha-256 scram-sha-512" -- "${cur}"))
+                    return 0
+                    ;;
+                --ipfix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ipfix-transport)
+                    COMPREPLY=($(compgen -W "tcp udp" -- "${cur}"))
+                    return 0
+                    ;;
+                --ipfix-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ipfix-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --read)

@@ -182,11 +182,16 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-passwo
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-sasl -d 'How the user is proved; plain shows the password to who can read the network, without TLS [default: scram-sha-512]' -r -f -a "plain\t''
 scram-sha-256\t''
 scram-sha-512\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix -d 'Export flow records to this IPFIX collector, default port 4739' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-transport -d 'How messages travel [default: tcp]' -r -f -a "tcp\t'a collector tells that it has read everything; else it is sent again'
+udp\t'for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived'"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-domain -d 'Observation domain ID of the messages [default: 0]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-interval -d 'A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports info help" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports info help" -s h -l help -d 'Print help'
