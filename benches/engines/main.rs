@@ -68,6 +68,30 @@ fn main() {
     let sections: [(&str, fn()); 1] = [("kafka", kafka::messages)];
     for (name, run) in sections {
         if wanted.is_empty() || wanted.iter().any(|one| one == name) {
+//! What engines cost on this machine: `cargo bench --bench engines -- [ipfix]`. Without a name, all.
+
+#[allow(dead_code)] // the tests use the rest
+#[path = "../../tests/support/random.rs"]
+mod random;
+#[allow(dead_code)] // the tests use the rest
+#[path = "../../tests/support/synthetic.rs"]
+mod synthetic;
+
+#[cfg(feature = "ipfix")]
+mod ipfix;
+
+fn main() {
+    let names: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
+    let benches: &[(&str, fn())] = &[
+        #[cfg(feature = "ipfix")]
+        ("ipfix", ipfix::run),
+    ];
+    for (name, run) in benches {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            println!("{name}");
             run();
         }
     }

@@ -101,3 +101,31 @@ fn with_port(text: &str, port: u16) -> String {
         Err(_) => format!("{text}:{port}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collectors_are_named_as_people_do() {
+        let cases = [
+            ("192.0.2.9", "192.0.2.9:4739"),
+            ("192.0.2.9:2055", "192.0.2.9:2055"),
+            ("2001:db8::9", "[2001:db8::9]:4739"),
+            ("[2001:db8::9]", "[2001:db8::9]:4739"),
+            ("[2001:db8::9]:2055", "[2001:db8::9]:2055"),
+            ("flows.example", "flows.example:4739"),
+            ("flows.example:2055", "flows.example:2055"),
+        ];
+        for (given, expected) in cases {
+            let options = IpfixOptions {
+                ipfix: Some(given.to_owned()),
+                ..IpfixOptions::default()
+            };
+            let mut faults = Vec::new();
+            let config = options.check(&mut faults).unwrap();
+            assert_eq!(config.collector, expected);
+            assert!(faults.is_empty(), "{given}: {faults:?}");
+        }
+    }
+}

@@ -200,7 +200,7 @@ fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
     let mut collecting = lab.a.enter(|| {
         let command = lab.a.command(HOSTINT, &[]);
         let flags = ["--ipfix", COLLECTOR, "--ipfix-transport", "udp"];
-        let interval = ["--ipfix-interval", "300ms"];
+        let interval = ["--ipfix-interval", "300ms", "--queue", "1G"];
         Collecting::start_with(command, &[flags.as_slice(), &interval].concat())
     });
     lab.a.enter(|| {
@@ -209,7 +209,7 @@ fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
     });
     first.end();
     lab.a.enter(|| {
-        collecting.send(1000);
+        collecting.send(reports() / 20);
         collecting.await_status("nobody is there", |status| {
             let trouble = status["engines"][0]["trouble"].as_str();
             trouble.is_some_and(|why| why.contains("Connection refused"))

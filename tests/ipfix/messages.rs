@@ -183,6 +183,35 @@ fn a_udp_port_where_nobody_listens_is_trouble_that_is_told() {
     assert!(why.starts_with(&refused), "{why}");
 }
 
+#[test]
+fn an_interval_ends_before_the_queue_is_full() {
+    struct Case {
+        queue: usize,
+        reports: usize,
+    }
+    let cases = [
+        Case {
+            queue: 1 << 20,
+            reports: 512,
+        },
+        Case {
+            queue: 64 << 20,
+            reports: 32_768,
+        },
+        Case {
+            queue: 1 << 30,
+            reports: 32_768,
+        },
+    ];
+    for case in cases {
+        let mut settings = settings("127.0.0.1:4739".parse().unwrap(), Transport::Tcp);
+        settings.queue = case.queue;
+        let pace = Ipfix::new(settings).pace();
+        assert_eq!(pace.reports, case.reports, "{}", case.queue);
+        assert_eq!(pace.linger, Duration::from_millis(100));
+    }
+}
+
 /// The messages of some reports, as they were when this was written.
 #[test]
 fn messages_are_those_of_the_golden_capture() {

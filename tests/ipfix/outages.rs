@@ -13,7 +13,7 @@ use super::parcels::*;
 
 const COLLECTOR: &str = "10.9.2.1:4739";
 
-/// How many reports are sent at a time.
+/// How many reports are sent while all is well; a twentieth of it during an outage.
 pub fn reports() -> u64 {
     match std::env::var_os("HOSTINT_LONG") {
         Some(_) => 1_000_000,
@@ -28,7 +28,11 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
     let first = listen(&[]);
     let mut collecting = lab.a.enter(|| {
         let flags = ["--ipfix", "10.9.2.1", "--ipfix-interval", "200ms"];
-        Collecting::start_with(lab.a.command(HOSTINT, &[]), &flags)
+        let room = ["--queue", "1G"];
+        Collecting::start_with(
+            lab.a.command(HOSTINT, &[]),
+            &[flags.as_slice(), &room].concat(),
+        )
     });
     lab.a.enter(|| {
         collecting.send(reports());
@@ -37,12 +41,9 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
 
     // What is written is lost on the way, for a while.
     lab.drop_packets("ip daddr 10.9.2.1 ip length > 100");
-    lab.a.enter(|| collecting.send(1000));
+    lab.a.enter(|| collecting.send(reports() / 20));
     await_that("packets are lost", || {
-        lab.m
-            .sh("nft list counters")
-            .contains("packets 0 ")
-            .eq(&false)
+        !lab.m.sh("nft list counters").contains("packets 0 ")
     });
     assert!(lab.dropped() > 0);
     lab.a.enter(|| collecting.await_delivery("ipfix"));
@@ -50,7 +51,7 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
     // The link is cut: nothing gets through at all.
     lab.m.sh("ip link set m1 down");
     lab.a.enter(|| {
-        collecting.send(1000);
+        collecting.send(reports() / 20);
         collecting.await_status("it complains", |status| {
             status["engines"][0]["trouble"].is_string()
         });
@@ -58,18 +59,23 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
     lab.m.sh("ip link set m1 up");
     lab.a.enter(|| collecting.await_delivery("ipfix"));
 
-    // The collector ends, and the next one goes away in the middle of what it gets.
+    // The collector ends, and the next one goes away twice.
     let mut sessions = first.sessions();
     drop(first);
     lab.a.enter(|| {
-        collecting.send(reports());
+        collecting.send(reports() / 20);
         collecting.await_status("it complains", |status| {
             let trouble = status["engines"][0]["trouble"].as_str();
             trouble.is_some_and(|why| why.contains("Connection refused"))
         });
     });
-    let second = listen(&[2000, 5000]);
-    lab.a.enter(|| collecting.await_delivery("ipfix"));
+    // It goes away within the templates.
+    let second = listen(&[100, 300]);
+    lab.a.enter(|| {
+        collecting.await_delivery("ipfix");
+        collecting.send(reports());
+        collecting.await_delivery("ipfix");
+    });
     sessions.extend(second.sessions());
 
     let sums = Sums::of(sessions.iter().flat_map(|session| &session.flows));

@@ -155,7 +155,7 @@ impl Engine for Ipfix {
             let (by, try_this) = match transport {
                 Transport::Tcp => (
                     "TCP",
-                    "is an IPFIX collector there? nfdump and pmacct take UDP only: --ipfix-transport udp",
+                    "is an IPFIX collector there? try --ipfix-transport udp for nfdump and pmacct",
                 ),
                 Transport::Udp => ("UDP", "is an IPFIX collector there?"),
             };

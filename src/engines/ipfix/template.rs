@@ -1,8 +1,8 @@
 //! The information elements of each kind of record, in their order: templates and records are both made of this.
 //!
-//! Numbers are those of IANA's registry of IPFIX information elements (RFC 7012). The four of path delay are RFC 9951's,
-//! registered in April 2026 as 530 to 533; its drafts had none, so that what experiments called them is of no use. They
-//! count microseconds. What nanoseconds would need is enterprise-specific elements, and those a Private Enterprise
+//! Numbers are those of IANA's registry "IPFIX Information Elements" (RFC 7012). The four of path delay are RFC 9951's,
+//! in the registry since 2026-04-02 as 530 to 533; its drafts had no numbers, so that others are somebody's experiment.
+//! They count microseconds. What nanoseconds would need is enterprise-specific elements, and those a Private Enterprise
 //! Number, which this project has not got: one that is made up would be somebody else's. So there are none.
 
 use std::net::IpAddr;

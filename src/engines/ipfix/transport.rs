@@ -81,7 +81,9 @@ fn in_time(err: io::Error) -> io::Error {
 
 fn slow() -> io::Error {
     let seconds = TCP_PARCEL.as_secs();
-    io::Error::other(format!("it did not read all within {seconds} s"))
+    io::Error::other(format!(
+        "it did not read all, and close, within {seconds} s"
+    ))
 }
 
 /// A UDP session: the socket, and what was sent from it.
