@@ -24,7 +24,7 @@ impl TcpCollector {
         let streams = Arc::new(Mutex::new(Vec::new()));
         let ends = Arc::new(Mutex::new(false));
         let (kept, end) = (Arc::clone(&streams), Arc::clone(&ends));
-        let mut reads = reads.to_vec().into_iter();
+        let mut reads = Vec::from(reads).into_iter();
         let thread = thread::spawn(move || {
             while !*end.lock().unwrap() {
                 match listener.accept() {
