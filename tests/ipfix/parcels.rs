@@ -7,6 +7,9 @@ use hostint::engines::ipfix::{Ipfix, Settings, Transport};
 use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
 use hostint::model::*;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBufForce;
+
 use super::decoder::Session;
 use super::listeners::datagrams;
 
@@ -142,6 +145,8 @@ impl Sending {
 
     pub fn to(address: IpAddr) -> Self {
         let socket = UdpSocket::bind((address, 0)).unwrap();
+        // Everything waits there until it is read.
+        setsockopt(&socket, RcvBufForce, &(64 << 20)).unwrap();
         let settings = settings(socket.local_addr().unwrap(), Transport::Udp);
         Self {
             engine: Ipfix::new(settings),

@@ -14,9 +14,6 @@ const OPTIONS_TEMPLATE_SET: u16 = 3;
 /// Sets end where a word does; the shortest record is longer, as padding has to be.
 const WORD: usize = 4;
 
-/// Templates are told again after so many messages.
-const REFRESH: usize = 512;
-
 /// What all messages of a parcel have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
@@ -25,6 +22,8 @@ pub(super) struct Frame {
     pub(super) time_s: u32,
     /// Data Records that the session had before.
     pub(super) sequence: u32,
+    /// Templates are told again after so many messages.
+    pub(super) refresh: usize,
 }
 
 /// Tells elements with their values.
@@ -61,7 +60,7 @@ pub(super) fn messages(flows: &[FlowRecord], now: &Statistics, frame: Frame) -> 
     writer.tell_process(now);
     let mut record_bytes = Vec::new();
     for record in sorted {
-        if writer.done.len() >= told_at + REFRESH {
+        if writer.done.len() - told_at >= frame.refresh {
             told_at = writer.done.len();
             writer.tell_templates(&templates, now);
         }

@@ -22,6 +22,9 @@ const MOST_REPORTS: usize = 32 << 10;
 /// A report in the queue takes no more memory, unless it is a rare one.
 const REPORT_BYTES: usize = 2 << 10;
 
+/// Over UDP, templates come again after so many messages of a parcel, besides with each.
+const UDP_REFRESH: usize = 512;
+
 /// By what messages travel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Transport {
@@ -91,6 +94,8 @@ impl Ipfix {
             most_bytes: TCP_BYTES,
             time_s: (now_ns / 1_000_000_000) as u32,
             sequence: 0,
+            // A connection keeps them.
+            refresh: usize::MAX,
         };
         let destination = &self.settings.collector;
         match self.settings.transport {
@@ -105,6 +110,7 @@ impl Ipfix {
                 };
                 frame.most_bytes = session.most_bytes();
                 frame.sequence = session.sequence;
+                frame.refresh = UDP_REFRESH;
                 let sent = session.send(&messages(&records.flows, &before, frame), count);
                 // A port without a listener does not end a session; an address that went away does.
                 if sent
