@@ -3,7 +3,7 @@
 # of reports, and some number lines; and config files.
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/{config,decode_report,render_report,read_capture,read_record,exporter_track}
+mkdir -p corpus/{config,decode_report,render_report,read_capture,read_probe,read_record,exporter_track}
 
 # The bytes of a dump, as printf takes them.
 escaped() {
@@ -41,3 +41,6 @@ sed 's/^#\([a-z[]\)/\1/' ../packaging/hostint.toml >corpus/config/shipped
 # Each case of the mistakes: a name, the file, and what is said of it.
 awk -v RS= '{ sub(/^[^\n]*\n/, ""); gsub(/(^|\n)> [^\n]*/, ""); print >("corpus/config/mistake-" NR) }' \
 	../tests/config/mistakes.txt
+printf '\xf0int\x01\x01\0\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0' >corpus/read_probe/probe
+printf '\xf0int\x01\x02\x2a\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8' \
+	>corpus/read_probe/answer

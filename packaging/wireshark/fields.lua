@@ -208,6 +208,15 @@ return function()
         flow_dst4 = ProtoField.ipv4("hostint.flow.dst", "Destination address"),
         flow_src6 = ProtoField.ipv6("hostint.flow.src6", "Source address"),
         flow_dst6 = ProtoField.ipv6("hostint.flow.dst6", "Destination address"),
+        -- probes
+        probe_magic = u32("hostint.probe.magic", "Magic", HEX),
+        probe_version = u8("hostint.probe.version", "Version"),
+        probe_kind = u8("hostint.probe.kind", "Kind", DEC, { "question", "answer" }),
+        probe_queue = u8("hostint.probe.queue_percent", "Collector's queue (% full)"),
+        probe_reserved = u32("hostint.probe.reserved", "Reserved", HEX),
+        probe_nonce = u64("hostint.probe.nonce", "Nonce", HEX),
+        probe_node = u32("hostint.probe.node", "Sink's node ID"),
+        probe_run = u64("hostint.probe.run", "Collector's run", HEX),
         -- leases
         lease_kind = ProtoField.string("hostint.lease", "Lease message"),
         lease_magic = u32("hostint.lease.magic", "Magic", HEX),

@@ -1,4 +1,4 @@
--- Wireshark and tshark: INT headers, telemetry reports, and hostint's lease messages. See hostint-wire(7).
+-- Wireshark and tshark: INT headers, telemetry reports, and hostint's lease messages and probes. See hostint-wire(7).
 --
 -- Install by copying or linking this folder into Wireshark's folder of personal Lua plugins
 -- (Help > About > Folders, mostly ~/.local/lib/wireshark/plugins), or use it once: tshark -X lua_script:hostint.lua
@@ -27,7 +27,8 @@ local transport = part("transport", fields, tools, headers, ip, options)
 local tunnels = part("tunnels", fields, tools, headers, options)
 local quotes = part("quotes", fields, tools, options)
 local own_reports = part("hostint_reports", fields, tools, headers, quotes)
-local reports = part("reports", fields, tools, metadata, quotes, own_reports)
+local probes = part("probes", fields, tools)
+local reports = part("reports", fields, tools, metadata, quotes, own_reports, probes)
 local leases = part("leases", fields, tools, ip, part("tags"), options)
 
 local prefs, report_prefs, lease_prefs = fields.int.prefs, fields.report.prefs, fields.lease.prefs

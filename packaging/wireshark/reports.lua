@@ -1,6 +1,6 @@
 -- Telemetry reports of v0.5, v1.0 and v2.0, as the standard has them.
 
-return function(fields, tools, metadata, quotes, own)
+return function(fields, tools, metadata, quotes, own, probes)
     local M = {}
     local r, node, put, band = fields.r, fields.node.report, tools.put, tools.band
 
@@ -285,7 +285,7 @@ return function(fields, tools, metadata, quotes, own)
         end
         local known = VERSIONS[math.floor(tvb(0, 1):uint() / 16)]
         if not known then
-            return 0
+            return probes.dissect(tvb, pinfo, tree)
         end
         local name, least, show = table.unpack(known)
         pinfo.cols.protocol = "INT report"

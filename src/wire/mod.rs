@@ -9,6 +9,7 @@ pub mod int_v05;
 pub mod lease;
 mod metadata_items;
 pub mod packet;
+pub mod probe;
 pub mod report;
 mod report_extended;
 mod report_hostint;
