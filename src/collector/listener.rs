@@ -21,7 +21,7 @@ pub fn default_addresses() -> [SocketAddr; 2] {
     ]
 }
 
-/// What arrived at the sockets: `datagrams - queue_drops` went to the decoder, or wait for it.
+/// What arrived at the sockets: `datagrams - probes - queue_drops` went to the decoder, or wait for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct ListenerCounts {
     /// Taken from the sockets.
@@ -29,6 +29,10 @@ pub struct ListenerCounts {
     pub bytes: u64,
     /// Datagrams that the kernel dropped because a socket's buffer was full, as of now.
     pub socket_drops: u64,
+    /// Of the datagrams, those that asked whether the collector is there.
+    pub probes: u64,
+    /// Of these, those whose answer could not be sent.
+    pub probes_unanswered: u64,
     /// Datagrams that found the queue to the decoder full.
     pub queue_drops: u64,
     /// Receive calls that failed.
@@ -40,6 +44,7 @@ pub struct ListenerCounts {
 pub struct Listener {
     groups: Vec<Vec<Socket>>,
     receivers: usize,
+    run: u64,
 }
 
 /// What receiving threads and the decoding one know together.
@@ -50,6 +55,8 @@ pub(super) struct Shared {
     pub(super) ending: AtomicBool,
     pub(super) datagrams: AtomicU64,
     pub(super) bytes: AtomicU64,
+    pub(super) probes: AtomicU64,
+    pub(super) probes_unanswered: AtomicU64,
     pub(super) queue_drops: AtomicU64,
     pub(super) errors: AtomicU64,
     /// The kernel's counts of each socket when they were last seen, and their sum without wraps.
@@ -92,7 +99,13 @@ impl Listener {
         Ok(Self {
             groups,
             receivers: receivers.max(1),
+            run: 0,
         })
+    }
+
+    /// What answers to probes say, so that a new start can be told.
+    pub fn with_run(self, run: u64) -> Self {
+        Self { run, ..self }
     }
 
     /// The addresses bound, with the ports that the kernel chose where 0 was asked for.
@@ -118,6 +131,8 @@ impl Listener {
             ending: AtomicBool::new(false),
             datagrams: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            probes: AtomicU64::new(0),
+            probes_unanswered: AtomicU64::new(0),
             queue_drops: AtomicU64::new(0),
             errors: AtomicU64::new(0),
         });
@@ -126,6 +141,7 @@ impl Listener {
             let receiver = Receiver {
                 shared: shared.clone(),
                 sockets,
+                run: self.run,
                 now_ns,
             };
             let name = format!("receive {number}");
@@ -189,6 +205,8 @@ impl ReceptionCounts {
             datagrams: count(&shared.datagrams),
             bytes: count(&shared.bytes),
             socket_drops: shared.socket_drops(),
+            probes: count(&shared.probes),
+            probes_unanswered: count(&shared.probes_unanswered),
             queue_drops: count(&shared.queue_drops),
             errors: count(&shared.errors),
         }

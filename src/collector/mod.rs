@@ -7,6 +7,7 @@ mod exporters;
 mod lines;
 mod listener;
 mod numbering;
+mod probed;
 mod queue;
 mod receiver;
 mod socket;

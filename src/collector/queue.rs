@@ -40,6 +40,8 @@ struct Inner {
     free: Vec<Batch>,
     /// Batches that may still be made.
     unmade: usize,
+    /// Batches that there may be.
+    most: usize,
     /// Threads that may still bring something.
     receivers: usize,
     /// Nobody takes anything any more.
@@ -83,11 +85,13 @@ impl Queue {
     /// For so many threads, with as many batches as so many bytes hold, at least two: one is decoded while another
     /// is filled.
     pub(super) fn new(receivers: usize, bytes: usize) -> Self {
+        let most = (bytes / BATCH_FOOTPRINT).max(2);
         Self {
             inner: Mutex::new(Inner {
                 waiting: VecDeque::new(),
                 free: Vec::new(),
-                unmade: (bytes / BATCH_FOOTPRINT).max(2),
+                unmade: most,
+                most,
                 receivers,
                 abandoned: false,
             }),
@@ -101,13 +105,17 @@ impl Queue {
     }
 
     /// Takes datagrams that came at this time, and says how many found the queue full. `patient`: those wait for
-    /// room instead, unless nobody makes any.
+    /// room instead, unless nobody makes any. Where there are none, nobody is woken.
     pub(super) fn push<'a>(
         &self,
         datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
         received_ns: u64,
         patient: bool,
     ) -> u64 {
+        let mut datagrams = datagrams.peekable();
+        if datagrams.peek().is_none() {
+            return 0;
+        }
         let mut inner = self.lock();
         let mut dropped = 0;
         for (bytes, exporter) in datagrams {
@@ -139,6 +147,15 @@ impl Queue {
             .wait_timeout_while(self.lock(), timeout, nothing);
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         inner.waiting.pop_front()
+    }
+
+    /// How full it is.
+    pub(super) fn percent(&self) -> u8 {
+        let inner = self.lock();
+        // A batch that has room still is no sign that the decoder is behind.
+        let full = inner.waiting.len().saturating_sub(1);
+        let percent = full * 100 / (inner.most - 1).max(1);
+        u8::try_from(percent).unwrap_or(100).min(100)
     }
 
     /// Takes back a batch that is done with.

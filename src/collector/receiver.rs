@@ -13,7 +13,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg};
 
 use super::listener::Shared;
+use super::probed::Answers;
 use super::socket::{Socket, socket_address};
+use crate::wire::probe;
 
 /// Datagrams taken with one call.
 const AT_ONCE: usize = 64;
@@ -42,6 +44,8 @@ pub(super) struct Receiver {
     pub(super) shared: Arc<Shared>,
     /// Its sockets, one of each address.
     pub(super) sockets: Vec<usize>,
+    /// Told to those who probe.
+    pub(super) run: u64,
     /// Nanoseconds since the Unix epoch.
     pub(super) now_ns: fn() -> u64,
 }
@@ -51,6 +55,7 @@ struct Source<'a> {
     socket: &'a Socket,
     /// Of one socket only: they keep the length of its addresses.
     headers: MultiHeaders<SockaddrStorage>,
+    answers: Answers,
 }
 
 /// What a turn brought.
@@ -69,7 +74,8 @@ impl Receiver {
             .filter_map(|index| shared.sockets.get(*index))
             .map(|socket| Source {
                 socket,
-                headers: MultiHeaders::preallocate(AT_ONCE, None),
+                headers: MultiHeaders::preallocate(AT_ONCE, socket.room_for_destination()),
+                answers: Answers::default(),
             })
             .collect();
         let sockets: Vec<_> = sources.iter().map(|source| source.socket).collect();
@@ -135,7 +141,8 @@ impl Receiver {
     }
 
     /// Takes what is there, as far as one call takes it; of what is counted as received here, each datagram is
-    /// queued or counted as dropped there.
+    /// queued or counted as dropped there, but for probes, which are answered at once: also when the queue is full,
+    /// because a collector that falls silent under its load hands that to others, which then may fall silent, too.
     fn take(&self, source: &mut Source<'_>, room: &mut [u8], last: bool) -> nix::Result<u64> {
         let mut rooms = room.chunks_mut(ROOM);
         let mut slices: [_; AT_ONCE] =
@@ -157,10 +164,25 @@ impl Receiver {
             shared.datagrams.fetch_add(1, Ordering::Relaxed);
             let bytes = payload.len() as u64;
             shared.bytes.fetch_add(bytes, Ordering::Relaxed);
+            if let Ok(probe) = probe::decode(payload) {
+                shared.probes.fetch_add(1, Ordering::Relaxed);
+                source.answers.note(probe, &message);
+                return None;
+            }
             Some((payload, from))
         });
         let dropped = shared.queue.push(counted, (self.now_ns)(), last);
         shared.queue_drops.fetch_add(dropped, Ordering::Relaxed);
+        if !source.answers.is_empty() {
+            let percent = shared.queue.percent();
+            // One that ends sends its load away.
+            let unanswered = match last {
+                true => source.answers.forget(),
+                false => source.answers.send(source.socket, self.run, percent),
+            };
+            let count = &shared.probes_unanswered;
+            count.fetch_add(unanswered, Ordering::Relaxed);
+        }
         Ok(datagrams)
     }
 }

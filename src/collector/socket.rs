@@ -73,6 +73,19 @@ impl Socket {
             .and_then(socket_address)
     }
 
+    /// What a datagram's destination takes beside it, where the socket's address does not tell that.
+    pub(super) fn room_for_destination(&self) -> Option<Vec<u8>> {
+        match self.address()? {
+            SocketAddr::V4(at) if at.ip().is_unspecified() => {
+                Some(nix::cmsg_space!(libc::in_pktinfo))
+            }
+            SocketAddr::V6(at) if at.ip().is_unspecified() => {
+                Some(nix::cmsg_space!(libc::in6_pktinfo))
+            }
+            _ => None,
+        }
+    }
+
     /// How many datagrams the kernel has dropped here since the beginning, modulo 2^32: at a full buffer, with a
     /// wrong checksum, or behind a closed door.
     pub(super) fn drops(&self) -> u32 {
@@ -143,6 +156,14 @@ fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
         socket(family, SockType::Datagram, flags, None).map_err(failed("open a socket for"))?;
     if address.is_ipv6() {
         setsockopt(&fd, sockopt::Ipv6V6Only, &true).map_err(failed("keep IPv4 out of"))?;
+    }
+    // Who probes one of many addresses expects the answer from that one.
+    if address.ip().is_unspecified() {
+        let told = match address {
+            SocketAddr::V4(_) => setsockopt(&fd, sockopt::Ipv4PacketInfo, &true),
+            SocketAddr::V6(_) => setsockopt(&fd, sockopt::Ipv6RecvPacketInfo, &true),
+        };
+        told.map_err(failed("see the destinations of"))?;
     }
     // Without CAP_NET_ADMIN the kernel grants as much as net.core.rmem_max.
     let room = RECEIVE_BUFFER_BYTES / count.max(1);

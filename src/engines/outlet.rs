@@ -131,6 +131,11 @@ impl Engines {
         Ok(())
     }
 
+    /// What tells this collector, from its start to its end, from others that feed the same engines.
+    pub fn run(&self) -> Run {
+        self.run
+    }
+
     pub fn is_empty(&self) -> bool {
         self.running.is_empty()
     }

@@ -11,9 +11,9 @@ pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 
 /// Counts since the collector began; times are ns since the Unix epoch.
 ///
-/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `queue_drops`, `undecodable`
-/// and `decoded`, or still waits for the decoder: `datagrams` are all of them but `socket_drops`. Every report is in
-/// exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored` and
+/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `probes`, `queue_drops`,
+/// `undecodable` and `decoded`, or still waits for the decoder: `datagrams` are all of them but `socket_drops`. Every
+/// report is in exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored` and
 /// `store_drops` with a store.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct CollectStatus {
@@ -26,6 +26,10 @@ pub struct CollectStatus {
     pub socket_drops: u64,
     /// Receive calls that failed.
     pub receive_errors: u64,
+    /// Datagrams of sinks that asked whether the collector is there.
+    pub probes: u64,
+    /// Of these, those whose answer could not be sent.
+    pub probes_unanswered: u64,
     /// Datagrams that found the queue to the decoder full.
     pub queue_drops: u64,
     /// Datagrams of which no report could be read.

@@ -66,6 +66,8 @@ impl Board {
         status.bytes = counts.bytes;
         status.socket_drops = counts.socket_drops;
         status.receive_errors = counts.errors;
+        status.probes = counts.probes;
+        status.probes_unanswered = counts.probes_unanswered;
         status.queue_drops = counts.queue_drops;
         status
     }

@@ -71,6 +71,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         log::info(format_args!("collecting on {address}"));
     }
     let queue = usize::try_from(config.queue.0).unwrap_or(usize::MAX);
+    let listener = listener.with_run(engines.run().0);
     let reception = listener.start(queue, clock::realtime_ns)?;
     let board = Arc::new(Board::new(reception.observer()));
     let health = Health::new();
@@ -188,6 +189,9 @@ fn summarize(status: &CollectStatus, reports: &ReportLines<Output>) {
         status.socket_drops,
         status.queue_drops
     );
+    if status.probes > 0 {
+        line += &format!(", {} probes", status.probes);
+    }
     if status.lines_lost > 0 {
         line += &format!(", {} lines not written", status.lines_lost);
     }

@@ -13,6 +13,7 @@ use crate::collector::datagram::{self, NoDatagram};
 use crate::engines::Engines;
 use crate::model::{Arrival, REPORT_PORT, Record};
 use crate::store::{Opened, Store};
+use crate::wire::probe;
 
 use super::engines;
 use super::report_lines::ReportLines;
@@ -26,6 +27,7 @@ const NAMED_LINES: u64 = 5;
 struct Packets {
     seen: u64,
     datagrams: u64,
+    probes: u64,
     other: u64,
     fragments: u64,
     cut: u64,
@@ -117,6 +119,10 @@ fn read_capture(
                 continue;
             }
         };
+        if probe::decode(found.payload).is_ok() {
+            packets.probes += 1;
+            continue;
+        }
         packets.datagrams += 1;
         packets.wrong_checksum += u64::from(found.wrong_checksum);
         let arrival = Arrival {
@@ -163,6 +169,7 @@ impl std::fmt::Display for Packets {
         write!(f, "{} packets, {} datagrams", self.seen, self.datagrams)?;
         for (count, what) in [
             (self.wrong_checksum, "with a wrong checksum"),
+            (self.probes, "probes"),
             (self.other, "other"),
             (self.fragments, "fragments of UDP"),
             (self.cut, "cut by the capture"),

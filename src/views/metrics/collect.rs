@@ -9,7 +9,7 @@ use crate::model::{CollectStatus, EngineStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, what it counts, and where it is.
 type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [Counted<CollectStatus>; 15] = [
+const COUNTED: [Counted<CollectStatus>; 17] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -20,6 +20,16 @@ const COUNTED: [Counted<CollectStatus>; 15] = [
     ("receive_errors", "receive calls that failed", |s| {
         s.receive_errors
     }),
+    (
+        "probes",
+        "datagrams of sinks that asked whether the collector is there",
+        |s| s.probes,
+    ),
+    (
+        "probes_unanswered",
+        "of these, those whose answer could not be sent",
+        |s| s.probes_unanswered,
+    ),
     (
         "queue_drops",
         "datagrams that found the queue to the decoder full",

@@ -18,7 +18,8 @@ export function troubles(exporter) {
 
 const COUNTS = [
   ["datagrams", "Datagrams taken from sockets"], ["socket_drops", "Dropped by the kernel at a full socket", true],
-  ["receive_errors", "Receive calls that failed", true], ["queue_drops", "Datagrams that found the queue to the decoder full", true],
+  ["receive_errors", "Receive calls that failed", true], ["probes", "Questions of sinks whether the collector is there"],
+  ["probes_unanswered", "Of these, those whose answer could not be sent", true], ["queue_drops", "Datagrams that found the queue to the decoder full", true],
   ["undecodable", "Datagrams that were no report", true], ["reports_refused", "Reports refused", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing in the exporters' sequences", true], ["reports_duplicate", "Reports that came twice"],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
