@@ -1,15 +1,19 @@
 //! What a report costs in each version of Telemetry Report: bytes on the wire, and CPU time to make and send it.
 //! `cargo bench --bench reports`.
 
+use std::hint::black_box;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
+use hostint::collector::Listener;
 use hostint::model::*;
-use hostint::report::{Builder, Destinations, Emitter, ReportForm};
+use hostint::os::clock;
+use hostint::report::{Builder, Destinations, Emitter, PROBE_PERIOD, ReportForm, rendezvous};
 use hostint::wire::{report_standard, report_v05, report_v10, report_v20};
 
 const ROUNDS: u32 = 7;
 const REPORTS: u32 = 100_000;
+const PROBES: u32 = 2_000;
 /// Reports that one look at the ring finds.
 const POLL: u32 = 100;
 
@@ -105,6 +109,43 @@ fn bytes(version: ReportVersion, observation: &Observation) -> f64 {
     }
 }
 
+/// Nanoseconds to choose one of so many collectors for a report.
+fn choice(collectors: u16, all: &[Observation]) -> f64 {
+    let addresses = (0..collectors).map(|n| SocketAddr::from(([192, 0, 2, 1], 1 + n)));
+    let identities: Vec<_> = addresses.map(rendezvous::identity).collect();
+    let begin = Instant::now();
+    for _ in 0..REPORTS / POLL {
+        for observation in all {
+            let key = rendezvous::key_of(black_box(observation));
+            black_box(rendezvous::choose(key, identities.iter().copied()));
+        }
+    }
+    begin.elapsed().as_nanos() as f64 / f64::from(REPORTS)
+}
+
+/// Nanoseconds of a probe: asked, answered and read, by loopback.
+fn probe() -> f64 {
+    let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], 1).unwrap();
+    let address = listener.local_addresses()[0];
+    let _reception = listener.start(1 << 20, clock::realtime_ns).unwrap();
+    let mut emitter = Emitter::new(Destinations {
+        collectors: vec![address],
+        spread: Some(NodeId(2)),
+        ..Destinations::default()
+    })
+    .unwrap();
+    let begin = Instant::now();
+    let mut now = begin;
+    for _ in 0..PROBES {
+        now += PROBE_PERIOD;
+        emitter.probe(now);
+        while emitter.standings(now)[0].awaited {
+            emitter.probe(now);
+        }
+    }
+    begin.elapsed().as_nanos() as f64 / f64::from(PROBES)
+}
+
 /// Nanoseconds of a report: encoded only, and sent over loopback.
 fn cost(version: ReportVersion, all: &[Observation], to: Option<SocketAddr>) -> f64 {
     let mut emitter = Emitter::new(Destinations {
@@ -163,4 +204,14 @@ fn main() {
             time / times[0]
         );
     }
+    for collectors in [3, 16, 64] {
+        let times = (0..ROUNDS).map(|_| choice(collectors, &all)).collect();
+        let time = median(times);
+        println!("one of {collectors} collectors is chosen: {time:.0} ns a report");
+    }
+    let times = (0..ROUNDS).map(|_| probe()).collect();
+    println!(
+        "a probe and its answer over loopback: {:.0} ns",
+        median(times)
+    );
 }

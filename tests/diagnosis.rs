@@ -188,6 +188,8 @@ fn sink() -> SinkStatus {
         flows_max: 10,
         flows: Vec::new(),
         leases_granted: 1,
+        spread: false,
+        collectors: Vec::new(),
     }
 }
 

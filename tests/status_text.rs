@@ -66,6 +66,8 @@ fn status(flows: Vec<FlowStatus>) -> HostStatus {
             flows_total: flows.len(),
             flows_max: 65_536,
             leases_granted: 0,
+            spread: false,
+            collectors: Vec::new(),
             flows,
         }),
         source: None,
@@ -132,5 +134,74 @@ fn the_clock_is_told_and_what_it_is_worth() {
         }
         .to_string();
         assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn collectors_are_told_with_their_states_and_shares() {
+    let collector = |address: &str, state: CollectorState, sent, doubtful| CollectorStatus {
+        address: address.parse().unwrap(),
+        state: state.name(),
+        since_ns: 1_700_000_000_000_000_000,
+        sent,
+        lost: doubtful / 10,
+        doubtful,
+        queue_percent: (state == CollectorState::Answers).then_some(3),
+    };
+    struct Case {
+        name: &'static str,
+        spread: bool,
+        collectors: Vec<CollectorStatus>,
+        lines: &'static [&'static str],
+    }
+    let cases = [
+        Case {
+            name: "nobody",
+            spread: false,
+            collectors: Vec::new(),
+            lines: &[],
+        },
+        Case {
+            name: "copies",
+            spread: false,
+            collectors: vec![collector("192.0.2.9:32766", CollectorState::Unprobed, 5, 0)],
+            lines: &[
+                "  collectors: 1, each report to all of them",
+                "    192.0.2.9:32766  5 reports",
+            ],
+        },
+        Case {
+            name: "spread",
+            spread: true,
+            collectors: vec![
+                collector("192.0.2.9:32766", CollectorState::Answers, 2000, 0),
+                collector("[2001:db8::9]:32766", CollectorState::Silent, 1000, 1010),
+                collector("192.0.2.10:1", CollectorState::Unprobed, 0, 0),
+            ],
+            lines: &[
+                "  collectors: 3, each report to one of them",
+                "    192.0.2.9:32766      answers (queue 3 % full)  66.7 %  2,000 reports",
+                "    [2001:db8::9]:32766  SILENT since 2023-11-14T22:13:20Z  33.3 %  1,000 reports, 101 lost, 1,010 perhaps lost",
+                "    192.0.2.10:1         unprobed  0.0 %  0 reports",
+            ],
+        },
+    ];
+    for case in cases {
+        let mut status = status(Vec::new());
+        let sink = status.sink.as_mut().unwrap();
+        sink.spread = case.spread;
+        sink.collectors = case.collectors;
+        let text = Text {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        let lines = text
+            .lines()
+            .skip_while(|line| !line.contains("collectors:"));
+        let lines: Vec<_> = lines
+            .take_while(|line| !line.starts_with("flows"))
+            .collect();
+        assert_eq!(lines, case.lines, "{}", case.name);
     }
 }

@@ -52,6 +52,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l idle-flow-timeo
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bucket-hold -d 'Report a flow\'s bucket changes at most this often [default: 100ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l collector -d 'Send reports to this collector, default port 32766; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l spread -d 'Send each report to one of the collectors instead of all: both directions of a flow to the same one, and to another while it is silent' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-format -d 'Version of Telemetry Report that collectors get [default: v0.5]' -r -f -a "v0.5\t'Host-INT\'s reports, and hostint\'s own'
 v1.0\t'standard reports of single packets; losses as v0.5'
 v2.0\t'standard reports, several in a datagram'"

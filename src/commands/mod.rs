@@ -10,6 +10,7 @@ mod history;
 mod http;
 mod keeping;
 mod leases;
+mod lookups;
 mod names;
 mod page;
 mod peers;

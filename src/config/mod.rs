@@ -15,6 +15,7 @@ mod lines;
 mod mark;
 mod mistake;
 mod place;
+mod receivers;
 mod secret;
 mod settled;
 mod sink;
@@ -55,3 +56,6 @@ pub const EXTENSION_PORT: u16 = 33122;
 
 /// As many ports of reports as the kernel half knows, the default one included; datapath::host compares.
 pub const MAX_REPORT_PORTS: usize = 8;
+
+/// Collectors that a sink spreads its reports over.
+pub const MAX_SPREAD: usize = 64;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::read_key;
 use super::mistake::{Fault, fault, item_fault, missing};
-use super::place::port_of;
+use super::receivers::{check_receivers, check_spread};
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
-use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, MAX_REPORT_PORTS, SinkHook, Span};
+use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT, UnknownEncapsulation};
 
 /// All settings of a sink, checked.
@@ -32,6 +32,8 @@ pub struct SinkConfig {
     pub latency_buckets_ns: Vec<i32>,
     pub bucket_hold: Span,
     pub collectors: Vec<String>,
+    /// Each report to one of them.
+    pub spread: bool,
     pub report_format: ReportFormat,
     pub report_to_sender: Option<u16>,
     pub report_log: Option<PathBuf>,
@@ -95,6 +97,8 @@ impl SinkOptions {
             ));
         }
         check_receivers(&self.collector, self.report_to_sender, &mut faults);
+        let spread = self.spread.unwrap_or(false);
+        check_spread(spread, &self.collector, &mut faults);
         check_format(self.report_format, self.compat, &mut faults);
         let summary_period = span(self.summary_period, 0);
         check_summaries(summary_period, self.compat, &mut faults);
@@ -128,6 +132,7 @@ impl SinkOptions {
             latency_buckets_ns: buckets,
             bucket_hold: span(self.bucket_hold, 100),
             collectors: self.collector,
+            spread,
             report_format: self.report_format.unwrap_or_default(),
             report_to_sender: self.report_to_sender,
             report_log: self.report_log,
@@ -188,45 +193,6 @@ fn check_timeouts(loss: Span, idle: Span, faults: &mut Vec<Fault>) {
             format!(
                 "idle flows can be forgotten after {shortest} at the earliest, twice the loss timeout: \
                  {idle} is too short"
-            ),
-        ));
-    }
-}
-
-fn check_receivers(collectors: &[String], to_sender: Option<u16>, faults: &mut Vec<Fault>) {
-    let mut ports = vec![REPORT_PORT];
-    for (i, name) in collectors.iter().enumerate() {
-        match port_of(name, REPORT_PORT) {
-            Ok(0) => faults.push(item_fault(
-                "collector",
-                i,
-                format!("cannot use collector {name}: reports cannot be sent to port 0"),
-            )),
-            Ok(port) => ports.push(port),
-            Err(why) => faults.push(item_fault(
-                "collector",
-                i,
-                format!(
-                    "cannot use collector {name}: {why} (expected HOST, HOST:PORT or [IPV6]:PORT)"
-                ),
-            )),
-        }
-    }
-    if to_sender == Some(0) {
-        faults.push(fault(
-            &["report-to-sender"],
-            "reports cannot be sent to port 0",
-        ));
-    }
-    ports.extend(to_sender);
-    ports.sort_unstable();
-    ports.dedup();
-    if ports.len() > MAX_REPORT_PORTS {
-        faults.push(fault(
-            &["collector", "report-to-sender"],
-            format!(
-                "{} different report ports, the default one included: {MAX_REPORT_PORTS} are possible",
-                ports.len()
             ),
         ));
     }
@@ -352,15 +318,23 @@ const SUMMARY_BYTES: u64 = 332;
 impl SinkConfig {
     /// Bytes that a report costs at most, to all who get it.
     pub fn report_bytes(&self) -> u32 {
-        let receivers = self.collectors.len() + usize::from(self.report_to_sender.is_some());
-        REPORT_BYTES.saturating_mul(receivers as u32)
+        let receivers = self.copies() + u32::from(self.report_to_sender.is_some());
+        REPORT_BYTES.saturating_mul(receivers)
     }
 }
 
 impl SinkConfig {
     /// Bytes that a summary costs at most; packet senders get none.
     pub fn summary_bytes(&self) -> u64 {
-        SUMMARY_BYTES * self.collectors.len() as u64
+        SUMMARY_BYTES * u64::from(self.copies())
+    }
+
+    /// Collectors that get the same report.
+    fn copies(&self) -> u32 {
+        match self.spread {
+            true => 1,
+            false => self.collectors.len() as u32,
+        }
     }
 }
 

@@ -109,6 +109,11 @@ pub struct SinkOptions {
     #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
+    /// Send each report to one of the collectors instead of all: both directions of a flow to the same one, and to
+    /// another while it is silent
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub spread: Option<bool>,
+
     /// Version of Telemetry Report that collectors get [default: v0.5]
     #[arg(long, value_name = "VERSION")]
     pub report_format: Option<ReportFormat>,

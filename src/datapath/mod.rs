@@ -4,6 +4,7 @@ pub mod abi;
 pub mod attachments;
 pub mod before;
 pub mod clsact;
+pub mod collectors;
 pub mod counters;
 pub mod events;
 mod flow_counts;

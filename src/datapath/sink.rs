@@ -13,6 +13,7 @@ use super::abi::{
     sink_grant, sink_settings, token_rate,
 };
 use super::before;
+use super::collectors::{self, Collectors};
 use super::grants;
 use super::host::{self, Host};
 use super::links::{Hook, Link, XdpMode, remove_link, xdp_mode, xdp_occupant};
@@ -32,7 +33,7 @@ pub const EVENTS_MAP: &str = "sink_events";
 pub const DAEMON_MAP: &str = "daemon_counters";
 
 /// The sink's own pinned maps.
-pub const MAPS: [&str; 9] = [
+pub const MAPS: [&str; 10] = [
     SETTINGS_MAP,
     COUNTERS_MAP,
     FLOWS_MAP,
@@ -42,6 +43,7 @@ pub const MAPS: [&str; 9] = [
     grants::GRANTS_MAP,
     "sink_buckets",
     "sink_bucket_total",
+    collectors::MAP,
 ];
 
 /// Later than any packet: no flow was seen from its first packet on.
@@ -62,6 +64,7 @@ pub struct Sink {
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
+    pub collectors: Collectors,
     allow: Map<prefix_key, u32>,
     /// The flow table was made with this load: flows in it were not seen from their first packet on.
     new_flows: bool,
@@ -114,6 +117,7 @@ impl Sink {
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
+            collectors: Collectors::open_or_create(pins)?,
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::interned::{self, Name};
 use super::{FlowKey, Lease, NodeId, Reason};
@@ -92,6 +92,29 @@ pub struct SinkStatus {
     pub flows: Vec<FlowStatus>,
     /// Source addresses that hold a lease.
     pub leases_granted: usize,
+    /// Each report goes to one of the collectors, not to all.
+    #[serde(default)]
+    pub spread: bool,
+    /// Those of a daemon that runs.
+    #[serde(default)]
+    pub collectors: Vec<CollectorStatus>,
+}
+
+/// A collector, as a sink's daemon knows it. Counts are since the daemon began, or named it first.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct CollectorStatus {
+    pub address: SocketAddr,
+    /// `answers`, `silent` or `unprobed`: it is not probed, or never answered.
+    #[serde(deserialize_with = "interned::one")]
+    pub state: Name,
+    /// When it came to that.
+    pub since_ns: u64,
+    pub sent: u64,
+    pub lost: u64,
+    /// Reports that were sent to it between its last answer and the end of that run, or its silence.
+    pub doubtful: u64,
+    /// How full its queue was when it answered last, in percent.
+    pub queue_percent: Option<u8>,
 }
 
 /// The sink's settings.

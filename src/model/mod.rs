@@ -3,6 +3,7 @@
 mod classes;
 mod clock;
 mod collect_status;
+mod collector_state;
 mod dest;
 mod diagnosis;
 mod drop_reasons;
@@ -39,6 +40,7 @@ mod watch;
 pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
+pub use collector_state::CollectorState;
 pub use dest::Dest;
 pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
@@ -54,8 +56,8 @@ pub use history::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, DestStatus, FlowStatus,
-    HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus, DaemonCounter, DestStatus,
+    FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_histogram::{BadHistogram, LatencyHistogram};

@@ -30,10 +30,12 @@ pub enum Event {
     ReportsSentAgain,
     Trouble,
     TroubleOver,
+    CollectorSilent,
+    CollectorAnswers,
 }
 
 impl Event {
-    pub const ALL: [Event; 9] = [
+    pub const ALL: [Event; 11] = [
         Event::Attached,
         Event::Detached,
         Event::Repaired,
@@ -43,6 +45,8 @@ impl Event {
         Event::ReportsSentAgain,
         Event::Trouble,
         Event::TroubleOver,
+        Event::CollectorSilent,
+        Event::CollectorAnswers,
     ];
 
     /// MESSAGE_ID.
@@ -57,6 +61,8 @@ impl Event {
             Event::ReportsSentAgain => "2fd6a857ce4647608f735cbaf4a4907b",
             Event::Trouble => "095e57e2607543ae851057a55a4334f7",
             Event::TroubleOver => "b1302bc857fb4138b6ef9bca77779ecc",
+            Event::CollectorSilent => "5e7d0a7e8f6c4b5f9d2a6c1f0b3e94d8",
+            Event::CollectorAnswers => "0c9f3be1a7d2486e8b5412fd6e7a93c1",
         }
     }
 }

@@ -86,38 +86,57 @@ pub fn time_to_live(_host: &str) -> Option<Duration> {
     None
 }
 
+/// The same, at least one.
+pub fn some_addresses(host: &str) -> io::Result<Vec<IpAddr>> {
+    let found = addresses(host)?;
+    if found.is_empty() {
+        let why = "the name has no address";
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    Ok(found)
+}
+
+/// Host and port of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal, which is without brackets then.
+pub fn name_and_port(text: &str, default_port: u16) -> io::Result<(&str, u16)> {
+    if bare(text).parse::<IpAddr>().is_ok() {
+        return Ok((bare(text), default_port));
+    }
+    let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => {
+            let number = port.parse();
+            (
+                host,
+                number.map_err(|_| invalid("a port is a number up to 65535"))?,
+            )
+        }
+        None => (text, default_port),
+    };
+    if host.is_empty() {
+        return Err(invalid("no host"));
+    }
+    Ok((bare(host), port))
+}
+
+fn bare(text: &str) -> &str {
+    let inside = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    inside.unwrap_or(text)
+}
+
 /// The first address of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal.
 pub fn socket_address(text: &str, default_port: u16) -> io::Result<SocketAddr> {
     if let Ok(addr) = text.parse::<SocketAddr>() {
         return Ok(addr);
     }
-    let bare = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    if let Ok(ip) = bare.unwrap_or(text).parse::<IpAddr>() {
-        return Ok(SocketAddr::new(ip, default_port));
+    let (host, port) = name_and_port(text, default_port)?;
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(SocketAddr::new(ip, port));
     }
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) => (
-            host,
-            port.parse().map_err(|_| {
-                io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "a port is a number up to 65535",
-                )
-            })?,
-        ),
-        None => (text, default_port),
-    };
-    if host.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no host"));
-    }
-    let addresses = addresses(host)?;
-    let first = addresses
-        .iter()
-        .find(|ip| ip.is_ipv4())
-        .or(addresses.first());
-    first
-        .map(|ip| SocketAddr::new(*ip, port))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+    let addresses = some_addresses(host)?;
+    let v4 = addresses.iter().find(|ip| ip.is_ipv4());
+    let first = v4.or(addresses.first());
+    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    first.map(|ip| SocketAddr::new(*ip, port)).ok_or_else(none)
 }

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 
 use super::form::Speaker;
+use super::probing::{CollectorNews, Probing};
 use super::socket::{Sockets, path_mtu};
-use super::{DatagramCounts, DestinationCounts, LostCounts};
+use super::{DatagramCounts, DestinationCounts, LostCounts, Standing};
+use crate::model::NodeId;
 use crate::wire::{report_v05, report_v10, report_v20};
 
 /// A group that is lost takes all its reports along, so even jumbo frames are not filled further.
@@ -31,6 +33,8 @@ struct Numbers {
 #[derive(Debug)]
 pub(super) struct Collector {
     pub(super) address: SocketAddr,
+    since: Instant,
+    probing: Option<Probing>,
     next: Numbers,
     group: Group,
     /// Bytes that a datagram has room for, and when that was found.
@@ -53,6 +57,8 @@ impl Collector {
     pub(super) fn new(address: SocketAddr) -> Self {
         Self {
             address,
+            since: Instant::now(),
+            probing: None,
             next: Numbers {
                 v05: 1,
                 v10: 1,
@@ -169,6 +175,36 @@ impl Collector {
         let room = mtu.saturating_sub(headers);
         self.room = Some((room, Instant::now()));
         room
+    }
+
+    /// Goes on as it was if it is probed already.
+    pub(super) fn set_probed(&mut self, probed: bool) {
+        let before = self.probing.take().filter(|_| probed);
+        self.probing = probed.then(|| before.unwrap_or_else(|| Probing::new(self.since)));
+    }
+
+    pub(super) fn is_silent(&self) -> bool {
+        self.probing.as_ref().is_some_and(Probing::is_silent)
+    }
+
+    pub(super) fn probe(&mut self, node: NodeId, now: Instant) -> Option<CollectorNews> {
+        let probing = self.probing.as_mut()?;
+        probing.step(self.address, node, self.sent, now)
+    }
+
+    pub(super) fn standing(&self, now: Instant) -> Standing {
+        let known = self.probing.as_ref().map(Probing::known);
+        let since = known.map_or(self.since, |known| known.since);
+        Standing {
+            collector: self.address,
+            state: known.map(|known| known.state).unwrap_or_default(),
+            since: now.saturating_duration_since(since),
+            sent: self.sent,
+            lost: self.lost.total(),
+            doubtful: known.map_or(0, |known| known.doubtful),
+            queue_percent: known.and_then(|known| known.queue_percent),
+            awaited: known.is_some_and(|known| known.awaited),
+        }
     }
 
     pub(super) fn counts(&self) -> DestinationCounts {

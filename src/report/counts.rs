@@ -2,9 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use serde::Serialize;
+
+use crate::model::CollectorState;
 
 /// Reports that did not leave, by cause.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
@@ -39,6 +42,23 @@ pub struct DestinationCounts {
     pub lost: u64,
     pub lost_by_cause: LostCounts,
     pub datagrams: DatagramCounts,
+}
+
+/// What is known of a collector.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Standing {
+    pub collector: SocketAddr,
+    pub state: CollectorState,
+    /// For how long.
+    pub since: Duration,
+    pub sent: u64,
+    pub lost: u64,
+    /// Sent, but perhaps to nobody: see [`super::CollectorNews`].
+    pub doubtful: u64,
+    /// How full its queue was when it answered last.
+    pub queue_percent: Option<u8>,
+    /// The last probe is not answered yet.
+    pub awaited: bool,
 }
 
 /// What became of the reports back to the senders of the reported packets.

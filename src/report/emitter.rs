@@ -1,31 +1,26 @@
 //! Numbers reports and sends them: to collectors, back to packet senders, into a log.
 
-use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::time::Instant;
 
 use super::collector::Collector;
 use super::form::{ReportForm, Written, write_v05};
 use super::log::ReportLog;
+use super::packet_senders::PacketSenders;
+use super::probing::CollectorNews;
 use super::socket::Sockets;
-use super::{EmitterCounts, LogError, LogSettings, LostCounts, SenderCounts};
-use crate::model::{Classes, Classifier, Observation, Report};
-use crate::wire::report_v05;
-
-/// Packet senders that have a numbering of their own at a time.
-pub const MAX_PACKET_SENDERS: usize = 65_536;
-
-/// A sender without reports for so long may be forgotten when the table is full.
-const SENDER_IDLE: Duration = Duration::from_secs(120);
-
-/// The full table is searched for idle senders no more often than this.
-const SEARCH_PAUSE: Duration = Duration::from_secs(1);
+use super::spread::Spread;
+use super::{EmitterCounts, LogError, LogSettings, Standing};
+use crate::model::{Classes, Classifier, NodeId, Observation, Report};
 
 /// Where reports go.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Destinations {
     pub collectors: Vec<SocketAddr>,
+    /// Each report goes to one of the collectors, and this node asks them whether they are there; `None`: each gets
+    /// all, and none is asked.
+    pub spread: Option<NodeId>,
     /// How reports to collectors look.
     pub form: ReportForm,
     /// The UDP port at the source address of each reported packet.
@@ -44,7 +39,7 @@ pub enum EmitterError {
     Log(#[from] LogError),
 }
 
-/// Sends each report to every destination, with numbers that count per destination from 1.
+/// Sends each report to every destination, or to one of the collectors, with numbers that count per destination from 1.
 ///
 /// Nothing here waits, but reports of v2.0 for [`Emitter::flush`]. A report that could not be sent has used up its number, so that the
 /// receiver sees the gap, and is counted here by cause.
@@ -52,6 +47,7 @@ pub enum EmitterError {
 pub struct Emitter {
     sockets: Sockets,
     collectors: Vec<Collector>,
+    spread: Option<Spread>,
     packet_senders: Option<PacketSenders>,
     log: Option<ReportLog>,
     classifier: Classifier,
@@ -64,33 +60,9 @@ pub struct Emitter {
     formed: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct PacketSenders {
-    port: u16,
-    limit: usize,
-    senders: HashMap<IpAddr, Sender>,
-    next_search: Option<Instant>,
-    forgotten: u64,
-    sent: u64,
-    lost: LostCounts,
-}
-
-#[derive(Debug)]
-struct Sender {
-    next_sequence: u32,
-    last_report: Instant,
-}
-
 impl Emitter {
     pub fn new(destinations: Destinations) -> Result<Self, EmitterError> {
-        let mut addresses = Vec::new();
-        for address in destinations.collectors {
-            // An IPv4 address in IPv6 clothes would not get out of a socket for IPv6.
-            let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-            if !addresses.contains(&address) {
-                addresses.push(address);
-            }
-        }
+        let addresses = canonical(destinations.collectors);
         let report_to_sender = destinations.report_to_sender;
         let v4 = report_to_sender.is_some() || addresses.iter().any(SocketAddr::is_ipv4);
         let v6 = addresses.iter().any(SocketAddr::is_ipv6);
@@ -98,9 +70,10 @@ impl Emitter {
         if report_to_sender.is_some() {
             sockets.open_v6_if_possible();
         }
-        Ok(Self {
+        let mut emitter = Self {
             sockets,
-            collectors: addresses.into_iter().map(Collector::new).collect(),
+            collectors: Vec::new(),
+            spread: destinations.spread.map(Spread::new),
             packet_senders: report_to_sender.map(PacketSenders::new),
             log: destinations.log.map(ReportLog::open).transpose()?,
             classifier: Classifier::new(destinations.classes),
@@ -108,26 +81,17 @@ impl Emitter {
             form: destinations.form,
             datagram: Vec::new(),
             formed: Vec::new(),
-        })
+        };
+        emitter.set_collectors(addresses);
+        Ok(emitter)
     }
 
     /// Goes on with the numbers and counts of the emitter before, where it has the same destinations.
     pub fn inherit(&mut self, mut before: Self) {
         before.flush();
         self.gone = before.gone;
-        for old in before.collectors {
-            match self
-                .collectors
-                .iter_mut()
-                .find(|new| new.address == old.address)
-            {
-                Some(new) => *new = old,
-                None => {
-                    let counts = old.counts();
-                    self.gone.add(counts.sent, counts.lost, counts.datagrams);
-                }
-            }
-        }
+        let collectors = std::mem::replace(&mut self.collectors, before.collectors);
+        self.set_collectors(collectors.iter().map(|one| one.address).collect());
         match (&mut self.packet_senders, before.packet_senders) {
             (Some(new), Some(old)) if new.port == old.port => *new = old,
             (_, Some(old)) => {
@@ -146,8 +110,31 @@ impl Emitter {
         }
     }
 
+    /// From now on these get reports; those that did before go on with their numbers and counts.
+    pub fn set_collectors(&mut self, addresses: Vec<SocketAddr>) {
+        self.flush();
+        let mut before = std::mem::take(&mut self.collectors);
+        for address in canonical(addresses) {
+            self.sockets.open_if_possible(address);
+            let known = before.iter().position(|old| old.address == address);
+            let mut collector = match known {
+                Some(place) => before.swap_remove(place),
+                None => Collector::new(address),
+            };
+            collector.set_probed(self.spread.is_some());
+            self.collectors.push(collector);
+        }
+        for old in before {
+            let counts = old.counts();
+            self.gone.add(counts.sent, counts.lost, counts.datagrams);
+        }
+        if let Some(spread) = &mut self.spread {
+            spread.refresh(&self.collectors);
+        }
+    }
+
     /// Sends an observation to every destination. A packet sender that is a configured collector
-    /// gets it once, and what collectors get in groups waits for [`Self::flush`].
+    /// gets it as such only, and what collectors get in groups waits for [`Self::flush`].
     pub fn emit(&mut self, observation: Observation) {
         let packet_sender = observation.packet_sender();
         let mut report = Report {
@@ -161,7 +148,12 @@ impl Emitter {
         if matches!(written, Written::No) || self.packet_senders.is_some() {
             write_v05(&report, &mut self.datagram);
         }
-        for collector in &mut self.collectors {
+        let spread = self.spread.as_ref();
+        let chosen = spread.and_then(|spread| spread.choose(&report.observation));
+        for (place, collector) in self.collectors.iter_mut().enumerate() {
+            if chosen.is_some_and(|chosen| chosen != place) {
+                continue;
+            }
             match written {
                 Written::No => collector.send_v05(&self.sockets, &mut self.datagram),
                 Written::V10 => collector.send_v10(&self.sockets, &mut self.formed),
@@ -185,6 +177,34 @@ impl Emitter {
         for collector in &mut self.collectors {
             collector.flush(&self.sockets);
         }
+    }
+
+    /// Asks collectors whether they are there, if each gets its share only; to be called every few ms.
+    pub fn probe(&mut self, now: Instant) -> Vec<CollectorNews> {
+        let Some(spread) = &mut self.spread else {
+            return Vec::new();
+        };
+        let collectors = self.collectors.iter_mut();
+        let news: Vec<_> = collectors
+            .filter_map(|collector| collector.probe(spread.node, now))
+            .collect();
+        if !news.is_empty() {
+            spread.refresh(&self.collectors);
+        }
+        news
+    }
+
+    /// Whether each report goes to one of the collectors.
+    pub fn spreads(&self) -> bool {
+        self.spread.is_some()
+    }
+
+    /// What is known of each collector.
+    pub fn standings(&self, now: Instant) -> Vec<Standing> {
+        let collectors = self.collectors.iter();
+        collectors
+            .map(|collector| collector.standing(now))
+            .collect()
     }
 
     /// Opens the log's path again, after it was rotated; on failure the old file stays in use.
@@ -213,121 +233,14 @@ impl Emitter {
     }
 }
 
-impl PacketSenders {
-    fn new(port: u16) -> Self {
-        Self {
-            port,
-            limit: MAX_PACKET_SENDERS,
-            senders: HashMap::new(),
-            next_search: None,
-            forgotten: 0,
-            sent: 0,
-            lost: LostCounts::default(),
+fn canonical(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let mut found = Vec::new();
+    for address in addresses {
+        // An IPv4 address in IPv6 clothes would not get out of a socket for IPv6.
+        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+        if !found.contains(&address) {
+            found.push(address);
         }
     }
-
-    fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
-        let ip = address.ip();
-        if !can_be_sent_to(ip) {
-            self.lost.not_unicast += 1;
-            return;
-        }
-        let now = Instant::now();
-        let Some(sequence) = self.next_number(ip, now) else {
-            self.lost.table_full += 1;
-            return;
-        };
-        report_v05::renumber(datagram, sequence);
-        match sockets.send(datagram, address) {
-            Ok(()) => self.sent += 1,
-            Err(error) => self.lost.count(&error, 1),
-        }
-    }
-
-    /// `None` if the sender is new and there is no room for it.
-    fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
-        if let Some(sender) = self.senders.get_mut(&ip) {
-            let sequence = sender.next_sequence;
-            sender.next_sequence = sequence.wrapping_add(1);
-            sender.last_report = now;
-            return Some(sequence);
-        }
-        if self.senders.len() >= self.limit {
-            self.forget_idle(now);
-        }
-        (self.senders.len() < self.limit).then(|| {
-            let sender = Sender {
-                next_sequence: 2,
-                last_report: now,
-            };
-            self.senders.insert(ip, sender);
-            1
-        })
-    }
-
-    fn forget_idle(&mut self, now: Instant) {
-        if self.next_search.is_some_and(|time| now < time) {
-            return;
-        }
-        self.next_search = Some(now + SEARCH_PAUSE);
-        let before = self.senders.len();
-        self.senders
-            .retain(|_, sender| now.duration_since(sender.last_report) < SENDER_IDLE);
-        self.forgotten += (before - self.senders.len()) as u64;
-    }
-
-    fn counts(&self) -> SenderCounts {
-        SenderCounts {
-            senders: self.senders.len(),
-            forgotten: self.forgotten,
-            sent: self.sent,
-            lost: self.lost.total(),
-            lost_by_cause: self.lost,
-        }
-    }
-}
-
-/// Whether an address alone says where to send to. A link-local one needs its interface as well,
-/// and IPv4 in IPv6 clothes was never on a wire in good faith.
-fn can_be_sent_to(ip: IpAddr) -> bool {
-    let excluded = match ip {
-        IpAddr::V4(v4) => v4.is_broadcast(),
-        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.to_ipv4_mapped().is_some(),
-    };
-    !(excluded || ip.is_unspecified() || ip.is_multicast())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn six(last: u16) -> IpAddr {
-        IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last])
-    }
-
-    #[test]
-    fn a_host_without_ipv6_loses_and_counts_what_would_need_it() {
-        let mut senders = PacketSenders::new(9);
-        let none = Sockets::default();
-        senders.send(SocketAddr::new(six(1), 9), &none, &mut []);
-        let counts = senders.counts();
-        assert_eq!((counts.sent, counts.lost_by_cause.unreachable), (0, 1));
-    }
-
-    #[test]
-    fn a_full_table_refuses_new_senders_until_old_ones_were_idle() {
-        let mut senders = PacketSenders::new(1);
-        senders.limit = 2;
-        let start = Instant::now();
-        let [a, b, c] = [IpAddr::from([10, 0, 0, 1]), six(2), six(3)];
-        assert_eq!(senders.next_number(a, start), Some(1));
-        assert_eq!(senders.next_number(b, start), Some(1));
-        assert_eq!(senders.next_number(a, start), Some(2));
-        assert_eq!(senders.next_number(c, start), None, "no room");
-        let later = start + SENDER_IDLE;
-        assert_eq!(senders.next_number(b, later), Some(2), "known ones go on");
-        assert_eq!(senders.next_number(c, later), Some(1), "a was idle");
-        assert_eq!(senders.next_number(a, later), None, "a was forgotten");
-        assert_eq!((senders.forgotten, senders.senders.len()), (1, 2));
-    }
+    found
 }

@@ -34,6 +34,15 @@ impl Sockets {
         })
     }
 
+    /// Opens what this address needs, if it is not open; where that fails, what would be sent so cannot be.
+    pub(super) fn open_if_possible(&mut self, to: SocketAddr) {
+        match to {
+            SocketAddr::V4(_) if self.v4.is_none() => self.v4 = open_socket(V4_ANY).ok(),
+            SocketAddr::V6(_) => self.open_v6_if_possible(),
+            SocketAddr::V4(_) => {}
+        }
+    }
+
     /// Opens IPv6 on a host that has it; on another, what would be sent so cannot be.
     pub(super) fn open_v6_if_possible(&mut self) {
         if self.v6.is_none() {

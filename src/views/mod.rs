@@ -1,5 +1,6 @@
 //! From values to something to look at.
 
+mod collectors;
 pub mod dests;
 pub mod history;
 pub mod matrix;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
-use super::{peers, why};
+use super::{collectors, peers, why};
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
 /// Displays the state; counters that are 0 only with `all`.
@@ -124,6 +124,7 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
         )?;
     }
     writeln!(f)?;
+    collectors::write(f, sink)?;
     counters(f, &sink.counters, all)?;
     for counter in sink
         .daemon

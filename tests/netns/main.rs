@@ -10,6 +10,7 @@ mod line;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/load.rs"]
 mod load;
+mod name_server;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/netns.rs"]
 mod netns;
@@ -41,6 +42,7 @@ mod root {
     mod reports;
     mod rotation;
     mod schemas;
+    mod spread;
     mod stage;
     mod summaries;
     mod superpackets;

@@ -127,6 +127,18 @@ fn sink() -> SinkStatus {
         flows_total: 2,
         flows_max: 65_536,
         flows: vec![flow(Vlans::NONE), flow(Vlans { outer: 2, inner: 1 })],
+        spread: true,
+        collectors: [Some(0), None]
+            .map(|queue_percent| CollectorStatus {
+                address: "192.0.2.9:32766".parse().unwrap(),
+                state: "answers",
+                since_ns: 1,
+                sent: 1,
+                lost: 0,
+                doubtful: 0,
+                queue_percent,
+            })
+            .to_vec(),
         leases_granted: 0,
     }
 }

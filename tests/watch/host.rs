@@ -105,6 +105,8 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
             flows_max: 65_536,
             flows,
             leases_granted: 2,
+            spread: false,
+            collectors: Vec::new(),
         }),
         ..nothing()
     }

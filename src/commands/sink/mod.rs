@@ -1,5 +1,6 @@
 //! `hostint sink`: its kernel programs loaded, attached and set.
 
+mod collectors;
 mod counts;
 mod deliveries;
 mod detach;

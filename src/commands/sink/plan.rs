@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 
+use super::collectors::Collectors;
 use crate::cli::SinkArgs;
 use crate::commands::{advise, source};
-use crate::config::{ConfigError, File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
+use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
 use crate::datapath::sink::Sink;
-use crate::model::{Classes, REPORT_PORT, ReportVersion, WatchRule};
-use crate::os::{log, netdev, resolve};
+use crate::model::{Classes, ReportVersion, WatchRule};
+use crate::os::{log, netdev};
 use crate::report::{Destinations, LogFormat, LogSettings, ReportForm};
 
 /// All that is known before a sink begins, or goes on with other settings.
@@ -18,6 +19,7 @@ pub struct Plan {
     pub file: Option<File>,
     /// The file's rules, their names looked up.
     pub rules: Vec<WatchRule>,
+    pub collectors: Collectors,
     pub destinations: Destinations,
 }
 
@@ -30,8 +32,10 @@ impl Plan {
             .as_ref()
             .map_or_else(Vec::new, |file| file.rules.clone());
         let rules = source::find_names(rules)?;
+        let collectors = Collectors::find(&config)?;
         let destinations = Destinations {
-            collectors: resolve_collectors(&config)?,
+            collectors: collectors.addresses(),
+            spread: config.spread.then_some(config.node_id),
             form: ReportForm {
                 version: match config.report_format {
                     ReportFormat::V05 => ReportVersion::V05,
@@ -57,6 +61,7 @@ impl Plan {
             config,
             file,
             rules,
+            collectors,
             destinations,
         })
     }
@@ -99,19 +104,4 @@ fn check_device(dev: &str) -> Result<()> {
         "cannot use interface {dev}: its packets have no Ethernet header"
     );
     Ok(())
-}
-
-fn resolve_collectors(config: &SinkConfig) -> Result<Vec<SocketAddr>> {
-    let mut found = Vec::new();
-    for name in &config.collectors {
-        match resolve::socket_address(name, REPORT_PORT) {
-            Ok(address) => found.push(address),
-            Err(err) if err.kind() == std::io::ErrorKind::InvalidInput => {
-                let why = format!("cannot use collector {name}: {err}");
-                return Err(ConfigError::one(why).into());
-            }
-            Err(err) => return Err(err).with_context(|| format!("cannot find collector {name}")),
-        }
-    }
-    Ok(found)
 }

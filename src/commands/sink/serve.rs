@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::collectors::{self, Following};
 use super::counts::{Before, Now};
 use super::deliveries::Deliveries;
 use super::metrics::Metrics;
@@ -136,6 +137,7 @@ pub fn serve(
     let mut follower = Follower::start();
     let mut troubles = Troubles::default();
     let mut deliveries = Deliveries::default();
+    let mut following = Following::default();
     let ring = sink.events(|bytes| pipeline.borrow_mut().take(bytes))?;
     let mut before = Before::of(sink)?;
     let mut passes =
@@ -148,6 +150,7 @@ pub fn serve(
         ring.poll_raw(POLL);
         ring.consume()?;
         pipeline.borrow_mut().emitter.flush();
+        following.step(&mut plan.collectors, &mut pipeline.borrow_mut().emitter);
         let now = Instant::now();
         let swept = pipeline.borrow_mut().sweeper.end_loss_periods(now);
         troubles.note("end loss periods", swept.map_err(Into::into));
@@ -213,6 +216,8 @@ pub fn serve(
             let counts = pipeline.counts(&follower);
             before.write(sink, &counts)?;
             deliveries.note(&counts.reports);
+            let shown = collectors::show(sink, &pipeline.emitter);
+            troubles.note("show the collectors", shown);
             notify.alive();
             health.is_alive();
             health.lacks(lacking(pins, &plan, pipeline.builder.clock));

@@ -9,6 +9,7 @@ use crate::datapath::abi::{
     self, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
 };
 use crate::datapath::attachments;
+use crate::datapath::collectors;
 use crate::datapath::counters::{self, Meaning};
 use crate::datapath::events::encapsulation_of;
 use crate::datapath::grants;
@@ -118,10 +119,15 @@ fn read_sink(
         |which: daemon_counter| -> Result<u64> { Ok(daemon.get(&which.0)?.unwrap_or_default()) };
     let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
     let pid = get(daemon_counter::DAEMON_PID)?;
+    let daemon_pid = (alive && pid != 0).then_some(pid);
+    let (spread, collectors) = match daemon_pid {
+        Some(_) => collectors::read(pins)?,
+        None => (false, Vec::new()),
+    };
     let (flows_total, found) = crate::commands::flows::read(&flows, wanted, visit)?;
     Ok(Some(SinkStatus {
         attachments: sink_attachments(pins)?,
-        daemon_pid: (alive && pid != 0).then_some(pid),
+        daemon_pid,
         settings: sink_status_settings(pins, &settings, &host)?,
         counters: read_counters(pins, sink::COUNTERS_MAP, counters::SINK)?,
         daemon: counters::DAEMON
@@ -138,6 +144,8 @@ fn read_sink(
         flows_max: flows.capacity(),
         flows: found,
         leases_granted: grants::held(pins)?.granted,
+        spread,
+        collectors,
     }))
 }
 

@@ -3,7 +3,8 @@
 use super::page::{Kind, OTHER, Page};
 use super::{build_info, seconds, traffic};
 use crate::model::{
-    CounterStatus, DaemonCounter, HostStatus, LeaseState, SinkStatus, SourceStatus, Tally,
+    CollectorState, CounterStatus, DaemonCounter, HostStatus, LeaseState, SinkStatus, SourceStatus,
+    Tally,
 };
 
 pub fn text(status: &HostStatus, tally: &Tally) -> String {
@@ -129,6 +130,15 @@ fn sink_families(page: &mut Page, sink: &SinkStatus) {
     let name = "hostint_sink_leases_granted";
     let help = "source addresses that hold a lease";
     gauge(page, name, help, sink.leases_granted as u64);
+    let name = "hostint_sink_collectors";
+    let help =
+        "collectors, by whether they answer; those that get a copy of all reports are not asked";
+    let mut family = page.family(name, Kind::Gauge, help);
+    for state in CollectorState::ALL.map(CollectorState::name) {
+        let collectors = sink.collectors.iter();
+        let collectors = collectors.filter(|collector| collector.state == state);
+        family.value(&[("state", state)], collectors.count());
+    }
 }
 
 fn source_families(page: &mut Page, source: &SourceStatus) {

@@ -1,0 +1,154 @@
+//! Reports back to those who sent the reported packets, each with a numbering of its own.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use super::socket::Sockets;
+use super::{LostCounts, SenderCounts};
+use crate::wire::report_v05;
+
+/// Packet senders that have a numbering of their own at a time.
+pub const MAX_PACKET_SENDERS: usize = 65_536;
+
+/// A sender without reports for so long may be forgotten when the table is full.
+const SENDER_IDLE: Duration = Duration::from_secs(120);
+
+/// The full table is searched for idle senders no more often than this.
+const SEARCH_PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct PacketSenders {
+    pub(super) port: u16,
+    limit: usize,
+    senders: HashMap<IpAddr, Sender>,
+    next_search: Option<Instant>,
+    forgotten: u64,
+    sent: u64,
+    lost: LostCounts,
+}
+
+#[derive(Debug)]
+struct Sender {
+    next_sequence: u32,
+    last_report: Instant,
+}
+
+impl PacketSenders {
+    pub(super) fn new(port: u16) -> Self {
+        Self {
+            port,
+            limit: MAX_PACKET_SENDERS,
+            senders: HashMap::new(),
+            next_search: None,
+            forgotten: 0,
+            sent: 0,
+            lost: LostCounts::default(),
+        }
+    }
+
+    pub(super) fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
+        let ip = address.ip();
+        if !can_be_sent_to(ip) {
+            self.lost.not_unicast += 1;
+            return;
+        }
+        let now = Instant::now();
+        let Some(sequence) = self.next_number(ip, now) else {
+            self.lost.table_full += 1;
+            return;
+        };
+        report_v05::renumber(datagram, sequence);
+        match sockets.send(datagram, address) {
+            Ok(()) => self.sent += 1,
+            Err(error) => self.lost.count(&error, 1),
+        }
+    }
+
+    /// `None` if the sender is new and there is no room for it.
+    fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
+        if let Some(sender) = self.senders.get_mut(&ip) {
+            let sequence = sender.next_sequence;
+            sender.next_sequence = sequence.wrapping_add(1);
+            sender.last_report = now;
+            return Some(sequence);
+        }
+        if self.senders.len() >= self.limit {
+            self.forget_idle(now);
+        }
+        (self.senders.len() < self.limit).then(|| {
+            let sender = Sender {
+                next_sequence: 2,
+                last_report: now,
+            };
+            self.senders.insert(ip, sender);
+            1
+        })
+    }
+
+    fn forget_idle(&mut self, now: Instant) {
+        if self.next_search.is_some_and(|time| now < time) {
+            return;
+        }
+        self.next_search = Some(now + SEARCH_PAUSE);
+        let before = self.senders.len();
+        self.senders
+            .retain(|_, sender| now.duration_since(sender.last_report) < SENDER_IDLE);
+        self.forgotten += (before - self.senders.len()) as u64;
+    }
+
+    pub(super) fn counts(&self) -> SenderCounts {
+        SenderCounts {
+            senders: self.senders.len(),
+            forgotten: self.forgotten,
+            sent: self.sent,
+            lost: self.lost.total(),
+            lost_by_cause: self.lost,
+        }
+    }
+}
+
+/// Whether an address alone says where to send to. A link-local one needs its interface as well,
+/// and IPv4 in IPv6 clothes was never on a wire in good faith.
+fn can_be_sent_to(ip: IpAddr) -> bool {
+    let excluded = match ip {
+        IpAddr::V4(v4) => v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.to_ipv4_mapped().is_some(),
+    };
+    !(excluded || ip.is_unspecified() || ip.is_multicast())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn six(last: u16) -> IpAddr {
+        IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last])
+    }
+
+    #[test]
+    fn a_host_without_ipv6_loses_and_counts_what_would_need_it() {
+        let mut senders = PacketSenders::new(9);
+        let none = Sockets::default();
+        senders.send(SocketAddr::new(six(1), 9), &none, &mut []);
+        let counts = senders.counts();
+        assert_eq!((counts.sent, counts.lost_by_cause.unreachable), (0, 1));
+    }
+
+    #[test]
+    fn a_full_table_refuses_new_senders_until_old_ones_were_idle() {
+        let mut senders = PacketSenders::new(1);
+        senders.limit = 2;
+        let start = Instant::now();
+        let [a, b, c] = [IpAddr::from([10, 0, 0, 1]), six(2), six(3)];
+        assert_eq!(senders.next_number(a, start), Some(1));
+        assert_eq!(senders.next_number(b, start), Some(1));
+        assert_eq!(senders.next_number(a, start), Some(2));
+        assert_eq!(senders.next_number(c, start), None, "no room");
+        let later = start + SENDER_IDLE;
+        assert_eq!(senders.next_number(b, later), Some(2), "known ones go on");
+        assert_eq!(senders.next_number(c, later), Some(1), "a was idle");
+        assert_eq!(senders.next_number(a, later), None, "a was forgotten");
+        assert_eq!((senders.forgotten, senders.senders.len()), (1, 2));
+    }
+}

@@ -1,0 +1,88 @@
+//! DNS for one host.
+
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use simple_dns::rdata::RData;
+use simple_dns::{CLASS, Packet, QTYPE, ResourceRecord, TYPE};
+
+use crate::netns::Host;
+
+type Addresses = Arc<Mutex<Vec<Ipv4Addr>>>;
+
+/// A name server that knows the same addresses for every name, for a second.
+pub struct NameServer {
+    addresses: Addresses,
+    ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    folder: PathBuf,
+}
+
+fn answer(question: &[u8], addresses: &[Ipv4Addr]) -> Option<Vec<u8>> {
+    let question = Packet::parse(question).ok()?;
+    let asked = question.questions.first()?;
+    let mut reply = Packet::new_reply(question.id());
+    reply.questions = question.questions.clone();
+    if matches!(asked.qtype, QTYPE::TYPE(TYPE::A)) {
+        let records = addresses.iter().map(|address| {
+            let record = RData::A((*address).into());
+            ResourceRecord::new(asked.qname.clone(), CLASS::IN, 1, record)
+        });
+        reply.answers.extend(records);
+    }
+    reply.build_bytes_vec().ok()
+}
+
+fn serve(socket: &UdpSocket, addresses: &Addresses, ending: &AtomicBool) {
+    let mut bytes = [0; 1500];
+    while !ending.load(Ordering::Relaxed) {
+        let Ok((len, from)) = socket.recv_from(&mut bytes) else {
+            continue;
+        };
+        if let Some(reply) = answer(&bytes[..len], &addresses.lock().unwrap()) {
+            let _ = socket.send_to(&reply, from);
+        }
+    }
+}
+
+impl NameServer {
+    /// The one that the host asks.
+    pub fn start(host: &Host, addresses: &[[u8; 4]]) -> Self {
+        // ip netns exec lays what is in there over /etc
+        let folder = PathBuf::from(format!("/etc/netns/{}", host.ns));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("resolv.conf"), "nameserver 127.0.0.1\n").unwrap();
+        let socket = host.udp("127.0.0.1:53");
+        socket
+            .set_read_timeout(Some(Duration::from_millis(50)))
+            .unwrap();
+        let known = Addresses::default();
+        let ending = Arc::new(AtomicBool::new(false));
+        let (answers, end) = (known.clone(), ending.clone());
+        let server = Self {
+            thread: Some(thread::spawn(move || serve(&socket, &answers, &end))),
+            addresses: known,
+            ending,
+            folder,
+        };
+        server.set(addresses);
+        server
+    }
+
+    pub fn set(&self, addresses: &[[u8; 4]]) {
+        let addresses = addresses.iter().map(|address| Ipv4Addr::from(*address));
+        *self.addresses.lock().unwrap() = addresses.collect();
+    }
+}
+
+impl Drop for NameServer {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
