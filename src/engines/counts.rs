@@ -1,15 +1,16 @@
-//! What became of an engine's reports, where all threads see it.
+//! What became of what goes to an engine, where all threads see it.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use crate::model::EngineStatus;
+use crate::model::{EngineStatus, EngineUnit};
 
 #[derive(Debug)]
 pub(super) struct Counts {
     engine: &'static str,
     destination: String,
+    unit: EngineUnit,
     taken: AtomicU64,
     delivered: AtomicU64,
     queue_drops: AtomicU64,
@@ -30,10 +31,11 @@ pub(super) struct Complaint {
 }
 
 impl Counts {
-    pub(super) fn new(engine: &'static str, destination: String) -> Self {
+    pub(super) fn new(engine: &'static str, destination: String, unit: EngineUnit) -> Self {
         Self {
             engine,
             destination,
+            unit,
             taken: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
             queue_drops: AtomicU64::new(0),
@@ -58,6 +60,12 @@ impl Counts {
         self.taken.fetch_add(reports as u64, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
         true
+    }
+
+    /// Gives up what was taken, to make room.
+    pub(super) fn evicted(&self, reports: usize, bytes: usize) {
+        self.queue_drops.fetch_add(reports as u64, Relaxed);
+        self.bytes.fetch_sub(bytes, Relaxed);
     }
 
     pub(super) fn dropped(&self, reports: usize) {
@@ -93,6 +101,10 @@ impl Counts {
         self.complaint
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn unit(&self) -> EngineUnit {
+        self.unit
     }
 
     /// True if all was well before.
@@ -131,6 +143,7 @@ impl Counts {
         EngineStatus {
             engine: self.engine,
             destination: self.destination.clone(),
+            unit: self.unit,
             delivered,
             queue_drops,
             refused,

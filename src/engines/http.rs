@@ -1,13 +1,14 @@
 //! Requests to engines that speak HTTP: bounded in time, over TLS where the URL says https.
 
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ureq::Agent;
-use ureq::http::Uri;
+use ureq::http::{Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
 
 use super::Trouble;
 
@@ -17,6 +18,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// So much of an answer is read; what engines say of errors is shorter.
 const MOST_ANSWER: u64 = 64 << 10;
 
+/// An engine is left alone for no longer, whatever it asks.
+const MOST_REST: Duration = Duration::from_secs(300);
+
 /// So much of an answer is shown.
 const MOST_SHOWN: usize = 300;
 
@@ -25,6 +29,8 @@ pub struct HttpClient {
     agent: Agent,
     url: String,
     headers: Vec<(String, String)>,
+    /// Until then the other side asked to be left alone.
+    rest: Mutex<Option<Instant>>,
 }
 
 /// What came back.
@@ -54,6 +60,15 @@ impl HttpClient {
             agent: config.build().new_agent(),
             url: url.to_owned(),
             headers,
+            rest: Mutex::new(None),
+        })
+    }
+
+    /// For how long the last answer asks to be left alone (Retry-After, in seconds).
+    pub fn rest(&self) -> Duration {
+        let rest = *self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        rest.map_or(Duration::ZERO, |until| {
+            until.saturating_duration_since(Instant::now())
         })
     }
 
@@ -102,7 +117,11 @@ impl HttpClient {
         let later = |err: &dyn std::fmt::Display| {
             Trouble::Later(format!("cannot deliver to {}: {err}", self.url))
         };
-        let mut answer = request.send(body).map_err(|err| later(&err))?;
+        let sent = request.send(body);
+        let asked = sent.as_ref().ok().and_then(rest_of);
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) =
+            asked.map(|rest| Instant::now() + rest);
+        let mut answer = sent.map_err(|err| later(&err))?;
         let status = answer.status().as_u16();
         let mut read = Vec::new();
         let body = answer.body_mut().as_reader();
@@ -111,6 +130,12 @@ impl HttpClient {
             .map_err(|err| later(&err))?;
         Ok(Answer { status, body: read })
     }
+}
+
+fn rest_of(answer: &Response<Body>) -> Option<Duration> {
+    let seconds = answer.headers().get("Retry-After")?.to_str().ok()?;
+    let rest = Duration::from_secs(seconds.trim().parse().ok()?);
+    Some(rest.min(MOST_REST)).filter(|_| [429, 503].contains(&answer.status().as_u16()))
 }
 
 impl Answer {
@@ -170,7 +195,7 @@ fn trusted() -> Result<RootCerts, String> {
     Ok(RootCerts::new_with_certs(&certs))
 }
 
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
+pub(super) fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
     let room = Vec::with_capacity(body.len() / 4);
     let mut encoder = GzEncoder::new(room, Compression::fast());
     encoder.write_all(body)?;

@@ -1,7 +1,8 @@
 //! Engines that a collector hands its reports on to: each has a queue and a thread of its own, and none holds up the
-//! socket, the store or another engine.
+//! socket, the store or another engine. Metrics go out in the same manner.
 
 mod counts;
+mod delivery;
 mod feed;
 #[cfg(feature = "http-client")]
 pub mod http;
@@ -9,8 +10,13 @@ pub mod http;
 pub mod ipfix;
 #[cfg(feature = "kafka")]
 pub mod kafka;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 mod outlet;
 mod parcel;
+pub mod push;
+#[cfg(feature = "remote-write")]
+pub mod remote_write;
 mod runner;
 
 pub use feed::Feed;

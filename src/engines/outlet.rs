@@ -7,10 +7,11 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use super::counts::Counts;
+use super::delivery::Delivery;
 use super::feed::Feed;
 use super::parcel::{Batch, Run};
 use super::runner::{Engine, Runner};
-use crate::model::EngineStatus;
+use crate::model::{EngineStatus, EngineUnit};
 
 /// What still waits at the end is given this time.
 const END: Duration = Duration::from_secs(5);
@@ -63,12 +64,12 @@ fn has_enough(counts: &Counts) -> bool {
 }
 
 /// One engine's thread, as others see it.
-struct Running {
-    counts: Arc<Counts>,
-    thread: Thread,
+pub(super) struct Running {
+    pub(super) counts: Arc<Counts>,
+    pub(super) thread: Thread,
     /// Closed when the thread has ended.
-    ended: Receiver<()>,
-    end: Sender<Instant>,
+    pub(super) ended: Receiver<()>,
+    pub(super) end: Sender<Instant>,
 }
 
 /// All engines of a collector.
@@ -99,17 +100,18 @@ impl Engines {
     /// # Errors
     /// That there can be no thread.
     pub fn add(&mut self, engine: Box<dyn Engine>) -> io::Result<()> {
-        let counts = Arc::new(Counts::new(engine.name(), engine.destination()));
+        let counts = Arc::new(Counts::new(
+            engine.name(),
+            engine.destination(),
+            EngineUnit::Reports,
+        ));
         let (queue, batches) = mpsc::channel();
         let (end, deadline) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
         let runner = Runner {
             engine,
             batches,
-            deadline,
-            counts: Arc::clone(&counts),
-            tell: self.tell,
-            next_refusal: None,
+            delivery: Delivery::new(Arc::clone(&counts), deadline, self.tell),
             _ending: ending,
         };
         let name = format!("engine-{}", runner.engine.name());
@@ -154,9 +156,7 @@ impl Engines {
         let deadline = (self.patience == Patience::Drop).then(|| Instant::now() + END);
         for running in &self.running {
             if let Some(deadline) = deadline {
-                // It may have ended already.
-                let _ = running.end.send(deadline);
-                running.thread.unpark();
+                running.end_by(deadline);
             }
         }
         let finished = self.running.into_iter().map(|running| {
@@ -168,7 +168,14 @@ impl Engines {
 }
 
 impl Running {
-    fn wait(&self, deadline: Option<Instant>) {
+    /// Tells the thread when to give up.
+    pub(super) fn end_by(&self, deadline: Instant) {
+        // It may have ended already.
+        let _ = self.end.send(deadline);
+        self.thread.unpark();
+    }
+
+    pub(super) fn wait(&self, deadline: Option<Instant>) {
         loop {
             let left = deadline.map_or(LOOK, |deadline| {
                 (deadline + GRACE).saturating_duration_since(Instant::now())

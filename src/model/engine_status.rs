@@ -2,13 +2,36 @@
 
 use serde::Serialize;
 
-/// Counts since the collector began. Every report that was to go to the engine is in exactly one of `delivered`,
-/// `queue_drops`, `refused`, `abandoned` and `waiting`.
+/// What an engine's counts count.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineUnit {
+    #[default]
+    Reports,
+    /// Data points of OTLP: a value of a metric, or a histogram.
+    Points,
+    /// Samples of Prometheus: a value of a series, of which a histogram has many.
+    Samples,
+}
+
+impl EngineUnit {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reports => "reports",
+            Self::Points => "points",
+            Self::Samples => "samples",
+        }
+    }
+}
+
+/// Counts since the collector began. Every report (or what else `unit` says) that was to go to the engine is in exactly
+/// one of `delivered`, `queue_drops`, `refused`, `abandoned` and `waiting`.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct EngineStatus {
     /// Its kind, as in the option that names it: `kafka`.
     pub engine: &'static str,
     pub destination: String,
+    pub unit: EngineUnit,
     /// Reports that the engine has acknowledged.
     pub delivered: u64,
     /// Reports that found the queue to it full.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::page::{Kind, OTHER, Page, Rising};
-use super::{build_info, seconds};
-use crate::model::{CollectStatus, EngineStatus, ExporterHealth, MOST_NODES};
+use super::{build_info, engines, seconds};
+use crate::model::metrics::Family;
+use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, what it counts, and where it is.
 type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
@@ -114,6 +115,11 @@ fn by_node(exporters: &[ExporterHealth]) -> BTreeMap<String, Node> {
 
 /// `rising` is the same from call to call.
 pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
+    super::text(&families(status, rising))
+}
+
+/// As [`text`].
+pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<Family> {
     let mut page = Page::default();
     build_info(&mut page);
     let name = "hostint_collect_start_time_seconds";
@@ -124,7 +130,7 @@ pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
         let name = format!("hostint_collect_{name}_total");
         page.family(&name, Kind::Counter, help).value(&[], value);
     }
-    engines(&mut page, &status.engines, rising);
+    engines::write(&mut page, &status.engines, rising);
     let name = "hostint_collect_exporters";
     let help =
         "sequences of reports that are followed, each of an address, a node and its subsystem";
@@ -133,58 +139,6 @@ pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
     page.0
-}
-
-fn engines(page: &mut Page, engines: &[EngineStatus], rising: &mut Rising) {
-    if engines.is_empty() {
-        return;
-    }
-    let counted: [Counted<EngineStatus>; 5] = [
-        (
-            "hostint_engine_delivered_total",
-            "reports that the engine has acknowledged",
-            |engine| engine.delivered,
-        ),
-        (
-            "hostint_engine_queue_drops_total",
-            "reports that found the queue to the engine full",
-            |engine| engine.queue_drops,
-        ),
-        (
-            "hostint_engine_refused_total",
-            "reports that the engine does not want",
-            |engine| engine.refused,
-        ),
-        (
-            "hostint_engine_abandoned_total",
-            "reports that were still to be delivered at the end",
-            |engine| engine.abandoned,
-        ),
-        (
-            "hostint_engine_retries_total",
-            "deliveries that failed and were tried again",
-            |engine| engine.retries,
-        ),
-    ];
-    for (name, help, of) in counted {
-        let mut family = page.family(name, Kind::Counter, help);
-        for engine in engines {
-            let value = rising.at_least(name, engine.engine, of(engine));
-            family.value(&[("engine", engine.engine)], value);
-        }
-    }
-    let name = "hostint_engine_waiting";
-    let mut family = page.family(name, Kind::Gauge, "reports that wait for the engine");
-    for engine in engines {
-        family.value(&[("engine", engine.engine)], engine.waiting);
-    }
-    let name = "hostint_engine_up";
-    let help = "1 unless the last delivery failed";
-    let mut family = page.family(name, Kind::Gauge, help);
-    for engine in engines {
-        let up = u8::from(engine.trouble.is_none());
-        family.value(&[("engine", engine.engine)], up);
-    }
 }
 
 fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Rising) {

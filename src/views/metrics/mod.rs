@@ -1,11 +1,14 @@
-//! Counters for Prometheus, in its text format 0.0.4: base units, and labels that are bounded.
+//! Metrics: base units, and labels that are bounded.
 
 pub mod collect;
+mod engines;
 mod page;
 pub mod sink;
+mod text;
 mod traffic;
 
 pub use page::{OTHER, Rising};
+pub use text::text;
 
 use page::{Kind, Page};
 

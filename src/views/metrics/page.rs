@@ -1,64 +1,62 @@
-//! Metrics as lines: families with help and type, their values with labels.
+//! Metrics on their way out: families with help and type, their values with labels.
 
 use std::collections::HashMap;
-use std::fmt::{Display, Write};
+
+use crate::model::metrics::{Family, Histogram, Number, Sample, Value};
+
+pub use crate::model::metrics::Kind;
 
 /// The label of what shares a sum because there is too much of its kind; no class can be named so.
 pub const OTHER: &str = "_other";
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
-    Counter,
-    Gauge,
-    Histogram,
-}
-
 /// What a scrape gets.
 #[derive(Default)]
-pub struct Page(pub String);
+pub struct Page(pub Vec<Family>);
 
-/// A metric, whose values follow.
-pub struct Family<'a> {
-    page: &'a mut Page,
-    name: &'a str,
-}
+/// A metric, whose values follow: the last of a page.
+pub struct Values<'a>(&'a mut Page);
 
 impl Page {
-    pub fn family<'a>(&'a mut self, name: &'a str, kind: Kind, help: &str) -> Family<'a> {
-        let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
-        };
-        let help = help.replace('\\', "\\\\").replace('\n', "\\n");
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        Family { page: self, name }
+    pub fn family(&mut self, name: &str, kind: Kind, help: &str) -> Values<'_> {
+        self.push(name, kind, help, false)
+    }
+
+    /// Of what may have been counted before this process began.
+    pub fn older(&mut self, name: &str, kind: Kind, help: &str) -> Values<'_> {
+        self.push(name, kind, help, true)
+    }
+
+    fn push(&mut self, name: &str, kind: Kind, help: &str, older: bool) -> Values<'_> {
+        self.0.push(Family {
+            name: name.to_owned(),
+            kind,
+            help: help.to_owned(),
+            older,
+            samples: Vec::new(),
+        });
+        Values(self)
     }
 }
 
-impl Family<'_> {
-    pub fn value(&mut self, labels: &[(&str, &str)], value: impl Display) {
-        self.part("", labels, value);
+impl Values<'_> {
+    pub fn value(&mut self, labels: &[(&str, &str)], value: impl Into<Number>) {
+        self.add(labels, Value::Number(value.into()));
     }
 
-    /// A value of a histogram: its name has a suffix.
-    pub fn part(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
-        let out = &mut self.page.0;
-        let _ = write!(out, "{}{suffix}", self.name);
-        for (i, (name, text)) in labels.iter().enumerate() {
-            let _ = write!(out, "{}{name}=\"", if i == 0 { '{' } else { ',' });
-            for c in text.chars() {
-                match c {
-                    '\\' => out.push_str("\\\\"),
-                    '"' => out.push_str("\\\""),
-                    '\n' => out.push_str("\\n"),
-                    c => out.push(c),
-                }
-            }
-            out.push('"');
+    pub fn histogram(&mut self, labels: &[(&str, &str)], histogram: Histogram) {
+        self.add(labels, Value::Histogram(histogram));
+    }
+
+    fn add(&mut self, labels: &[(&str, &str)], value: Value) {
+        let labels = labels.iter();
+        let labels = labels.map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let sample = Sample {
+            labels: labels.collect(),
+            value,
+        };
+        if let Some(family) = self.0.0.last_mut() {
+            family.samples.push(sample);
         }
-        let end = if labels.is_empty() { "" } else { "}" };
-        let _ = writeln!(out, "{end} {value}");
     }
 }
 

@@ -1,13 +1,19 @@
 //! A host's state, and what its sink has measured, as metrics.
 
-use super::page::{Kind, OTHER, Page};
-use super::{build_info, seconds, traffic};
+use super::page::{Kind, OTHER, Page, Rising};
+use super::{build_info, engines, seconds, traffic};
+use crate::model::metrics::Family;
 use crate::model::{
-    CollectorState, CounterStatus, DaemonCounter, HostStatus, LeaseState, SinkStatus, SourceStatus,
-    Tally,
+    CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus, LeaseState, SinkStatus,
+    SourceStatus, Tally,
 };
 
 pub fn text(status: &HostStatus, tally: &Tally) -> String {
+    super::text(&families(status, tally, &[]))
+}
+
+/// With what became of metrics that were pushed.
+pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> Vec<Family> {
     let mut page = Page::default();
     build_info(&mut page);
     host(&mut page, status);
@@ -29,6 +35,7 @@ pub fn text(status: &HostStatus, tally: &Tally) -> String {
     if let Some(source) = &status.source {
         source_families(&mut page, source);
     }
+    engines::write(&mut page, pushed, &mut Rising::default());
     page.0
 }
 
@@ -78,17 +85,18 @@ fn host(page: &mut Page, status: &HostStatus) {
     }
 }
 
-/// Each counter is a metric: they count packets, numbers, flows, or some of what others count.
+/// Each counter is a metric: they count packets, numbers, flows, or some of what others count, over all lives of the
+/// daemon.
 fn counters(page: &mut Page, role: &str, counters: &[CounterStatus]) {
     for counter in counters {
         let name = format!("hostint_{role}_{}_total", counter.name);
-        page.family(&name, Kind::Counter, counter.text)
+        page.older(&name, Kind::Counter, counter.text)
             .value(&[], counter.packets);
         // Of others bytes say nothing, or are not counted.
         if ["stripped", "tagged"].contains(&counter.name) {
             let name = format!("hostint_{role}_{}_bytes_total", counter.name);
             let help = format!("bytes of these frames: {}", counter.text);
-            page.family(&name, Kind::Counter, &help)
+            page.older(&name, Kind::Counter, &help)
                 .value(&[], counter.bytes);
         }
     }
@@ -101,7 +109,7 @@ fn daemon(page: &mut Page, counter: &DaemonCounter) {
     }
     if let Some(name) = name.strip_suffix("_cpu_ns") {
         let name = format!("hostint_daemon_{name}_cpu_seconds_total");
-        page.family(&name, Kind::Counter, counter.text)
+        page.older(&name, Kind::Counter, counter.text)
             .value(&[], value);
     } else if let Some(name) = name.strip_suffix("_ns") {
         let name = format!("hostint_daemon_{name}_time_seconds");
@@ -109,7 +117,7 @@ fn daemon(page: &mut Page, counter: &DaemonCounter) {
         page.family(&name, Kind::Gauge, &help).value(&[], value);
     } else {
         let name = format!("hostint_daemon_{name}_total");
-        page.family(&name, Kind::Counter, counter.text)
+        page.older(&name, Kind::Counter, counter.text)
             .value(&[], counter.value);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::page::{Kind, Page};
 use super::seconds;
+use crate::model::metrics::Histogram;
 use crate::model::{LATENCY_SLOTS, Traffic};
 
 /// Latencies below 2^10 ns, about a microsecond, are not told apart: between hosts there are none.
@@ -67,19 +68,20 @@ pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &T
     );
     let mut family = page.family(&name, Kind::Histogram, &help);
     for (which, traffic) in sums {
-        let mut count = 0;
+        let (mut buckets, mut count) = (Vec::new(), 0);
         for (slot, packets) in traffic.histogram.iter().enumerate() {
             count += packets;
             let shown = slot == 0 || slot >= FINEST_SLOT;
             if shown && slot + 1 < LATENCY_SLOTS {
                 let bound = if slot == 0 { 0 } else { 1_u64 << slot };
-                let bound = seconds(bound).to_string();
-                family.part("_bucket", &[(label, which), ("le", &bound)], count);
+                buckets.push((seconds(bound), count));
             }
         }
-        family.part("_bucket", &[(label, which), ("le", "+Inf")], count);
-        let sum = seconds(traffic.latency_sum_ns);
-        family.part("_sum", &[(label, which)], sum);
-        family.part("_count", &[(label, which)], count);
+        let histogram = Histogram {
+            buckets,
+            count,
+            sum: seconds(traffic.latency_sum_ns),
+        };
+        family.histogram(&[(label, which)], histogram);
     }
 }

@@ -1,0 +1,199 @@
+//! Reports as OTLP logs: events named `hostint.report`, whose attributes are the keys of hostint.report/1.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use prost::Message;
+use serde_json::Value;
+
+use super::messages::{
+    Any, AnyValue, Attribute, LogRecord, LogsRequest, Resource, ResourceLogs, ScopeLogs, Severity,
+};
+use super::{KIND, answer, client, resource, scope};
+use crate::engines::http::{HttpClient, gzip};
+use crate::engines::{Accepted, Engine, Entry, Pace, Parcel, Run, Trouble};
+use crate::model::metrics::Identity;
+use crate::model::{FlowKey, Observed, RECORD_SCHEMA, Record, Transport};
+
+const PACE: Pace = Pace {
+    reports: 1024,
+    linger: Duration::from_millis(500),
+};
+
+const EVENT: &str = "hostint.report";
+
+/// Keys that semantic conventions have a name for; others begin with `hostint.`.
+const CONVENTIONS: [(&str, &str); 4] = [
+    ("hostint.flow.src", "source.address"),
+    ("hostint.flow.sport", "source.port"),
+    ("hostint.flow.dst", "destination.address"),
+    ("hostint.flow.dport", "destination.port"),
+];
+
+/// A receiver of logs.
+pub struct OtlpLogs {
+    http: HttpClient,
+    resource: Resource,
+    /// The parcel that is under way, as it is sent.
+    ready: Option<(u64, Vec<u8>)>,
+}
+
+impl OtlpLogs {
+    /// # Errors
+    /// What is wrong with the URL or the system's certificates.
+    pub fn new(
+        url: &str,
+        headers: Vec<(String, String)>,
+        identity: &Identity,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            http: client(url, headers)?,
+            resource: resource(identity),
+            ready: None,
+        })
+    }
+
+    /// The request that a parcel becomes, not compressed.
+    pub fn encode(&self, parcel: &Parcel) -> Vec<u8> {
+        let run = parcel.run();
+        let records = parcel.entries().map(|entry| record(run, entry));
+        let request = LogsRequest {
+            resources: vec![ResourceLogs {
+                resource: Some(self.resource.clone()),
+                scopes: vec![ScopeLogs {
+                    scope: Some(scope(RECORD_SCHEMA)),
+                    records: records.collect(),
+                }],
+            }],
+        };
+        request.encode_to_vec()
+    }
+
+    fn send(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
+        if self
+            .ready
+            .as_ref()
+            .is_none_or(|(of, _)| *of != parcel.number)
+        {
+            let packed = gzip(&self.encode(parcel));
+            let packed = packed.map_err(|err| Trouble::Refused(err.to_string()))?;
+            self.ready = Some((parcel.number, packed));
+        }
+        let body = self.ready.as_ref().map_or(&[][..], |(_, body)| body);
+        answer::accepted(self.http.send("/v1/logs", KIND, Some("gzip"), body)?)
+    }
+}
+
+impl Engine for OtlpLogs {
+    fn name(&self) -> &'static str {
+        "otlp-reports"
+    }
+
+    fn destination(&self) -> String {
+        self.http.url().to_owned()
+    }
+
+    fn pace(&self) -> Pace {
+        PACE
+    }
+
+    fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
+        let sent = self.send(parcel);
+        if !matches!(sent, Err(Trouble::Later(_))) {
+            self.ready = None;
+        }
+        sent
+    }
+
+    fn rest(&self) -> Duration {
+        self.http.rest()
+    }
+}
+
+fn record(run: Run, entry: &Entry) -> LogRecord {
+    let observed = Observed::new(&entry.report, entry.arrival, || 0);
+    let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
+    record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
+    let (severity, severity_text) = if observed.lost > 0 {
+        (Severity::Warn, "WARN")
+    } else {
+        (Severity::Info, "INFO")
+    };
+    let mut attributes = vec![
+        Attribute::text("hostint.run", &format!("{:016x}", run.0)),
+        Attribute::new("hostint.number", int(entry.number)),
+    ];
+    if let Some(flow) = &observed.flow {
+        network(flow, &mut attributes);
+    }
+    if let Ok(Value::Object(mut keys)) = serde_json::to_value(&record) {
+        // It names the scope.
+        keys.remove("schema");
+        flatten("hostint", Value::Object(keys), &mut attributes);
+    }
+    LogRecord {
+        time_ns: time_ns(&record),
+        observed_ns: observed.time_ns,
+        severity: severity.into(),
+        severity_text: severity_text.to_owned(),
+        body: Some(AnyValue {
+            value: Some(Any::Text(observed.kind.to_owned())),
+        }),
+        attributes,
+        event_name: EVENT.to_owned(),
+    }
+}
+
+/// When it happened, as the exporter says: 0 if it does not.
+fn time_ns(record: &Record) -> u64 {
+    let seconds = record.report_time_s.map_or(0, u64::from);
+    record.arrival_ns.unwrap_or(seconds * 1_000_000_000)
+}
+
+fn network(flow: &FlowKey, attributes: &mut Vec<Attribute>) {
+    let version = match flow.src {
+        IpAddr::V4(_) => "ipv4",
+        IpAddr::V6(_) => "ipv6",
+    };
+    attributes.push(Attribute::text("network.type", version));
+    let transport = match Transport::from_protocol(flow.protocol) {
+        Some(Transport::Tcp) => "tcp",
+        Some(Transport::Udp) => "udp",
+        None => return,
+    };
+    attributes.push(Attribute::text("network.transport", transport));
+}
+
+/// Each value under its path, `hostint.source.node` say; those of lists by their number, from 0.
+fn flatten(path: &str, value: Value, attributes: &mut Vec<Attribute>) {
+    let any = match value {
+        Value::Object(keys) => {
+            for (key, value) in keys {
+                flatten(&format!("{path}.{key}"), value, attributes);
+            }
+            return;
+        }
+        Value::Array(values) => {
+            for (at, value) in values.into_iter().enumerate() {
+                flatten(&format!("{path}.{at}"), value, attributes);
+            }
+            return;
+        }
+        Value::Null => return,
+        Value::Bool(bool) => Any::Bool(bool),
+        Value::String(text) => Any::Text(text),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(integer), _) => Any::Int(integer),
+            (None, Some(large)) => int(large),
+            (None, None) => Any::Double(number.as_f64().unwrap_or_default()),
+        },
+    };
+    let convention = CONVENTIONS.iter().find(|(key, _)| *key == path);
+    let key = convention.map_or(path, |(_, name)| name);
+    attributes.push(Attribute::new(key, any));
+}
+
+/// Integers of OTLP are signed; a larger one stays exact as text.
+fn int(number: u64) -> Any {
+    i64::try_from(number).map_or_else(|_| Any::Text(number.to_string()), Any::Int)
+}

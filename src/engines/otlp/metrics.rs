@@ -1,0 +1,161 @@
+//! Metrics as OTLP: counters are monotonic sums since the process began, histograms have explicit bounds.
+
+use std::time::Duration;
+
+use prost::Message;
+
+use super::messages::{
+    Attribute, Data, Gauge, Histogram, HistogramPoint, Metric, MetricsRequest, Number, NumberPoint,
+    Resource, ResourceMetrics, ScopeMetrics, Sum, Temporality,
+};
+use super::{KIND, answer, client, resource, scope};
+use crate::engines::http::{HttpClient, gzip};
+use crate::engines::push::{Encoded, Push};
+use crate::engines::{Accepted, Trouble};
+use crate::model::EngineUnit;
+use crate::model::metrics::{self, Family, Identity, JOB, Kind, Sample, Snapshot, Value};
+
+/// A receiver of metrics.
+pub struct OtlpMetrics {
+    http: HttpClient,
+    resource: Resource,
+}
+
+impl OtlpMetrics {
+    /// # Errors
+    /// What is wrong with the URL or the system's certificates.
+    pub fn new(
+        url: &str,
+        headers: Vec<(String, String)>,
+        identity: &Identity,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            http: client(url, headers)?,
+            resource: resource(identity),
+        })
+    }
+}
+
+impl Push for OtlpMetrics {
+    fn name(&self) -> &'static str {
+        "otlp-metrics"
+    }
+
+    fn destination(&self) -> String {
+        self.http.url().to_owned()
+    }
+
+    fn unit(&self) -> EngineUnit {
+        EngineUnit::Points
+    }
+
+    fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String> {
+        let families = snapshot.families.iter();
+        let request = MetricsRequest {
+            resources: vec![ResourceMetrics {
+                resource: Some(self.resource.clone()),
+                scopes: vec![ScopeMetrics {
+                    scope: Some(scope(JOB)),
+                    metrics: families.map(|family| metric(snapshot, family)).collect(),
+                }],
+            }],
+        };
+        let families = snapshot.families.iter();
+        Ok(Encoded {
+            body: gzip(&request.encode_to_vec()).map_err(|err| err.to_string())?,
+            units: families.map(|family| family.samples.len()).sum(),
+        })
+    }
+
+    fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble> {
+        answer::accepted(self.http.send("/v1/metrics", KIND, Some("gzip"), body)?)
+    }
+
+    fn rest(&self) -> Duration {
+        self.http.rest()
+    }
+}
+
+fn metric(snapshot: &Snapshot, family: &Family) -> Metric {
+    // 0: nobody knows when the count began.
+    let start_ns = if family.older { 0 } else { snapshot.since_ns };
+    let samples = family.samples.iter();
+    let temporality = Temporality::Cumulative.into();
+    let data = match family.kind {
+        Kind::Counter => Data::Sum(Sum {
+            points: samples
+                .filter_map(|sample| number(snapshot, start_ns, sample))
+                .collect(),
+            temporality,
+            monotonic: true,
+        }),
+        Kind::Gauge => Data::Gauge(Gauge {
+            points: samples
+                .filter_map(|sample| number(snapshot, 0, sample))
+                .collect(),
+        }),
+        Kind::Histogram => Data::Histogram(Histogram {
+            points: samples
+                .filter_map(|sample| histogram(snapshot, start_ns, sample))
+                .collect(),
+            temporality,
+        }),
+    };
+    Metric {
+        name: family.name.clone(),
+        description: family.help.clone(),
+        unit: unit(family).to_owned(),
+        data: Some(data),
+    }
+}
+
+/// Gauges that count have none: receivers take 1 for a ratio there, and say so in the name.
+fn unit(family: &Family) -> &'static str {
+    let counts = if family.kind == Kind::Gauge { "" } else { "1" };
+    family.unit().unwrap_or(counts)
+}
+
+fn attributes(sample: &Sample) -> Vec<Attribute> {
+    let labels = sample.labels.iter();
+    labels
+        .map(|(name, text)| Attribute::text(name, text))
+        .collect()
+}
+
+fn number(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<NumberPoint> {
+    let Value::Number(number) = sample.value else {
+        return None;
+    };
+    let value = match number {
+        metrics::Number::Integer(integer) => i64::try_from(integer).ok().map(Number::Int),
+        metrics::Number::Real(_) => None,
+    };
+    Some(NumberPoint {
+        start_ns,
+        time_ns: snapshot.time_ns,
+        value: Some(value.unwrap_or(Number::Double(number.as_f64()))),
+        attributes: attributes(sample),
+    })
+}
+
+fn histogram(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<HistogramPoint> {
+    let Value::Histogram(histogram) = &sample.value else {
+        return None;
+    };
+    let up_to = histogram.buckets.iter().map(|(_, count)| *count);
+    let mut below = 0;
+    let alone = up_to.chain([histogram.count]).map(|count| {
+        let alone = count.saturating_sub(below);
+        below = count;
+        alone
+    });
+    Some(HistogramPoint {
+        start_ns,
+        time_ns: snapshot.time_ns,
+        count: histogram.count,
+        sum: Some(histogram.sum),
+        bucket_counts: alone.collect(),
+        bounds: histogram.buckets.iter().map(|(bound, _)| *bound).collect(),
+        attributes: attributes(sample),
+    })
+}

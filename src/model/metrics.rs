@@ -1,0 +1,121 @@
+//! Metrics as values: families of samples, from which every format is made.
+
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// A metric: its name has the base unit, and of counters `_total`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    pub name: String,
+    pub kind: Kind,
+    pub help: String,
+    /// What it counts may have begun before the process that tells it, nobody knows when.
+    pub older: bool,
+    pub samples: Vec<Sample>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Names and values.
+    pub labels: Vec<(String, String)>,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Number(Number),
+    Histogram(Histogram),
+}
+
+/// Counts are exact, however large.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Integer(i128),
+    Real(f64),
+}
+
+/// Latencies, say, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Bounds, ascending, and how many are not above each.
+    pub buckets: Vec<(f64, u64)>,
+    pub count: u64,
+    pub sum: f64,
+}
+
+/// All metrics of a process at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Nanoseconds since the Unix epoch.
+    pub time_ns: u64,
+    /// When the process began to count.
+    pub since_ns: u64,
+    pub families: Vec<Family>,
+}
+
+/// Whose metrics they are.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Identity {
+    pub host: String,
+    /// Tells it from all others in a place that metrics of many are sent to.
+    pub instance: String,
+}
+
+/// What they are metrics of.
+pub const JOB: &str = "hostint";
+
+impl Family {
+    /// By the Unified Code for Units of Measure; none where things are counted.
+    pub fn unit(&self) -> Option<&'static str> {
+        let name = self.name.strip_suffix("_total").unwrap_or(&self.name);
+        if name.ends_with("_seconds") {
+            Some("s")
+        } else if name.ends_with("_bytes") {
+            Some("By")
+        } else {
+            None
+        }
+    }
+}
+
+impl Number {
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Real(real) => real,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(integer) => integer.fmt(f),
+            Self::Real(real) => real.fmt(f),
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {
+        $(impl From<$type> for Number {
+            fn from(integer: $type) -> Self {
+                Self::Integer(integer as i128)
+            }
+        })*
+    };
+}
+
+integers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
+
+impl From<f64> for Number {
+    fn from(real: f64) -> Self {
+        Self::Real(real)
+    }
+}
