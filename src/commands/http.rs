@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use super::give_up;
 use crate::config::ConfigError;
 use crate::model::CollectStatus;
+use crate::model::metrics::Family;
 use crate::os::{clock, log, resolve};
 use crate::views;
 use crate::views::metrics::Rising;
@@ -52,13 +53,19 @@ pub fn serve(listener: Listener, routes: Router) -> Result<Server> {
 }
 
 /// `/metrics` of a collector, from what it has counted so far.
-pub fn collector_metrics(
-    mut status: impl FnMut() -> CollectStatus + Send + 'static,
-) -> Result<Router> {
-    let mut rising = Rising::default();
-    let read = move || Ok(views::metrics::collect::text(&status(), &mut rising));
+pub fn collector_metrics(status: impl FnMut() -> CollectStatus + Send + 'static) -> Result<Router> {
+    let mut families = collector_families(status);
+    let read = move || families().map(|families| views::metrics::text(&families));
     let reading = Reading::start("metrics", read).context("cannot begin to read metrics")?;
     Ok(web::metrics(reading))
+}
+
+/// The metrics of a collector, for one reader.
+pub fn collector_families(
+    mut status: impl FnMut() -> CollectStatus + Send + 'static,
+) -> impl FnMut() -> Result<Vec<Family>, String> + Send + 'static {
+    let mut rising = Rising::default();
+    move || Ok(views::metrics::collect::families(&status(), &mut rising))
 }
 
 /// How a daemon is, as its loop says.

@@ -15,6 +15,7 @@ mod names;
 mod page;
 mod peers;
 mod preflight;
+mod pushing;
 mod reloading;
 mod sink;
 mod source;

@@ -6,6 +6,8 @@ use super::Size;
 use super::ipfix::{IpfixConfig, IpfixOptions};
 use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
+use super::otlp::OtlpReportsOptions;
+use super::push::{PushConfig, PushOptions};
 
 const DEFAULT_QUEUE: Size = Size(64 << 20);
 const LEAST_QUEUE: Size = Size(1 << 20);
@@ -19,7 +21,15 @@ pub struct EngineOptions {
 
     #[command(flatten)]
     pub kafka: KafkaOptions,
+
+    #[command(flatten)]
     pub ipfix: IpfixOptions,
+
+    #[command(flatten)]
+    pub otlp_reports: OtlpReportsOptions,
+
+    #[command(flatten)]
+    pub push: PushOptions,
 }
 
 /// Settings of engines, checked.
@@ -29,6 +39,8 @@ pub struct EnginesConfig {
     pub queue: usize,
     pub kafka: Option<KafkaConfig>,
     pub ipfix: Option<IpfixConfig>,
+    pub otlp_reports: bool,
+    pub push: PushConfig,
 }
 
 impl EngineOptions {
@@ -39,10 +51,17 @@ impl EngineOptions {
             let why = format!("a queue of {queue} is too small (try {LEAST_QUEUE} or more)");
             faults.push(fault(&["engine-queue"], why));
         }
+        let otlp_reports = self.otlp_reports.otlp_reports.unwrap_or(false);
+        if otlp_reports && self.push.otlp.otlp.is_none() {
+            let why = "reports as logs have nowhere to go (try otlp too)";
+            faults.push(fault(&["otlp-reports"], why));
+        }
         EnginesConfig {
             queue: usize::try_from(queue.0).unwrap_or(usize::MAX),
             kafka: self.kafka.check(faults),
             ipfix: self.ipfix.check(faults),
+            otlp_reports,
+            push: self.push.check(faults),
         }
     }
 }

@@ -1,13 +1,16 @@
-//! Secrets in files that only their owner reads.
+//! Files with secrets, which only their owner reads.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Text of a file, without what a text editor puts behind it; `what` names it in errors.
+/// Nothing secret is longer.
+const MOST: u64 = 64 << 10;
+
+/// The text of a file that others may not read, without what a text editor puts behind it; `what` names it in errors.
 ///
 /// # Errors
-/// If it cannot be read, or others may read it: a sentence for the user.
+/// A sentence for the user, with nothing of the file in it.
 pub fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     let shown = path.display();
     let cannot = |why: &dyn std::fmt::Display| format!("cannot read {what} {shown}: {why}");
@@ -20,6 +23,9 @@ pub fn read_secret(what: &str, path: &Path) -> Result<String, String> {
         return Err(format!(
             "cannot use {what} {shown}: others may read it (try: chmod 600 {shown})"
         ));
+    }
+    if file.len() > MOST {
+        return Err(cannot(&"it is longer than 64 KiB"));
     }
     let text = fs::read_to_string(path).map_err(|err| cannot(&err))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::read_key;
 use super::mistake::{Fault, fault, item_fault, missing};
+use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread};
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
@@ -50,6 +51,7 @@ pub struct SinkConfig {
     pub max_reports: u64,
     pub control: Option<PathBuf>,
     pub http: Option<String>,
+    pub push: PushConfig,
 }
 
 impl SinkOptions {
@@ -112,6 +114,7 @@ impl SinkOptions {
         let allow = check_prefixes(&self.allow, &mut faults);
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
         check_http(self.http.as_deref(), SINK_HTTP_PORT, &mut faults);
+        let push = self.push.check(&mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -148,6 +151,7 @@ impl SinkOptions {
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
             control: self.control,
             http: self.http,
+            push,
         })
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::mark::parse_dscp;
+use super::push::PushOptions;
 use super::{Compat, SinkHook, Span};
 
 /// How XDP is attached.
@@ -179,4 +180,7 @@ pub struct SinkOptions {
     /// whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
     #[arg(long, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
+
+    #[command(flatten)]
+    pub push: PushOptions,
 }

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod ethtool;
+pub mod hostname;
 pub mod icmp;
 pub mod kernel;
 pub mod local_socket;

@@ -1,8 +1,11 @@
 //! The engines that a collector's settings name.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::config::{EnginesConfig, IpfixConfig, KafkaConfig};
+use crate::commands::pushing;
+use crate::config::{EnginesConfig, IpfixConfig, KafkaConfig, PushConfig};
+#[cfg(feature = "otlp")]
+use crate::engines::otlp::OtlpLogs;
 use crate::engines::{Engine, Engines, Patience, Run};
 use crate::os::log;
 
@@ -14,6 +17,9 @@ pub fn prepare(config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
     }
     if let Some(ipfix) = &config.ipfix {
         ready.push(prepare_ipfix(ipfix, config.queue)?);
+    }
+    if let (Some(url), true) = (&config.push.otlp, config.otlp_reports) {
+        ready.push(otlp(url, &config.push)?);
     }
     Ok(ready)
 }
@@ -53,6 +59,18 @@ fn prepare_ipfix(_config: &IpfixConfig, _queue: usize) -> Result<Box<dyn Engine>
     anyhow::bail!("this hostint was built without IPFIX (try a build with the feature ipfix)")
 }
 
+#[cfg(feature = "otlp")]
+fn otlp(url: &str, config: &PushConfig) -> Result<Box<dyn Engine>> {
+    let identity = pushing::identity(config, None)?;
+    let made = OtlpLogs::new(url, config.headers.0.clone(), &identity);
+    Ok(Box::new(made.map_err(|why| anyhow!("otlp: {why}"))?))
+}
+
+#[cfg(not(feature = "otlp"))]
+fn otlp(_: &str, _: &PushConfig) -> Result<Box<dyn Engine>> {
+    Err(anyhow!("otlp: this hostint was built without it"))
+}
+
 /// Each gets a thread.
 pub fn start(
     ready: Vec<Box<dyn Engine>>,
@@ -73,20 +91,7 @@ pub fn start(
 pub fn finish(engines: Engines, all_wanted: bool) -> Result<()> {
     let mut missing = 0;
     for status in engines.finish() {
-        let mut line = format!("{} reports delivered", status.delivered);
-        for (count, what) in [
-            (status.queue_drops, "not, because too many waited"),
-            (status.refused, "refused"),
-            (status.abandoned, "not by the end"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
-        log::info(format_args!(
-            "{line}: {} {}",
-            status.engine, status.destination
-        ));
+        pushing::say(&status);
         missing += status.lost();
     }
     // Who reads a file in wants all of it.

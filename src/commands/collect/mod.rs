@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::http::{self, Health};
-use super::{give_up, keeping, page};
+use super::{give_up, keeping, page, pushing};
 use crate::cli::{CollectArgs, exit};
 use crate::collector::Listener;
 use crate::config::{COLLECT_HTTP_PORT, ConfigError};
 use crate::engines::Patience;
-use crate::model::{CollectStatus, EngineStatus, REPORT_PORT};
+use crate::model::{CollectStatus, EngineStatus, EngineUnit, REPORT_PORT};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, resolve, signals};
 use crate::store::Store;
@@ -36,6 +36,9 @@ use report_lines::ReportLines;
 /// How often it is said how it goes.
 const PUBLISH: Duration = Duration::from_secs(1);
 
+/// What is pushed at the end has this time.
+const LAST_PUSH: Duration = Duration::from_secs(5);
+
 /// How long to wait for datagrams before looking at anything else.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
@@ -43,6 +46,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     let plan = Plan::make(args)?;
     let config = &plan.config;
     let engines = engines::prepare(&config.engines)?;
+    let receivers = pushing::prepare(&config.engines.push, None)?;
     if let Some(file) = &args.read {
         let store = keeping::open(&config.store, true)?;
         let mut reports = report_lines(&plan)?;
@@ -74,6 +78,14 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
     let listener = listener.with_run(engines.run().0);
     let reception = listener.start(queue, clock::realtime_ns)?;
     let board = Arc::new(Board::new(reception.observer()));
+    let push = config.engines.push.clone();
+    let mut pushers = pushing::begin(receivers, &push)?;
+    let (pushed, told) = (pushers.counts(), Arc::clone(&board));
+    let (since_ns, read) = (
+        board.status().started_ns,
+        http::collector_families(move || told.status()),
+    );
+    pushing::start(&mut pushers, &push, since_ns, read)?;
     let health = Health::new();
     let mut _server = None;
     if let Some(http) = http {
@@ -130,7 +142,7 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         health.is_alive();
         if asked || Instant::now() >= next_publication {
             next_publication = Instant::now() + PUBLISH;
-            board.publish(&reports, engines.statuses());
+            board.publish(&reports, engines.statuses().chain(pushed.statuses()));
             let status = board.status();
             health.lacks(not_kept(&status, &before));
             if asked {
@@ -143,10 +155,11 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         }
     }
     notify.stopping();
-    board.publish(&reports, engines.statuses());
+    board.publish(&reports, engines.statuses().chain(pushed.statuses()));
     summarize(&board.status(), &reports);
     (reports.keeper, reports.feed) = (None, None);
     let delivered = engines::finish(engines, false);
+    pushing::finish(pushers, LAST_PUSH);
     keeping::finish(store)?;
     delivered?;
     ensure!(
@@ -211,7 +224,8 @@ fn not_kept(now: &CollectStatus, before: &CollectStatus) -> Vec<String> {
         let lost = engine.lost() - before.engines.get(at).map_or(0, EngineStatus::lost);
         if lost > 0 {
             lacking.push(format!(
-                "{lost} reports were not delivered to {} in the last second",
+                "{lost} {} were not delivered to {} in the last second",
+                engine.unit.name(),
                 engine.engine
             ));
         }
@@ -228,14 +242,19 @@ fn state_line(status: &CollectStatus) -> String {
         Grouped(status.reports),
         Grouped(status.reports_lost)
     );
-    let not_delivered = status.engines.iter().map(EngineStatus::lost).sum();
+    let (reports, metrics): (Vec<_>, Vec<_>) = status
+        .engines
+        .iter()
+        .partition(|engine| engine.unit == EngineUnit::Reports);
+    let lost = |engines: &[&EngineStatus]| engines.iter().map(|engine| engine.lost()).sum();
     for (count, what) in [
         (status.undecodable, "undecodable"),
         (status.socket_drops, "dropped by the socket"),
         (status.queue_drops, "dropped at the queue"),
         (status.lines_lost, "not written"),
         (status.store_drops, "not stored"),
-        (not_delivered, "not delivered"),
+        (lost(&reports), "not delivered"),
+        (lost(&metrics), "values of metrics not delivered"),
     ] {
         if count > 0 {
             line += &format!(", {} {what}", Grouped(count));

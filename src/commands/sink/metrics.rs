@@ -1,4 +1,4 @@
-//! What a sink's `/metrics` says: read by a thread of its own, which the daemon never waits for.
+//! What a sink's metrics say, served and pushed: read by threads of their own, which the daemon never waits for.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,17 +7,21 @@ use anyhow::{Context, Result};
 use crate::cli::FlowOrder;
 use crate::commands::status::{self, Wanted};
 use crate::datapath::pins::Pins;
+use crate::engines::push::PushCounts;
+use crate::model::metrics::Family;
 use crate::model::{Classes, Tally};
 use crate::views;
 use crate::web::Reading;
 
-/// What the daemon and the reading thread share.
+/// What the daemon and the reading threads share.
 #[derive(Clone, Default)]
 pub struct Metrics {
     /// Held while flows are read: flows that idle meanwhile are removed in a later pass.
     pub tally: Arc<Mutex<Tally>>,
     /// For the next reading.
     classes: Arc<Mutex<Option<Classes>>>,
+    /// What became of what is pushed.
+    pub pushed: PushCounts,
 }
 
 impl Metrics {
@@ -29,12 +33,21 @@ impl Metrics {
 
     /// Reads what flows have counted so far, and then whatever somebody asks for.
     pub fn start(&self, pins: &Pins) -> Result<Reading> {
-        let (metrics, pins) = (self.clone(), pins.clone());
-        let read = move || metrics.read(&pins).map_err(|err| format!("{err:#}"));
+        let mut families = self.families(pins);
+        let read = move || families().map(|families| views::metrics::text(&families));
         Reading::start("metrics", read).context("cannot begin to read metrics")
     }
 
-    fn read(&self, pins: &Pins) -> Result<String> {
+    /// Reads them, each time.
+    pub fn families(
+        &self,
+        pins: &Pins,
+    ) -> impl FnMut() -> Result<Vec<Family>, String> + Send + 'static {
+        let (metrics, pins) = (self.clone(), pins.clone());
+        move || metrics.read(&pins).map_err(|err| format!("{err:#}"))
+    }
+
+    fn read(&self, pins: &Pins) -> Result<Vec<Family>> {
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(classes) = next.take() {
@@ -52,6 +65,7 @@ impl Metrics {
         })
         .context("cannot read the state of this host")?;
         tally.complete();
-        Ok(views::metrics::sink::text(&status, &tally))
+        let pushed = self.pushed.statuses();
+        Ok(views::metrics::sink::families(&status, &tally, &pushed))
     }
 }

@@ -10,13 +10,14 @@ mod reload;
 mod serve;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::control::Control;
 use super::http::{self, Health};
 use super::leases::{LeaseKeeping, say_plain};
-use super::{advise, give_up, make_pins, source};
+use super::{advise, give_up, make_pins, pushing, source};
 use crate::cli::{SinkArgs, exit};
 use crate::config::{SINK_HTTP_PORT, SinkConfig, SinkHook};
 use crate::datapath::abi::daemon_counter;
@@ -34,6 +35,9 @@ use plan::{Plan, say_form};
 use reload::Reload;
 use serve::{End, Tells, serve};
 
+/// What is pushed at the end has this time; another daemon may wait to take over.
+const LAST_PUSH: Duration = Duration::from_secs(1);
+
 pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     if args.detach {
         return detach(bpffs, &args.settings.options, args.now);
@@ -44,6 +48,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
     let emitter =
         Emitter::new(plan.destinations.clone()).context("cannot prepare to send reports")?;
     let listener = http::bind(config.http.as_deref(), SINK_HTTP_PORT)?;
+    let receivers = pushing::prepare(&config.push, Some(config.node_id.0))?;
     let pins = make_pins(bpffs)?;
     let _lock = pins
         .lock()
@@ -116,10 +121,21 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             .then_some(signals::ask_to_reload as fn());
         control.serve(&pins, reload);
     }
+    let push = config.push.clone();
+    let mut pushers = pushing::begin(receivers, &push)?;
     let (health, mut metrics, mut _server) = (Health::new(), None, None);
-    if let Some(listener) = listener {
+    if listener.is_some() || !pushers.is_empty() {
         let told = metrics.insert(Metrics::default());
         told.set_classes(plan.destinations.classes.clone());
+        told.pushed = pushers.counts();
+        pushing::start(
+            &mut pushers,
+            &push,
+            clock::realtime_ns(),
+            told.families(&pins),
+        )?;
+    }
+    if let (Some(listener), Some(told)) = (listener, &metrics) {
         let routes = health.routes().merge(web::metrics(told.start(&pins)?));
         _server = Some(http::serve(listener, routes)?);
     }
@@ -144,6 +160,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
         }
         End::Detached => log::info("ended, because the sink was detached"),
     }
+    pushing::finish(pushers, LAST_PUSH);
     Ok(exit::OK)
 }
 

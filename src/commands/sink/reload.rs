@@ -231,6 +231,12 @@ fn refuse(pins: &Pins, now: &Plan, before: &Plan) -> Result<()> {
             "the address is bound when the sink starts (try to start it again)".to_owned(),
         );
     }
+    for key in new.push.differs(&old.push) {
+        refuse(
+            key,
+            "what is pushed is settled when the sink starts (try to start it again)".to_owned(),
+        );
+    }
     for dev in new.devs.iter().filter(|dev| old.devs.contains(dev)) {
         if new.hook == SinkHook::Xdp && old.hook == SinkHook::Xdp && other_mode(dev, new.xdp_mode) {
             refuse(

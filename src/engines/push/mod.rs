@@ -140,6 +140,10 @@ impl Pushers {
         Ok(())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
     pub fn counts(&self) -> PushCounts {
         let counts = self.running.iter();
         PushCounts(counts.map(|one| Arc::clone(&one.counts)).collect())

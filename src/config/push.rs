@@ -1,0 +1,113 @@
+//! What can be set of pushing metrics, for sink and collector alike.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Span;
+use super::mistake::{Fault, fault};
+use super::otlp::OtlpOptions;
+use super::push_headers::{PushHeaders, read_headers};
+use super::remote_write::RemoteWriteOptions;
+use super::url::check_url;
+
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(15);
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// What can be set of pushing metrics.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PushOptions {
+    #[command(flatten)]
+    pub otlp: OtlpOptions,
+
+    #[command(flatten)]
+    pub remote_write: RemoteWriteOptions,
+
+    /// Push metrics so often, from 1s to 1h [default: 15s]
+    #[arg(long, value_name = "TIME")]
+    pub push_interval: Option<Span>,
+
+    /// File with HTTP headers for --otlp and --remote-write, a line as "Name: value" for each; others must not be able to
+    /// read it
+    #[arg(long, value_name = "PATH")]
+    pub push_headers_file: Option<PathBuf>,
+
+    /// What tells these metrics from those of others (the label instance, service.instance.id) [default: the host's name,
+    /// of a sink with /NODE-ID behind it]
+    #[arg(long, value_name = "NAME")]
+    pub push_instance: Option<String>,
+}
+
+/// Where metrics go, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PushConfig {
+    pub otlp: Option<String>,
+    pub remote_write: Option<String>,
+    pub interval: Span,
+    pub headers: PushHeaders,
+    pub instance: Option<String>,
+}
+
+impl PushOptions {
+    /// Checks everything and fills in defaults.
+    pub(super) fn check(self, faults: &mut Vec<Fault>) -> PushConfig {
+        let (otlp, remote_write) = (self.otlp.otlp, self.remote_write.remote_write);
+        let example = "http://192.0.2.9:4318";
+        check_url("otlp", otlp.as_deref(), example, faults);
+        let example = "http://192.0.2.9:9090/api/v1/write";
+        check_url("remote-write", remote_write.as_deref(), example, faults);
+        let given = [
+            ("push-interval", self.push_interval.is_some()),
+            ("push-headers-file", self.push_headers_file.is_some()),
+            ("push-instance", self.push_instance.is_some()),
+        ];
+        for (key, _) in given.iter().filter(|(_, given)| *given) {
+            if otlp.is_none() && remote_write.is_none() {
+                let why = "nothing is pushed (try otlp or remote-write too)";
+                faults.push(fault(&[key], why));
+            }
+        }
+        let interval = self.push_interval.unwrap_or(Span(DEFAULT_INTERVAL));
+        if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval.0) {
+            let why = format!("metrics cannot be pushed each {interval} (expected 1s to 1h)");
+            faults.push(fault(&["push-interval"], why));
+        }
+        if self.push_instance.as_deref().is_some_and(is_bad_name) {
+            let why = "a name of 1 to 255 visible characters is expected";
+            faults.push(fault(&["push-instance"], why));
+        }
+        let headers = self.push_headers_file.as_deref().map(read_headers);
+        let headers = headers.transpose().unwrap_or_else(|why| {
+            faults.push(fault(&["push-headers-file"], why));
+            None
+        });
+        PushConfig {
+            otlp,
+            remote_write,
+            interval,
+            headers: headers.unwrap_or_default(),
+            instance: self.push_instance,
+        }
+    }
+}
+
+impl PushConfig {
+    /// The keys that say something else in another one.
+    pub fn differs(&self, other: &Self) -> impl Iterator<Item = &'static str> {
+        [
+            ("otlp", self.otlp == other.otlp),
+            ("remote-write", self.remote_write == other.remote_write),
+            ("push-interval", self.interval == other.interval),
+            ("push-headers-file", self.headers == other.headers),
+            ("push-instance", self.instance == other.instance),
+        ]
+        .into_iter()
+        .filter_map(|(key, same)| (!same).then_some(key))
+    }
+}
+
+fn is_bad_name(name: &str) -> bool {
+    !(1..=255).contains(&name.len()) || name.chars().any(|c| c.is_control() || c.is_whitespace())
+}

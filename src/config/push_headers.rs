@@ -1,0 +1,67 @@
+//! HTTP headers that go along with what is pushed, in a file that only its owner reads.
+
+use std::fmt;
+use std::path::Path;
+
+use super::secret::read_secret;
+
+/// Names and values; values are secret, and not shown.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct PushHeaders(pub Vec<(String, String)>);
+
+impl fmt::Debug for PushHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(|(name, _)| name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+/// Headers that say how the request is made.
+const OURS: [&str; 9] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "transfer-encoding",
+    "user-agent",
+    "x-prometheus-remote-write-version",
+];
+
+/// Lines of a name, a colon and a value; empty ones, and those that begin with `#`, are left out.
+pub(super) fn read_headers(path: &Path) -> Result<PushHeaders, String> {
+    let text = read_secret("headers", path)?;
+    let mut headers = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |why: &str| {
+            let line = at + 1;
+            format!("cannot use headers {}: line {line} {why}", path.display())
+        };
+        let (name, value) = line
+            .split_once(':')
+            .map(|(name, value)| (name.trim(), value.trim()))
+            .filter(|(name, value)| is_name(name) && is_value(value))
+            .ok_or_else(|| wrong("is no header (expected for instance X-Scope-OrgID: net)"))?;
+        if OURS.contains(&name.to_lowercase().as_str()) {
+            return Err(wrong(&format!("has {name}, which hostint sets itself")));
+        }
+        headers.push((name.to_owned(), value.to_owned()));
+    }
+    Ok(PushHeaders(headers))
+}
+
+/// A token, as HTTP has it.
+fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !text.is_empty() && text.chars().all(allowed)
+}
+
+fn is_value(text: &str) -> bool {
+    let allowed = |byte: u8| byte == b' ' || byte == b'\t' || byte.is_ascii_graphic();
+    !text.is_empty() && text.bytes().all(allowed)
+}

@@ -1,0 +1,11 @@
+//! What can be set of Prometheus remote write.
+
+use clap::Args;
+
+/// Where samples go.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RemoteWriteOptions {
+    /// Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write
+    #[arg(long, value_name = "URL")]
+    pub remote_write: Option<String>,
+}
