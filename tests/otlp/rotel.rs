@@ -1,0 +1,180 @@
+//! Rotel, a collector of OpenTelemetry, receives what a real collector of hostint has, and passes it on.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use super::*;
+use crate::collecting::Collecting;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// The program: as HOSTINT_ROTEL names it, else as packaging/install-build-deps.sh installs it, else of the PATH.
+fn program() -> PathBuf {
+    if let Some(named) = std::env::var_os("HOSTINT_ROTEL") {
+        return named.into();
+    }
+    let venv = concat!(env!("CARGO_MANIFEST_DIR"), "/target/engines-venv/lib");
+    let versions = std::fs::read_dir(venv).into_iter().flatten();
+    let mut found = versions.map(|version| {
+        let packages = version.unwrap().path().join("site-packages");
+        packages.join("rotel/rotel-agent")
+    });
+    found
+        .find(|program| program.exists())
+        .unwrap_or_else(|| "rotel-agent".into())
+}
+
+/// Rotel, which passes on what it gets to `to`.
+struct Rotel {
+    child: Child,
+    port: u16,
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+impl Rotel {
+    fn start(port: u16, to: &Receiving) -> Self {
+        let here = |port| format!("127.0.0.1:{port}");
+        let child = Command::new(program())
+            .args(["start", "--exporter", "otlp", "--log-file", "/dev/null"])
+            .args(["--otlp-exporter-endpoint", &to.url()])
+            .args(["--otlp-exporter-protocol", "http"])
+            .args(["--otlp-exporter-retry-initial-backoff", "100ms"])
+            .args(["--otlp-http-endpoint", &here(port)])
+            .args(["--otlp-grpc-endpoint", &here(free_port())])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("rotel (try packaging/install-build-deps.sh --test, or HOSTINT_ROTEL=PATH)");
+        await_that("rotel listens", || {
+            std::net::TcpStream::connect(here(port)).is_ok()
+        });
+        Self { child, port }
+    }
+
+    /// Asks it to end, which lets it pass on what it has acknowledged.
+    fn end(mut self) {
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        kill(pid, Signal::SIGTERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Rotel {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What arrived behind rotel.
+#[derive(Default)]
+struct Arrived {
+    seen: HashSet<(String, u64)>,
+    sent: collecting::Sent,
+    /// The value of hostint_collect_reports_total that came last.
+    reports_total: i64,
+}
+
+impl Arrived {
+    fn take(&mut self, request: &Request) {
+        match request.path.as_str() {
+            "/v1/logs" => self.logs(request),
+            "/v1/metrics" => self.metrics(request),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn logs(&mut self, request: &Request) {
+        let request = LogsRequest::decode(request.unpacked().as_slice()).unwrap();
+        let scopes = request.resources.iter().flat_map(|one| &one.scopes);
+        for record in scopes.flat_map(|scope| &scope.records) {
+            let says = |key: &str| text(&record.attributes, key);
+            let int = |key: &str| says(key).unwrap().parse::<i64>().unwrap();
+            let (run, number) = (says("hostint.run").unwrap(), int("hostint.number") as u64);
+            if !self.seen.insert((run, number)) {
+                continue;
+            }
+            self.sent.reports += 1;
+            match says("hostint.kind").unwrap().as_str() {
+                "latency" => {
+                    self.sent.latency_reports += 1;
+                    self.sent.latency_ns += int("hostint.latency_ns");
+                }
+                "drop-summary" => {
+                    self.sent.drop_summaries += 1;
+                    self.sent.lost += int("hostint.gap.count") as u64;
+                }
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    fn metrics(&mut self, request: &Request) {
+        let request = MetricsRequest::decode(request.unpacked().as_slice()).unwrap();
+        let scopes = request.resources.iter().flat_map(|one| &one.scopes);
+        for metric in scopes.flat_map(|scope| &scope.metrics) {
+            if let ("hostint_collect_reports_total", Some(Data::Sum(sum))) =
+                (metric.name.as_str(), &metric.data)
+            {
+                let Some(Number::Int(total)) = sum.points[0].value else {
+                    panic!("{sum:?}");
+                };
+                assert!(total >= self.reports_total && sum.points[0].start_ns > 0);
+                self.reports_total = total;
+            }
+        }
+    }
+}
+
+#[test]
+fn rotel_gets_every_report_and_passes_it_on() {
+    let (rounds, each) = match std::env::var_os("HOSTINT_LONG") {
+        Some(_) => (10, 100_000),
+        None => (2, 5_000),
+    };
+    let to = Receiving::start([]);
+    let mut rotel = Rotel::start(free_port(), &to);
+    let url = format!("http://127.0.0.1:{}", rotel.port);
+    let args = ["--otlp", &url, "--otlp-reports", "--push-interval", "1s"];
+    let mut collecting = Collecting::start(&args);
+    let mut arrived = Arrived::default();
+    for round in 0..rounds {
+        if round > 0 {
+            // It is away while reports come, which wait.
+            let port = rotel.port;
+            rotel.end();
+            collecting.send(each / 2);
+            collecting.await_status("what comes meanwhile waits", |status| {
+                let mut engines = status["engines"].as_array().unwrap().iter();
+                engines.all(|engine| engine["trouble"].is_string() && engine["waiting"] != 0)
+            });
+            rotel = Rotel::start(port, &to);
+        }
+        collecting.send(if round > 0 { each / 2 } else { each });
+        collecting.await_delivery("otlp-reports");
+    }
+    let engine = collecting.engine("otlp-reports");
+    for count in ["queue_drops", "refused", "abandoned", "waiting"] {
+        assert_eq!(engine[count], 0, "{engine}");
+    }
+    assert_eq!(engine["unit"], "reports");
+    assert!(engine["retries"].as_u64().unwrap() > 0, "{engine}");
+    let all = collecting.sent.reports;
+    await_that("all arrives behind rotel", || {
+        to.all().iter().for_each(|request| arrived.take(request));
+        arrived.sent.reports == all && arrived.reports_total == all as i64
+    });
+    assert_eq!(arrived.sent, collecting.sent);
+    let metrics = collecting.engine("otlp-metrics");
+    assert_eq!(metrics["unit"], "points");
+    assert_eq!(
+        (&metrics["refused"], &metrics["queue_drops"]),
+        (&0.into(), &0.into())
+    );
+}
