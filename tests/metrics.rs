@@ -125,17 +125,25 @@ fn collect_status() -> CollectStatus {
         schema: COLLECT_SCHEMA,
         started_ns: 1_700_000_000_000_000_000,
         datagrams: 30,
-        engines: vec![EngineStatus {
-            engine: "kafka",
-            delivered: 20,
-            queue_drops: 4,
-            refused: 3,
-            abandoned: 2,
-            waiting: 1,
-            retries: 5,
-            trouble: Some("no broker answers".to_owned()),
-            ..EngineStatus::default()
-        }],
+        engines: vec![
+            EngineStatus {
+                engine: "kafka",
+                delivered: 20,
+                queue_drops: 4,
+                refused: 3,
+                abandoned: 2,
+                waiting: 1,
+                retries: 5,
+                trouble: Some("no broker answers".to_owned()),
+                ..EngineStatus::default()
+            },
+            EngineStatus {
+                engine: "remote-write",
+                unit: EngineUnit::Samples,
+                delivered: 1234,
+                ..EngineStatus::default()
+            },
+        ],
         exporters_total: 4,
         exporters: vec![
             exporter(Some(1), 1_000_000_000),
@@ -234,6 +242,12 @@ fn sums_are_those_of_the_flows_in_base_units() {
     let page = collect_page();
     for (series, wanted) in [
         ("hostint_collect_datagrams_total", 30.0),
+        ("hostint_engine_delivered_total{engine=\"kafka\"}", 20.0),
+        (
+            "hostint_push_delivered_total{engine=\"remote-write\"}",
+            1234.0,
+        ),
+        ("hostint_push_up{engine=\"remote-write\"}", 1.0),
         ("hostint_exporter_reports_total{node=\"1\"}", 20.0),
         ("hostint_exporter_reports_lost_total{node=\"unknown\"}", 2.0),
         ("hostint_exporter_last_seen_time_seconds{node=\"1\"}", 3.5),

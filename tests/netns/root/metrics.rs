@@ -106,6 +106,7 @@ impl Prometheus {
                 "--storage.tsdb.path={}",
                 folder.join("db").display()
             ))
+            .arg("--web.enable-remote-write-receiver")
             .stdout(Stdio::null())
             .stderr(fs::File::create(folder.join("log")).unwrap())
             .spawn()
@@ -219,6 +220,64 @@ fn prometheus_knows_what_was_sent_and_what_was_lost() {
         let check = format!("promtool check metrics <{} 2>&1", file.display());
         assert_eq!(lab.b.sh(&check), "");
     }
+}
+
+#[test]
+fn a_sink_pushes_what_it_has_measured_by_threads_that_may_do_nothing_else() {
+    let lab = Lab::new();
+    let prometheus = Prometheus::start(&lab.b);
+    // Nobody is there for OTLP, which holds up nothing.
+    let line = "sink --dev b0 --node-id 2 --allow 0.0.0.0/0 --push-interval 1s --push-instance b \
+                --remote-write http://127.0.0.1:9090/api/v1/write --otlp http://127.0.0.1:9";
+    let mut b = lab.b.start(line, "sink attached");
+    let _a = tag(&lab);
+    let (from, _to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    // What there was before the first reading is nobody's.
+    prometheus.await_value("hostint_sink_flows{instance=\"b\",job=\"hostint\"}", 0.0);
+    for _ in 0..1000 {
+        from.send_to(&[7; 100], "10.9.2.1:6000").unwrap();
+    }
+    prometheus.await_value("hostint_node_packets_total{node=\"1\"}", 1000.0);
+    let bucket = "hostint_node_latency_seconds_bucket{instance=\"b\",node=\"1\",le=\"+Inf\"}";
+    prometheus.await_value(bucket, 1000.0);
+    prometheus.await_value("hostint_push_refused_total{engine=\"remote-write\"}", 0.0);
+    prometheus.await_value("hostint_push_up{engine=\"otlp-metrics\"}", 0.0);
+    await_that("it says that nobody is there", || {
+        b.stderr()
+            .contains("otlp-metrics http://127.0.0.1:9: cannot deliver to")
+    });
+    let mut found = 0;
+    for thread in fs::read_dir(format!("/proc/{}/task", b.pid())).unwrap() {
+        let folder = thread.unwrap().path();
+        if fs::read_to_string(folder.join("comm"))
+            .unwrap()
+            .starts_with("push-")
+        {
+            let status = fs::read_to_string(folder.join("status")).unwrap();
+            assert!(status.contains("CapPrm:\t0000000000000000"), "{status}");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 2);
+    // What comes between the last push and the end is pushed at the end.
+    for _ in 0..1000 {
+        from.send_to(&[7; 100], "10.9.2.1:6000").unwrap();
+    }
+    assert_eq!(lab.a.count("source", "tagged"), 2000);
+    await_that("all is stripped", || {
+        lab.b.count("sink", "stripped") == 2000
+    });
+    assert_eq!(b.end(), Some(0));
+    prometheus.await_value("hostint_node_packets_total{node=\"1\"}", 2000.0);
+    let said = b.stderr();
+    let (delivered, abandoned) = (
+        " samples delivered: remote-write http://127.0.0.1:9090/api/v1/write",
+        " not by the end: otlp-metrics http://127.0.0.1:9",
+    );
+    assert!(
+        said.contains(delivered) && said.contains(abandoned),
+        "{said}"
+    );
 }
 
 #[test]
