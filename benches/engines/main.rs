@@ -70,6 +70,9 @@ fn main() {
         if wanted.is_empty() || wanted.iter().any(|one| one == name) {
 //! What engines cost on this machine: `cargo bench --bench engines -- [ipfix]`. Without a name, all.
 
+//! What engines cost on this machine: `cargo bench --bench engines -- [otlp]`. Without a name, all.
+
+mod otlp;
 #[allow(dead_code)] // the tests use the rest
 #[path = "../../tests/support/random.rs"]
 mod random;
@@ -94,5 +97,10 @@ fn main() {
             println!("{name}");
             run();
         }
+fn main() {
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |name: &str| named.iter().all(|arg| arg.starts_with('-') || arg == name);
+    if wanted("otlp") {
+        otlp::run();
     }
 }

@@ -208,6 +208,7 @@ _hostint() {
         hostint__subcmd__collect)
             opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --read --port --count --bpffs --help --version"
             opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --read --port --count --bpffs --help --version"
+            opts="-h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --otlp-reports --otlp --remote-write --push-interval --push-headers-file --push-instance --read --port --count --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -334,6 +335,27 @@ _hostint() {
                     return 0
                     ;;
                 --ipfix-interval)
+                --otlp-reports)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --remote-write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-headers-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1076,6 +1098,7 @@ _hostint() {
             ;;
         hostint__subcmd__sink)
             opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --bpffs --help --version"
+            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1206,6 +1229,26 @@ _hostint() {
                     return 0
                     ;;
                 --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --remote-write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-headers-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --push-instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -75,6 +75,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Make at most so many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket by which root and the group hostint ask this daemon for the status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, to whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, /v1/metrics behind it, such as http://192.0.2.9:4318' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l remote-write -d 'Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-interval -d 'Push metrics so often, from 1s to 1h [default: 15s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, a line as "Name: value" for each; others must not be able to read it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-instance -d 'What tells these metrics from those of others (the label instance, service.instance.id) [default: the host\'s name, of a sink with /NODE-ID behind it]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: at once, although sources may still tag'
@@ -189,6 +194,13 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-transp
 udp\t'for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived'"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-domain -d 'Observation domain ID of the messages [default: 0]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-interval -d 'A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l otlp-reports -d 'Hand reports on to the receiver of --otlp, as logs, /v1/logs behind its URL' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, /v1/metrics behind it, such as http://192.0.2.9:4318' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l remote-write -d 'Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-interval -d 'Push metrics so often, from 1s to 1h [default: 15s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, a line as "Name: value" for each; others must not be able to read it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-instance -d 'What tells these metrics from those of others (the label instance, service.instance.id) [default: the host\'s name, of a sink with /NODE-ID behind it]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port that a capture has reports at; repeat for several [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'End after this many datagrams' -r

@@ -59,7 +59,6 @@ impl PushOptions {
         let example = "http://192.0.2.9:9090/api/v1/write";
         check_url("remote-write", remote_write.as_deref(), example, faults);
         let given = [
-            ("push-interval", self.push_interval.is_some()),
             ("push-headers-file", self.push_headers_file.is_some()),
             ("push-instance", self.push_instance.is_some()),
         ];

@@ -28,6 +28,7 @@ fn put_to_use() -> (String, Vec<(String, String)>) {
     }
     // There is no such file where tests run.
     let text = text.replace("lease-key", "#lease-key");
+    let text = text.replace("push-headers-file", "#push-headers-file");
     (text, keys)
 }
 
