@@ -11,6 +11,8 @@ use serde_json::Value;
 
 #[path = "config/mutated.rs"]
 mod mutated;
+#[path = "config/push_headers.rs"]
+mod push_headers;
 #[path = "config/shipped.rs"]
 mod shipped;
 

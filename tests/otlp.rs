@@ -75,6 +75,8 @@ fn log_once(receiving: &Receiving) -> EngineStatus {
     status
 }
 
+type Once = fn(&Receiving) -> EngineStatus;
+
 fn metrics_once(receiving: &Receiving) -> EngineStatus {
     let push = OtlpMetrics::new(&receiving.url(), headers(), &identity()).unwrap();
     push_once(Arc::new(push))
@@ -131,7 +133,7 @@ fn whatever_a_receiver_does_what_becomes_of_reports_and_points_is_counted() {
     });
     std::thread::scope(|scope| {
         for case in &cases {
-            let kinds: [(&str, u64, fn(&Receiving) -> EngineStatus); 2] =
+            let kinds: [(&str, u64, Once); 2] =
                 [("logs", REPORTS, log_once), ("metrics", 4, metrics_once)];
             for (kind, count, run) in kinds {
                 scope.spawn(move || {
@@ -366,4 +368,50 @@ fn leaves(value: &serde_json::Value) -> usize {
         serde_json::Value::Object(keys) => keys.values().map(leaves).sum(),
         _ => 1,
     }
+}
+
+#[test]
+fn a_collector_pushes_with_the_headers_of_its_file_and_says_nothing_of_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let receiving = Receiving::start([says(503), says(400)]);
+    let file = harness::TempFile::new("headers", &format!("Authorization: {SECRET}\n"));
+    let permissions = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(file.path(), permissions).unwrap();
+    let url = receiving.url() + "/otlp/";
+    let mut collecting = collecting::Collecting::start(&[
+        "--otlp",
+        &url,
+        "--otlp-reports",
+        "--push-interval=1s",
+        "--push-instance=a",
+        "--push-headers-file",
+        file.path(),
+    ]);
+    collecting.send(10);
+    let mut kinds = std::collections::BTreeSet::new();
+    while kinds.len() < 2 {
+        let request = receiving.next();
+        assert_eq!(request.header("authorization"), Some(SECRET));
+        kinds.insert(request.path);
+    }
+    assert_eq!(Vec::from_iter(kinds), ["/otlp/v1/logs", "/otlp/v1/metrics"]);
+    // Snapshots and reports, of which one delivery was refused and one tried again.
+    collecting.await_status("both were dealt with", |status| {
+        let mut engines = status["engines"].as_array().unwrap().iter();
+        engines.all(|engine| engine["delivered"] != 0 || engine["refused"] != 0)
+    });
+    let destination = receiving.url() + "/otlp";
+    assert_eq!(
+        collecting.engine("otlp-metrics")["destination"],
+        destination
+    );
+    let status = collecting.status().to_string();
+    collecting.daemon.signal(nix::sys::signal::Signal::SIGTERM);
+    let (code, said) = collecting.daemon.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(" points delivered"), "{said}");
+    assert!(
+        !said.contains("s3cret") && !status.contains("s3cret"),
+        "{said}"
+    );
 }

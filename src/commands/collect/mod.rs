@@ -222,10 +222,10 @@ fn not_kept(now: &CollectStatus, before: &CollectStatus) -> Vec<String> {
     }
     for (at, engine) in now.engines.iter().enumerate() {
         let lost = engine.lost() - before.engines.get(at).map_or(0, EngineStatus::lost);
-        if lost > 0 {
+        // What the collector is for is not to push metrics.
+        if lost > 0 && engine.unit == EngineUnit::Reports {
             lacking.push(format!(
-                "{lost} {} were not delivered to {} in the last second",
-                engine.unit.name(),
+                "{lost} reports were not delivered to {} in the last second",
                 engine.engine
             ));
         }
