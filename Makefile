@@ -37,11 +37,12 @@ test: need-root
 	packaging/install-build-deps.sh --test
 	cargo test --locked; $(GIVE_BACK)
 
-# Restarts, crashes, upgrades and random operations under load, random config files and forged packets, in full
-# counts.
+# Restarts, crashes, upgrades and random operations under load, random config files, forged packets, and outages of
+# engines, in full counts.
 test-long: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_LONG=1 cargo test --locked --test endurance --test kafka && \
+	HOSTINT_LONG=1 cargo test --locked --test endurance --test otlp --test remote_write && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config -- mutated && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer --test flood -- nobody_outside invented_flows a_flood; $(GIVE_BACK)
 
@@ -93,7 +94,7 @@ test-systemd: deb
 # What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 bench: need-root
 	cargo bench --locked --bench datapath --bench sweep --bench collect --bench scrape --bench reports --bench store \
-		--bench sizing; $(GIVE_BACK)
+		--bench sizing --bench engines; $(GIVE_BACK)
 
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }

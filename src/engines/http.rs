@@ -15,6 +15,9 @@ use super::Trouble;
 /// A request with its answer takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The content type of protobuf messages.
+pub const PROTOBUF: &str = "application/x-protobuf";
+
 /// So much of an answer is read; what engines say of errors is shorter.
 const MOST_ANSWER: u64 = 64 << 10;
 

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use prost::{Enumeration, Message};
 
-use super::http::HttpClient;
+use super::http::{HttpClient, PROTOBUF};
 use super::push::{Encoded, Push};
 use super::{Accepted, Trouble};
 use crate::model::EngineUnit;
 use crate::model::metrics::{Family, Identity, JOB, Kind, Sample, Snapshot, Value};
-
-const KIND: &str = "application/x-protobuf";
 
 /// `prometheus.WriteRequest`, as far as it is sent; fields by their numbers in prometheus/prompb.
 #[derive(Clone, PartialEq, Message)]
@@ -134,7 +132,7 @@ impl Push for RemoteWrite {
     }
 
     fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble> {
-        let answer = self.http.send("", KIND, Some("snappy"), body)?;
+        let answer = self.http.send("", PROTOBUF, Some("snappy"), body)?;
         // The specification: 5xx is tried again, 429 may be, other 4xx must not.
         match answer.status {
             200..=299 => Ok(Accepted::default()),

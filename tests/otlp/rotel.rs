@@ -1,6 +1,6 @@
 //! Rotel, a collector of OpenTelemetry, receives what a real collector of hostint has, and passes it on.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -77,8 +77,8 @@ impl Drop for Rotel {
 struct Arrived {
     seen: HashSet<(String, u64)>,
     sent: collecting::Sent,
-    /// The value of hostint_collect_reports_total that came last.
-    reports_total: i64,
+    /// The values of hostint_collect_reports_total by their times: rotel may pass on a later one first.
+    reports_total: BTreeMap<u64, i64>,
 }
 
 impl Arrived {
@@ -125,8 +125,8 @@ impl Arrived {
                 let Some(Number::Int(total)) = sum.points[0].value else {
                     panic!("{sum:?}");
                 };
-                assert!(total >= self.reports_total && sum.points[0].start_ns > 0);
-                self.reports_total = total;
+                assert!(sum.points[0].start_ns > 0);
+                self.reports_total.insert(sum.points[0].time_ns, total);
             }
         }
     }
@@ -168,9 +168,11 @@ fn rotel_gets_every_report_and_passes_it_on() {
     let all = collecting.sent.reports;
     await_that("all arrives behind rotel", || {
         to.all().iter().for_each(|request| arrived.take(request));
-        arrived.sent.reports == all && arrived.reports_total == all as i64
+        let total = arrived.reports_total.values().last();
+        arrived.sent.reports == all && total == Some(&(all as i64))
     });
     assert_eq!(arrived.sent, collecting.sent);
+    assert!(arrived.reports_total.values().is_sorted());
     let metrics = collecting.engine("otlp-metrics");
     assert_eq!(metrics["unit"], "points");
     assert_eq!(

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::messages::{
     Any, AnyValue, Attribute, LogRecord, LogsRequest, Resource, ResourceLogs, ScopeLogs, Severity,
 };
-use super::{KIND, answer, client, resource, scope};
-use crate::engines::http::{HttpClient, gzip};
+use super::{answer, client, resource, scope};
+use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, Entry, Pace, Parcel, Run, Trouble};
 use crate::model::metrics::Identity;
 use crate::model::{FlowKey, Observed, RECORD_SCHEMA, Record, Transport};
@@ -80,7 +80,7 @@ impl OtlpLogs {
             self.ready = Some((parcel.number, packed));
         }
         let body = self.ready.as_ref().map_or(&[][..], |(_, body)| body);
-        answer::accepted(self.http.send("/v1/logs", KIND, Some("gzip"), body)?)
+        answer::accepted(self.http.send("/v1/logs", PROTOBUF, Some("gzip"), body)?)
     }
 }
 

@@ -8,8 +8,8 @@ use super::messages::{
     Attribute, Data, Gauge, Histogram, HistogramPoint, Metric, MetricsRequest, Number, NumberPoint,
     Resource, ResourceMetrics, ScopeMetrics, Sum, Temporality,
 };
-use super::{KIND, answer, client, resource, scope};
-use crate::engines::http::{HttpClient, gzip};
+use super::{answer, client, resource, scope};
+use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::push::{Encoded, Push};
 use crate::engines::{Accepted, Trouble};
 use crate::model::EngineUnit;
@@ -68,7 +68,10 @@ impl Push for OtlpMetrics {
     }
 
     fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble> {
-        answer::accepted(self.http.send("/v1/metrics", KIND, Some("gzip"), body)?)
+        answer::accepted(
+            self.http
+                .send("/v1/metrics", PROTOBUF, Some("gzip"), body)?,
+        )
     }
 
     fn rest(&self) -> Duration {

@@ -12,8 +12,6 @@ use super::http::HttpClient;
 use crate::model::metrics::{Identity, JOB};
 use messages::{Attribute, Resource, Scope};
 
-const KIND: &str = "application/x-protobuf";
-
 /// A client of the receiver at `url`, to which `/v1/metrics` and `/v1/logs` are appended.
 fn client(url: &str, headers: Vec<(String, String)>) -> Result<HttpClient, String> {
     HttpClient::new(url.trim_end_matches('/'), headers)
