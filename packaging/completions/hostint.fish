@@ -174,6 +174,16 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-10s -d 
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1m -d 'Keep figures of each minute for this time [default: 14days]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l keep-1h -d 'Keep figures of each hour for this time [default: 1year]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l engine-queue -d 'Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l clickhouse -d 'Insert reports into a table of ClickHouse, at the URL of its HTTP interface, such as http://host:8123/' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l clickhouse-database -d 'Database of the table [default: hostint]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l clickhouse-table -d 'Table, made by share/hostint/clickhouse/schema.sql [default: reports]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l clickhouse-user -d 'User who inserts [default: that of the server]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l clickhouse-password-file -d 'File with the user\'s password, which only its owner may read [default: no password]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix -d 'Export flow records to this IPFIX collector, default port 4739' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-transport -d 'How messages travel [default: tcp]' -r -f -a "tcp\t'a collector tells that it has read everything; else it is sent again'
+udp\t'for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived'"
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-domain -d 'Observation domain ID of the messages [default: 0]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-interval -d 'A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka -d 'Hand reports on to Kafka: a broker of the cluster, default port 9092; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-topic -d 'Topic of reports, which has to exist [default: hostint.reports.v1]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-clock-topic -d 'Topic of what the clocks of two nodes can be compared by, or none [default: hostint.clocks.v1]' -r
@@ -189,11 +199,6 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-passwo
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l kafka-sasl -d 'How the user is proved; plain shows the password to who can read the network, without TLS [default: scram-sha-512]' -r -f -a "plain\t''
 scram-sha-256\t''
 scram-sha-512\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix -d 'Export flow records to this IPFIX collector, default port 4739' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-transport -d 'How messages travel [default: tcp]' -r -f -a "tcp\t'a collector tells that it has read everything; else it is sent again'
-udp\t'for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived'"
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-domain -d 'Observation domain ID of the messages [default: 0]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l ipfix-interval -d 'A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l otlp-reports -d 'Hand reports on to the receiver of --otlp, as logs, /v1/logs behind its URL' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, /v1/metrics behind it, such as http://192.0.2.9:4318' -r

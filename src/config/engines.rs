@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Size;
+use super::clickhouse::{ClickHouseConfig, ClickHouseOptions};
 use super::ipfix::{IpfixConfig, IpfixOptions};
 use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
@@ -20,10 +21,13 @@ pub struct EngineOptions {
     pub engine_queue: Option<Size>,
 
     #[command(flatten)]
-    pub kafka: KafkaOptions,
+    pub clickhouse: ClickHouseOptions,
 
     #[command(flatten)]
     pub ipfix: IpfixOptions,
+
+    #[command(flatten)]
+    pub kafka: KafkaOptions,
 
     #[command(flatten)]
     pub otlp_reports: OtlpReportsOptions,
@@ -37,8 +41,9 @@ pub struct EngineOptions {
 pub struct EnginesConfig {
     /// Bytes, for each.
     pub queue: usize,
-    pub kafka: Option<KafkaConfig>,
+    pub clickhouse: Option<ClickHouseConfig>,
     pub ipfix: Option<IpfixConfig>,
+    pub kafka: Option<KafkaConfig>,
     pub otlp_reports: bool,
     pub push: PushConfig,
 }
@@ -58,8 +63,9 @@ impl EngineOptions {
         }
         EnginesConfig {
             queue: usize::try_from(queue.0).unwrap_or(usize::MAX),
-            kafka: self.kafka.check(faults),
+            clickhouse: self.clickhouse.check(faults),
             ipfix: self.ipfix.check(faults),
+            kafka: self.kafka.check(faults),
             otlp_reports,
             push: self.push.check(faults),
         }

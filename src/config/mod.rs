@@ -1,6 +1,7 @@
 //! Flags, environment and config file as typed, validated values.
 
 mod choice;
+mod clickhouse;
 mod collect;
 mod drop_reasons;
 mod duration;
@@ -34,6 +35,7 @@ mod value;
 mod watch;
 
 pub use choice::{Compat, SinkHook, Superpackets};
+pub use clickhouse::{ClickHouseConfig, ClickHouseOptions};
 pub use collect::{CollectConfig, CollectOptions, Output};
 pub use drop_reasons::drop_reasons;
 pub use duration::Span;

@@ -1,6 +1,8 @@
 //! Engines that a collector hands its reports on to: each has a queue and a thread of its own, and none holds up the
 //! socket, the store or another engine. Metrics go out in the same manner.
 
+#[cfg(feature = "clickhouse")]
+pub mod clickhouse;
 mod counts;
 mod delivery;
 mod feed;

@@ -1,74 +1,49 @@
 //! The engines that a collector's settings name.
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::commands::pushing;
-use crate::config::{EnginesConfig, IpfixConfig, KafkaConfig, PushConfig};
-#[cfg(feature = "otlp")]
-use crate::engines::otlp::OtlpLogs;
+use crate::config::EnginesConfig;
 use crate::engines::{Engine, Engines, Patience, Run};
 use crate::os::log;
 
 /// What is there before the first report; reads what only the privileges to begin with may read.
 pub fn prepare(config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
     let mut ready: Vec<Box<dyn Engine>> = Vec::new();
-    if let Some(config) = &config.kafka {
-        ready.push(kafka(config)?);
+    if let Some(config) = &config.clickhouse {
+        #[cfg(feature = "clickhouse")]
+        ready.push(Box::new(super::clickhouse::make(config)?));
+        #[cfg(not(feature = "clickhouse"))]
+        return built_without("--clickhouse", config);
     }
     if let Some(ipfix) = &config.ipfix {
-        ready.push(prepare_ipfix(ipfix, config.queue)?);
+        #[cfg(feature = "ipfix")]
+        ready.push(Box::new(super::ipfix::make(ipfix, config.queue)));
+        #[cfg(not(feature = "ipfix"))]
+        return built_without("--ipfix", ipfix);
+    }
+    if let Some(config) = &config.kafka {
+        #[cfg(feature = "kafka")]
+        ready.push(Box::new(super::kafka::make(config)?));
+        #[cfg(not(feature = "kafka"))]
+        return built_without("--kafka", config);
     }
     if let (Some(url), true) = (&config.push.otlp, config.otlp_reports) {
-        ready.push(otlp(url, &config.push)?);
+        #[cfg(feature = "otlp")]
+        ready.push(Box::new(super::otlp::make(url, &config.push)?));
+        #[cfg(not(feature = "otlp"))]
+        return built_without("--otlp", url);
     }
     Ok(ready)
 }
 
-#[cfg(feature = "kafka")]
-fn kafka(config: &KafkaConfig) -> Result<Box<dyn Engine>> {
-    Ok(Box::new(super::kafka::make(config)?))
-}
-
-#[cfg(not(feature = "kafka"))]
-fn kafka(_: &KafkaConfig) -> Result<Box<dyn Engine>> {
+/// Tells what option, which has this value, cannot be used.
+#[allow(dead_code)] // if nothing was left out
+fn built_without<T>(option: &str, _: T) -> Result<Vec<Box<dyn Engine>>> {
+    let feature = option.trim_start_matches('-');
     anyhow::bail!(
-        "cannot use --kafka: this hostint was built without Kafka (try a build with its feature kafka)"
+        "cannot use {option}: this hostint was built without it (try a build with the feature {feature})"
     )
-}
-
-#[cfg(feature = "ipfix")]
-#[allow(clippy::unnecessary_wraps)] // what cannot be prepared is the other one
-fn prepare_ipfix(config: &IpfixConfig, queue: usize) -> Result<Box<dyn Engine>> {
-    use crate::config::IpfixTransport;
-    use crate::engines::ipfix::{Ipfix, Settings, Transport};
-
-    Ok(Box::new(Ipfix::new(Settings {
-        collector: config.collector.clone(),
-        transport: match config.transport {
-            IpfixTransport::Tcp => Transport::Tcp,
-            IpfixTransport::Udp => Transport::Udp,
-        },
-        domain: config.domain,
-        interval: config.interval.0,
-        queue,
-    })))
-}
-
-#[cfg(not(feature = "ipfix"))]
-fn prepare_ipfix(_config: &IpfixConfig, _queue: usize) -> Result<Box<dyn Engine>> {
-    anyhow::bail!("this hostint was built without IPFIX (try a build with the feature ipfix)")
-}
-
-#[cfg(feature = "otlp")]
-fn otlp(url: &str, config: &PushConfig) -> Result<Box<dyn Engine>> {
-    let identity = pushing::identity(config, None)?;
-    let made = OtlpLogs::new(url, config.headers.0.clone(), &identity);
-    Ok(Box::new(made.map_err(|why| anyhow!("otlp: {why}"))?))
-}
-
-#[cfg(not(feature = "otlp"))]
-fn otlp(_: &str, _: &PushConfig) -> Result<Box<dyn Engine>> {
-    Err(anyhow!("otlp: this hostint was built without it"))
 }
 
 /// Each gets a thread.

@@ -1,9 +1,15 @@
 //! `hostint collect`: datagrams become lines.
 
 mod board;
+#[cfg(feature = "clickhouse")]
+mod clickhouse;
 mod engines;
+#[cfg(feature = "ipfix")]
+mod ipfix;
 #[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod output;
 mod plan;
 mod read_reports;

@@ -1,0 +1,224 @@
+-- Tables of hostint collect --clickhouse, for old servers, from ClickHouse 18.16 on.
+--
+--     clickhouse-client --multiquery <schema-plain.sql
+--
+-- Nothing goes by itself; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
+--
+-- The engine inserts all columns of hostint.reports but time. What a report does not tell is NULL, or 0 and '' in columns
+-- that cannot be NULL: kind tells what a report has. Times and latencies are integers in nanoseconds.
+--
+-- Duplicates: a report may come twice where an acknowledgement was lost; run and number tell it from two. The table
+-- drops such rows when it merges, and queries with FINAL do not see them.
+-- Roll-ups count such a report twice: these servers know no tokens.
+
+CREATE DATABASE IF NOT EXISTS hostint;
+
+CREATE TABLE IF NOT EXISTS hostint.reports
+(
+    -- a collector from its start to its end; with number it names a report for good
+    run UInt64,
+    -- of the report in its run, from 1; where some are missing, they were not delivered
+    number UInt64,
+    -- arrival at the collector, else the report's own time, ns since the Unix epoch
+    time_ns UInt64,
+    -- 1: time_ns is its arrival at the collector; 0: the report's own time, for lines without arrival were read
+    received UInt8,
+    -- latency, drop-summary, flow-summary, local, drop, intermediate, packet, ethernet
+    kind String,
+    -- 0.5, 1.0 or 2.0 of Telemetry Report
+    version String,
+    -- who sent it, IPv4 as ::ffff:0:0/96; :: if not received
+    exporter FixedString(16),
+    exporter_port UInt16,
+    hw_id UInt8,
+    -- counts the datagrams of the exporter
+    report_seq UInt32,
+    dropped UInt8,
+    congested_queue UInt8,
+    tracked_flow UInt8,
+    intermediate UInt8,
+    -- the reporter's clock; empty: not told
+    sink_clock String,
+    sink_clock_synchronised Nullable(UInt8),
+    -- NULL: not told
+    reporter_node Nullable(UInt32),
+    -- where the packet entered the INT domain; NULL: not told
+    source_node Nullable(UInt32),
+    -- where it was last seen
+    sink_node Nullable(UInt32),
+    -- both directions of a flow are one number; 0: the report shows no flow
+    flow_hash UInt64,
+    -- :: without a flow
+    src FixedString(16),
+    dst FixedString(16),
+    sport UInt16,
+    dport UInt16,
+    protocol UInt8,
+    vlan UInt16,
+    outer_vlan UInt16,
+    -- the innermost flow of a tunnel's packet, else :: and 0
+    inner_src FixedString(16),
+    inner_dst FixedString(16),
+    inner_sport UInt16,
+    inner_dport UInt16,
+    inner_protocol UInt8,
+    -- as the rules name it; empty: none
+    class String,
+    -- one way; NULL: the report tells none
+    latency_ns Nullable(Int64),
+    -- packets that this report tells to be lost
+    lost UInt32,
+    -- the highest sequence number of the flow that the report shows
+    seq Nullable(UInt32),
+    -- of drop-summaries: the first number that is missing
+    gap_first_seq Nullable(UInt32),
+    -- arrival of the last packet before it, seconds
+    gap_time_s Nullable(UInt32),
+    -- the source's root queue, if it tells
+    source_queue_packets Nullable(UInt32),
+    source_queue_bytes Nullable(UInt32),
+    -- as the device numbers it
+    drop_reason Nullable(UInt8),
+    drop_reason_name String,
+    -- what the reporting device tells of itself; NULL: not told
+    ingress_port Nullable(UInt16),
+    egress_port Nullable(UInt16),
+    queue_id Nullable(UInt8),
+    queue_occupancy Nullable(UInt32),
+    hop_latency_ns Nullable(UInt32),
+    -- of the packet that the report brought; 0: none
+    frame_bytes UInt32,
+    -- oldest first; empty if there are none but source and sink; 0: not told
+    `hops.node` Array(UInt32),
+    `hops.latency_ns` Array(UInt32),
+    `hops.queue_occupancy` Array(UInt32),
+    -- flow-summaries: totals since the flow began; 0 in other kinds
+    flow_first_ns UInt64,
+    flow_last_ns UInt64,
+    flow_packets UInt64,
+    flow_bytes UInt64,
+    flow_lost UInt64,
+    flow_reordered UInt64,
+    flow_duplicates UInt64,
+    flow_late UInt64,
+    flow_restarts UInt32,
+    flow_latency_min_ns Int64,
+    flow_latency_max_ns Int64,
+    flow_latency_sum_ns Int64,
+    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
+    flow_histogram Array(UInt32),
+    -- seconds of time_ns: what partitions and the key are made of; filter by it
+    time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
+)
+ENGINE = ReplacingMergeTree()
+PARTITION BY toDate(time)
+PRIMARY KEY (toStartOfHour(time), flow_hash)
+ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number);
+
+-- Roll-ups of ten seconds, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_10s
+(
+    begin DateTime,
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class String,
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree()
+PARTITION BY toDate(begin)
+ORDER BY (begin, source_node, sink_node, class);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_10s_view TO hostint.rollup_10s AS
+SELECT
+    toDateTime(intDiv(time_ns, 10000000000) * 10) AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;
+
+-- Roll-ups of a minute, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_1m
+(
+    begin DateTime,
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class String,
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree()
+PARTITION BY toYYYYMM(begin)
+ORDER BY (begin, source_node, sink_node, class);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_1m_view TO hostint.rollup_1m AS
+SELECT
+    toDateTime(intDiv(time_ns, 60000000000) * 60) AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;
+
+-- Roll-ups of an hour, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_1h
+(
+    begin DateTime,
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class String,
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree()
+PARTITION BY toYYYYMM(begin)
+ORDER BY (begin, source_node, sink_node, class);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_1h_view TO hostint.rollup_1h AS
+SELECT
+    toDateTime(intDiv(time_ns, 3600000000000) * 3600) AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;

@@ -1,0 +1,238 @@
+-- Tables of hostint collect --clickhouse, for recent ClickHouse; tested with 26.9.
+--
+--     clickhouse-client --multiquery <schema.sql
+--
+-- Safe to be run again. How long rows are kept (TTL) is for you to choose. With other names of database and tables here,
+-- give them to --clickhouse-database and --clickhouse-table.
+--
+-- The engine inserts all columns of hostint.reports but time and exact_time. What a report does not tell is NULL, or 0
+-- and '' in columns that cannot be NULL: kind tells what a report has. Times and latencies are integers in nanoseconds.
+--
+-- Duplicates: a report may come twice where an acknowledgement was lost; run and number tell it from two. The table
+-- drops such rows when it merges, and queries with FINAL do not see them.
+-- A parcel that comes again within the last 1000 inserts is not stored at all, nor counted by the roll-ups
+-- (non_replicated_deduplication_window with the engine's token). For Replicated tables that is
+-- replicated_deduplication_window, which is on by itself. A parcel that comes again later is counted twice by the
+-- roll-ups, and once by queries of reports with FINAL.
+
+CREATE DATABASE IF NOT EXISTS hostint;
+
+CREATE TABLE IF NOT EXISTS hostint.reports
+(
+    -- a collector from its start to its end; with number it names a report for good
+    run UInt64 CODEC(LZ4),
+    -- of the report in its run, from 1; where some are missing, they were not delivered
+    number UInt64 CODEC(DoubleDelta, ZSTD),
+    -- arrival at the collector, else the report's own time, ns since the Unix epoch
+    time_ns UInt64 CODEC(DoubleDelta, ZSTD),
+    -- 1: time_ns is its arrival at the collector; 0: the report's own time, for lines without arrival were read
+    received UInt8 CODEC(ZSTD),
+    -- latency, drop-summary, flow-summary, local, drop, intermediate, packet, ethernet
+    kind LowCardinality(String) CODEC(ZSTD),
+    -- 0.5, 1.0 or 2.0 of Telemetry Report
+    version LowCardinality(String) CODEC(ZSTD),
+    -- who sent it, IPv4 as ::ffff:0:0/96; :: if not received
+    exporter IPv6 CODEC(ZSTD),
+    exporter_port UInt16 CODEC(ZSTD),
+    hw_id UInt8 CODEC(ZSTD),
+    -- counts the datagrams of the exporter
+    report_seq UInt32 CODEC(Delta, ZSTD),
+    dropped UInt8 CODEC(ZSTD),
+    congested_queue UInt8 CODEC(ZSTD),
+    tracked_flow UInt8 CODEC(ZSTD),
+    intermediate UInt8 CODEC(ZSTD),
+    -- the reporter's clock; empty: not told
+    sink_clock LowCardinality(String) CODEC(ZSTD),
+    sink_clock_synchronised Nullable(UInt8) CODEC(ZSTD),
+    -- NULL: not told
+    reporter_node Nullable(UInt32) CODEC(ZSTD),
+    -- where the packet entered the INT domain; NULL: not told
+    source_node Nullable(UInt32) CODEC(ZSTD),
+    -- where it was last seen
+    sink_node Nullable(UInt32) CODEC(ZSTD),
+    -- both directions of a flow are one number; 0: the report shows no flow
+    flow_hash UInt64 CODEC(ZSTD),
+    -- :: without a flow
+    src IPv6 CODEC(ZSTD),
+    dst IPv6 CODEC(ZSTD),
+    sport UInt16 CODEC(ZSTD),
+    dport UInt16 CODEC(ZSTD),
+    protocol UInt8 CODEC(ZSTD),
+    vlan UInt16 CODEC(ZSTD),
+    outer_vlan UInt16 CODEC(ZSTD),
+    -- the innermost flow of a tunnel's packet, else :: and 0
+    inner_src IPv6 CODEC(ZSTD),
+    inner_dst IPv6 CODEC(ZSTD),
+    inner_sport UInt16 CODEC(ZSTD),
+    inner_dport UInt16 CODEC(ZSTD),
+    inner_protocol UInt8 CODEC(ZSTD),
+    -- as the rules name it; empty: none
+    class LowCardinality(String) CODEC(ZSTD),
+    -- one way; NULL: the report tells none
+    latency_ns Nullable(Int64) CODEC(T64, ZSTD),
+    -- packets that this report tells to be lost
+    lost UInt32 CODEC(ZSTD),
+    -- the highest sequence number of the flow that the report shows
+    seq Nullable(UInt32) CODEC(Delta, ZSTD),
+    -- of drop-summaries: the first number that is missing
+    gap_first_seq Nullable(UInt32) CODEC(ZSTD),
+    -- arrival of the last packet before it, seconds
+    gap_time_s Nullable(UInt32) CODEC(ZSTD),
+    -- the source's root queue, if it tells
+    source_queue_packets Nullable(UInt32) CODEC(ZSTD),
+    source_queue_bytes Nullable(UInt32) CODEC(ZSTD),
+    -- as the device numbers it
+    drop_reason Nullable(UInt8) CODEC(ZSTD),
+    drop_reason_name LowCardinality(String) CODEC(ZSTD),
+    -- what the reporting device tells of itself; NULL: not told
+    ingress_port Nullable(UInt16) CODEC(ZSTD),
+    egress_port Nullable(UInt16) CODEC(ZSTD),
+    queue_id Nullable(UInt8) CODEC(ZSTD),
+    queue_occupancy Nullable(UInt32) CODEC(ZSTD),
+    hop_latency_ns Nullable(UInt32) CODEC(ZSTD),
+    -- of the packet that the report brought; 0: none
+    frame_bytes UInt32 CODEC(ZSTD),
+    -- oldest first; empty if there are none but source and sink; 0: not told
+    `hops.node` Array(UInt32) CODEC(ZSTD),
+    `hops.latency_ns` Array(UInt32) CODEC(ZSTD),
+    `hops.queue_occupancy` Array(UInt32) CODEC(ZSTD),
+    -- flow-summaries: totals since the flow began; 0 in other kinds
+    flow_first_ns UInt64 CODEC(ZSTD),
+    flow_last_ns UInt64 CODEC(ZSTD),
+    flow_packets UInt64 CODEC(ZSTD),
+    flow_bytes UInt64 CODEC(ZSTD),
+    flow_lost UInt64 CODEC(ZSTD),
+    flow_reordered UInt64 CODEC(ZSTD),
+    flow_duplicates UInt64 CODEC(ZSTD),
+    flow_late UInt64 CODEC(ZSTD),
+    flow_restarts UInt32 CODEC(ZSTD),
+    flow_latency_min_ns Int64 CODEC(ZSTD),
+    flow_latency_max_ns Int64 CODEC(ZSTD),
+    flow_latency_sum_ns Int64 CODEC(ZSTD),
+    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
+    flow_histogram Array(UInt32) CODEC(ZSTD),
+    -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
+    time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
+    -- time_ns to be read by people
+    exact_time DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toInt64(time_ns), 'UTC')
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toDate(time)
+PRIMARY KEY (toStartOfHour(time), flow_hash)
+ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number)
+TTL time + INTERVAL 7 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
+
+-- Roll-ups of ten seconds, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_10s
+(
+    begin DateTime('UTC'),
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class LowCardinality(String),
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toDate(begin)
+ORDER BY (begin, source_node, sink_node, class)
+TTL begin + INTERVAL 7 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_10s_view TO hostint.rollup_10s AS
+SELECT
+    toDateTime(intDiv(time_ns, 10000000000) * 10, 'UTC') AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;
+
+-- Roll-ups of a minute, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_1m
+(
+    begin DateTime('UTC'),
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class LowCardinality(String),
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(begin)
+ORDER BY (begin, source_node, sink_node, class)
+TTL begin + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_1m_view TO hostint.rollup_1m AS
+SELECT
+    toDateTime(intDiv(time_ns, 60000000000) * 60, 'UTC') AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;
+
+-- Roll-ups of an hour, without addresses; begin is that of the period.
+CREATE TABLE IF NOT EXISTS hostint.rollup_1h
+(
+    begin DateTime('UTC'),
+    -- 0: not told
+    source_node UInt32,
+    sink_node UInt32,
+    class LowCardinality(String),
+    reports_state AggregateFunction(count),
+    lost_state AggregateFunction(sum, UInt32),
+    samples_state AggregateFunction(countIf, UInt8),
+    latency_sum_state AggregateFunction(sumIf, Int64, UInt8),
+    latency_min_state AggregateFunction(minIf, Int64, UInt8),
+    latency_max_state AggregateFunction(maxIf, Int64, UInt8),
+    latency_state AggregateFunction(quantilesTDigestIf(0.5, 0.9, 0.99), Int64, UInt8)
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(begin)
+ORDER BY (begin, source_node, sink_node, class)
+TTL begin + INTERVAL 2 YEAR
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS hostint.rollup_1h_view TO hostint.rollup_1h AS
+SELECT
+    toDateTime(intDiv(time_ns, 3600000000000) * 3600, 'UTC') AS begin,
+    ifNull(source_node, 0) AS source_node,
+    ifNull(sink_node, 0) AS sink_node,
+    class,
+    countState() AS reports_state,
+    sumState(lost) AS lost_state,
+    countIfState(isNotNull(latency_ns)) AS samples_state,
+    sumIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_sum_state,
+    minIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_min_state,
+    maxIfState(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_max_state,
+    quantilesTDigestIfState(0.5, 0.9, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latency_state
+FROM hostint.reports
+GROUP BY begin, source_node, sink_node, class;

@@ -1,0 +1,103 @@
+//! What can be set of ClickHouse as an engine.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::mistake::{Fault, fault};
+
+const DEFAULT_DATABASE: &str = "hostint";
+const DEFAULT_TABLE: &str = "reports";
+
+/// Options of ClickHouse.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ClickHouseOptions {
+    /// Insert reports into a table of ClickHouse, at the URL of its HTTP interface, such as http://host:8123/
+    #[arg(long, value_name = "URL")]
+    pub clickhouse: Option<String>,
+
+    /// Database of the table [default: hostint]
+    #[arg(long, value_name = "NAME")]
+    pub clickhouse_database: Option<String>,
+
+    /// Table, made by share/hostint/clickhouse/schema.sql [default: reports]
+    #[arg(long, value_name = "NAME")]
+    pub clickhouse_table: Option<String>,
+
+    /// User who inserts [default: that of the server]
+    #[arg(long, value_name = "NAME")]
+    pub clickhouse_user: Option<String>,
+
+    /// File with the user's password, which only its owner may read [default: no password]
+    #[arg(long, value_name = "PATH")]
+    pub clickhouse_password_file: Option<PathBuf>,
+}
+
+/// ClickHouse, if reports are to go there.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ClickHouseConfig {
+    pub url: String,
+    pub database: String,
+    pub table: String,
+    pub user: Option<String>,
+    pub password_file: Option<PathBuf>,
+}
+
+impl ClickHouseOptions {
+    /// Checks everything and fills in defaults.
+    pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<ClickHouseConfig> {
+        if self.clickhouse_password_file.is_some() && self.clickhouse_user.is_none() {
+            let why = "whose password? (try clickhouse-user too)".to_owned();
+            faults.push(fault(&["clickhouse-password-file"], why));
+        }
+        let alone = [
+            ("clickhouse-database", self.clickhouse_database.is_some()),
+            ("clickhouse-table", self.clickhouse_table.is_some()),
+            ("clickhouse-user", self.clickhouse_user.is_some()),
+        ];
+        for (key, _) in alone.iter().filter(|(_, given)| *given) {
+            if self.clickhouse.is_none() {
+                let why = "no ClickHouse is named (try clickhouse too)".to_owned();
+                faults.push(fault(&[key], why));
+            }
+        }
+        if let Some(user) = &self.clickhouse_user
+            && (user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            let why = format!("{user:?} is no name of a user (expected ASCII without spaces)");
+            faults.push(fault(&["clickhouse-user"], why));
+        }
+        let mut name = |key: &'static str, given: Option<String>, default: &str| {
+            let name = given.unwrap_or_else(|| default.to_owned());
+            if !is_identifier(&name) {
+                let why = format!(
+                    "{name:?} is no name (expected letters, digits and _, and no digit first)"
+                );
+                faults.push(fault(&[key], why));
+            }
+            name
+        };
+        let database = name(
+            "clickhouse-database",
+            self.clickhouse_database,
+            DEFAULT_DATABASE,
+        );
+        let table = name("clickhouse-table", self.clickhouse_table, DEFAULT_TABLE);
+        Some(ClickHouseConfig {
+            url: self.clickhouse?,
+            database,
+            table,
+            user: self.clickhouse_user,
+            password_file: self.clickhouse_password_file,
+        })
+    }
+}
+
+/// What SQL needs no quotes for.
+fn is_identifier(name: &str) -> bool {
+    let first = name.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,131 @@
+//! The columns of the table: their names, their types, and where a row has their values from.
+
+use std::net::IpAddr;
+
+use super::row::{NO_ADDRESS, Row};
+use crate::model::ReportVersion;
+
+/// A column that is inserted into.
+pub struct Column {
+    pub name: &'static str,
+    pub value: Value,
+}
+
+/// Takes a column's value from a row, in a width that its type in the table has to have.
+pub enum Value {
+    U8(fn(&Row<'_>) -> u8),
+    U16(fn(&Row<'_>) -> u16),
+    U32(fn(&Row<'_>) -> u32),
+    U64(fn(&Row<'_>) -> u64),
+    I64(fn(&Row<'_>) -> i64),
+    MaybeU8(fn(&Row<'_>) -> Option<u8>),
+    MaybeU16(fn(&Row<'_>) -> Option<u16>),
+    MaybeU32(fn(&Row<'_>) -> Option<u32>),
+    MaybeI64(fn(&Row<'_>) -> Option<i64>),
+    Text(for<'a> fn(&'a Row<'_>) -> &'a str),
+    Address(fn(&Row<'_>) -> IpAddr),
+    ManyU32(fn(&Row<'_>) -> Vec<u32>),
+}
+
+impl Value {
+    /// Types that have the same bytes in RowBinary; the first is schema.sql's.
+    pub fn types(&self) -> &'static [&'static str] {
+        match self {
+            Self::U8(_) => &["UInt8", "Bool"],
+            Self::U16(_) => &["UInt16"],
+            Self::U32(_) => &["UInt32"],
+            Self::U64(_) => &["UInt64"],
+            Self::I64(_) => &["Int64"],
+            Self::MaybeU8(_) => &["Nullable(UInt8)", "Nullable(Bool)"],
+            Self::MaybeU16(_) => &["Nullable(UInt16)"],
+            Self::MaybeU32(_) => &["Nullable(UInt32)"],
+            Self::MaybeI64(_) => &["Nullable(Int64)"],
+            Self::Text(_) => &["LowCardinality(String)", "String"],
+            Self::Address(_) => &["IPv6", "FixedString(16)"],
+            Self::ManyU32(_) => &["Array(UInt32)"],
+        }
+    }
+}
+
+macro_rules! columns {
+    ($($name:literal $kind:ident $value:expr;)*) => {
+        &[$(Column { name: $name, value: Value::$kind($value) }),*]
+    };
+}
+
+/// In the order in which rows have them. Numbers without NULL are 0 where a report does not tell them; its kind tells
+/// what it has.
+pub const COLUMNS: &[Column] = columns! {
+    "run" U64 |row| row.run;
+    "number" U64 |row| row.entry.number;
+    "time_ns" U64 |row| row.observed.time_ns;
+    "received" U8 |row| row.received();
+    "kind" Text |row| &row.record.kind;
+    "version" Text |row| version(row);
+    "exporter" Address |row| row.record.exporter.unwrap_or(NO_ADDRESS);
+    "exporter_port" U16 |row| row.record.exporter_port.unwrap_or(0);
+    "hw_id" U8 |row| row.record.hw_id;
+    "report_seq" U32 |row| row.record.report_seq;
+    "dropped" U8 |row| row.record.flags.dropped.into();
+    "congested_queue" U8 |row| row.record.flags.congested_queue.into();
+    "tracked_flow" U8 |row| row.record.flags.tracked_flow.into();
+    "intermediate" U8 |row| row.record.flags.intermediate.into();
+    "sink_clock" Text |row| row.record.sink_clock.as_deref().unwrap_or("");
+    "sink_clock_synchronised" MaybeU8 |row| row.record.sink_clock_synchronised.map(u8::from);
+    "reporter_node" MaybeU32 |row| row.record.reporter_node.map(|node| node.0);
+    "source_node" MaybeU32 |row| row.observed.source.map(|node| node.0);
+    "sink_node" MaybeU32 |row| row.observed.sink.map(|node| node.0);
+    "flow_hash" U64 |row| row.flow_hash;
+    "src" Address |row| row.flow.src;
+    "dst" Address |row| row.flow.dst;
+    "sport" U16 |row| row.flow.sport;
+    "dport" U16 |row| row.flow.dport;
+    "protocol" U8 |row| row.flow.protocol;
+    "vlan" U16 |row| row.flow.vlans.inner;
+    "outer_vlan" U16 |row| row.flow.vlans.outer;
+    "inner_src" Address |row| row.inner_flow.src;
+    "inner_dst" Address |row| row.inner_flow.dst;
+    "inner_sport" U16 |row| row.inner_flow.sport;
+    "inner_dport" U16 |row| row.inner_flow.dport;
+    "inner_protocol" U8 |row| row.inner_flow.protocol;
+    "class" Text |row| row.entry.class.as_deref().unwrap_or("");
+    "latency_ns" MaybeI64 |row| row.observed.latency_ns;
+    "lost" U32 |row| row.observed.lost;
+    "seq" MaybeU32 |row| row.seq();
+    "gap_first_seq" MaybeU32 |row| row.record.gap.map(|gap| gap.first_seq);
+    "gap_time_s" MaybeU32 |row| row.record.gap.map(|gap| gap.time_s);
+    "source_queue_packets" MaybeU32 |row| row.source_queue().map(|queue| queue.packets);
+    "source_queue_bytes" MaybeU32 |row| row.source_queue().map(|queue| queue.bytes);
+    "drop_reason" MaybeU8 |row| row.record.metadata.drop_reason;
+    "drop_reason_name" Text |row| row.entry.drop_reason.as_deref().unwrap_or("");
+    "ingress_port" MaybeU16 |row| row.record.metadata.ingress_port;
+    "egress_port" MaybeU16 |row| row.record.metadata.egress_port;
+    "queue_id" MaybeU8 |row| row.record.metadata.queue_id;
+    "queue_occupancy" MaybeU32 |row| row.record.metadata.queue_occupancy;
+    "hop_latency_ns" MaybeU32 |row| row.record.metadata.hop_latency_ns;
+    "frame_bytes" U32 |row| row.record.frame_bytes.map_or(0, |bytes| bytes as u32);
+    "hops.node" ManyU32 |row| row.hop_values(|hop| hop.node);
+    "hops.latency_ns" ManyU32 |row| row.hop_values(|hop| hop.latency_ns);
+    "hops.queue_occupancy" ManyU32 |row| row.hop_values(|hop| hop.queue_occupancy);
+    "flow_first_ns" U64 |row| row.totals.first_ns;
+    "flow_last_ns" U64 |row| row.totals.last_ns;
+    "flow_packets" U64 |row| row.totals.packets;
+    "flow_bytes" U64 |row| row.totals.bytes;
+    "flow_lost" U64 |row| row.totals.lost;
+    "flow_reordered" U64 |row| row.totals.reordered;
+    "flow_duplicates" U64 |row| row.totals.duplicates;
+    "flow_late" U64 |row| row.totals.late;
+    "flow_restarts" U32 |row| row.totals.restarts;
+    "flow_latency_min_ns" I64 |row| row.totals.latency_min_ns.into();
+    "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
+    "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
+    "flow_histogram" ManyU32 |row| row.record.totals.map_or_else(Vec::new, |totals| totals.histogram.to_vec());
+};
+
+fn version(row: &Row<'_>) -> &'static str {
+    match row.record.version {
+        ReportVersion::V05 => "0.5",
+        ReportVersion::V10 => "1.0",
+        ReportVersion::V20 => "2.0",
+    }
+}

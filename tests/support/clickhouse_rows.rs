@@ -1,0 +1,100 @@
+//! Every kind of report through the engine into a table, and what the row then says.
+
+use std::collections::HashSet;
+
+use hostint::engines::clickhouse::ClickHouse;
+use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
+use hostint::model::*;
+
+use crate::report_samples;
+
+pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arrival>)>) -> Parcel {
+    let numbered = reports.into_iter().zip(1..);
+    let entries = numbered.map(|((report, arrival), number)| Entry {
+        number,
+        report,
+        arrival,
+        class: Some("storage".into()),
+        drop_reason: Some("acl deny".into()),
+    });
+    let entries: Vec<_> = entries.collect();
+    let run = Run(u64::MAX);
+    Parcel::of(
+        number,
+        Batch {
+            run,
+            entries,
+            bytes: 0,
+        },
+    )
+}
+
+/// Delivers samples into a table that is empty.
+pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
+    let records = report_samples::all();
+    let reports: Vec<_> = records
+        .into_iter()
+        .filter_map(|record| Some((record.report().ok()?, record.arrival())))
+        .collect();
+    assert!(reports.len() > 100);
+    engine.deliver(&parcel(1, reports.iter().cloned())).unwrap();
+    let address = |column: &str| format!("replaceOne(IPv6NumToString({column}), '::ffff:', '')");
+    let rows = ask(&format!(
+        "SELECT number, kind, version, {}, report_seq, source_node, sink_node, flow_hash, {}, {}, sport, latency_ns, \
+         lost, seq, drop_reason, flow_packets, length(hops.node), class, drop_reason_name, if(received = 1, time_ns, 0), \
+         length(flow_histogram) FROM hostint.reports ORDER BY number",
+        address("exporter"),
+        address("src"),
+        address("dst")
+    ));
+    assert_eq!(rows.lines().count(), reports.len());
+    let mut kinds = HashSet::new();
+    for (n, (row, (report, arrival))) in rows.lines().zip(&reports).enumerate() {
+        let record = Record::new(report, *arrival);
+        let observed = Observed::new(report, *arrival, || 0);
+        let maybe = |value: Option<i64>| value.map_or("\\N".to_owned(), |value| value.to_string());
+        let node = |node: Option<NodeId>| maybe(node.map(|node| node.0.into()));
+        let flow = record.flow;
+        let seq = match observed.shown {
+            Shown::Number(seq) | Shown::Missing { last: seq, .. } => Some(seq.into()),
+            _ => None,
+        };
+        let version = serde_json::to_value(record.version).unwrap();
+        let hops = match (record.int.first(), record.transit.len()) {
+            (Some(int), _) => int.hops.len(),
+            (None, 0) => 0,
+            (None, transit) => transit + 2,
+        };
+        let expected = [
+            (n + 1).to_string(),
+            record.kind.to_string(),
+            version.as_str().unwrap().to_owned(),
+            record
+                .exporter
+                .map_or("::".to_owned(), |from| from.to_string()),
+            record.report_seq.to_string(),
+            node(observed.source),
+            node(observed.sink),
+            flow.map_or(0, |flow| FlowHash::of(&flow).0).to_string(),
+            flow.map_or("::".to_owned(), |flow| flow.src.to_string()),
+            flow.map_or("::".to_owned(), |flow| flow.dst.to_string()),
+            flow.map_or(0, |flow| flow.sport).to_string(),
+            maybe(observed.latency_ns),
+            observed.lost.to_string(),
+            maybe(seq),
+            maybe(report.observation.drop_reason().map(i64::from)),
+            record.totals.map_or(0, |totals| totals.packets).to_string(),
+            hops.to_string(),
+            "storage".to_owned(),
+            "acl deny".to_owned(),
+            record.received_ns.unwrap_or(0).to_string(),
+            record
+                .totals
+                .map_or(0, |totals| totals.histogram.len())
+                .to_string(),
+        ];
+        assert_eq!(row.split('\t').collect::<Vec<_>>(), expected, "{record:?}");
+        kinds.insert(record.kind);
+    }
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
+}
