@@ -257,7 +257,7 @@ fn messages_are_those_of_the_golden_capture() {
             dump += &format!("{:06x} {}\n", n * 16, bytes.join(" "));
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ipfix.hex");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ipfix/messages.hex");
     if std::env::var_os("HOSTINT_BLESS").is_some() {
         std::fs::write(&path, &dump).unwrap();
     }
