@@ -1,8 +1,10 @@
 //! The file with headers: what is in it is secret, also where it is wrong.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
 
-use super::{TempFile, mistakes};
+use super::{HOSTINT, TempFile, mistakes};
 
 #[test]
 fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
@@ -93,5 +95,30 @@ fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
             }
         }
         assert!(!found.concat().contains("s3c"), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn a_file_that_the_service_manager_hands_over_may_seem_to_be_read_by_a_group() {
+    let headers = TempFile::new("X-A: s3cret\n");
+    let permissions = std::fs::Permissions::from_mode(0o440);
+    std::fs::set_permissions(headers.path(), permissions).unwrap();
+    let path = headers.path();
+    let file = TempFile::new(&format!(
+        "[collect]\notlp = \"http://otlp\"\npush-headers-file = \"{path}\"\n"
+    ));
+    let folder = Path::new(path).parent().unwrap();
+    let cases = [
+        ("what it hands over", folder, Some(0)),
+        ("a file elsewhere", Path::new("/nowhere"), Some(2)),
+        ("it hands nothing over", Path::new(""), Some(2)),
+    ];
+    for (name, given, code) in cases {
+        let output = Command::new(HOSTINT)
+            .args(["status", "--check-config", file.path()])
+            .env("CREDENTIALS_DIRECTORY", given)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), code, "{name}: {output:?}");
     }
 }

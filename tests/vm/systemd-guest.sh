@@ -66,7 +66,18 @@ http = "127.0.0.1"
 
 [collect]
 http = "127.0.0.1"
+remote-write = "http://127.0.0.1:9/"
+push-headers-file = "/run/credentials/hostint-collect.service/push-headers"
 CONF
+# As hostint-collect(8) says: a secret of root, which the service's own user cannot read.
+echo 'Authorization: Bearer secret' >/etc/hostint/push-headers
+chmod 600 /etc/hostint/push-headers
+mkdir -p /run/systemd/system/hostint-collect.service.d
+cat >/run/systemd/system/hostint-collect.service.d/secrets.conf <<CONF
+[Service]
+LoadCredential=push-headers:/etc/hostint/push-headers
+CONF
+systemctl daemon-reload
 
 step "start"
 systemctl start hostint-collect.service hostint-sink.service || fail "cannot start"

@@ -179,7 +179,8 @@ impl Pushers {
     pub fn finish(mut self, patience: Duration) -> Vec<EngineStatus> {
         let deadline = Instant::now() + patience;
         if let Some((end, ended)) = self.reading.take() {
-            drop(end);
+            // It may have ended already.
+            let _ = end.send(());
             // Closed when it has ended; nothing is ever sent.
             let _ = ended.recv_timeout(patience);
         }

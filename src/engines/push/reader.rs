@@ -19,7 +19,7 @@ pub(super) struct Reader<F> {
     pub(super) times: Times,
     pub(super) ways: Vec<(Arc<dyn Push>, Filled)>,
     pub(super) tell: fn(&str),
-    /// Closed once the end has come.
+    /// Told when the end has come; closed when nobody cares any more.
     pub(super) end: Receiver<()>,
     /// Closed when the thread ends, whatever ends it.
     pub(super) _ending: Sender<()>,
@@ -35,12 +35,15 @@ impl Drop for Filled {
 }
 
 impl<F: FnMut() -> Result<Vec<Family>, String>> Reader<F> {
-    /// Reads at once, in each interval, and at the end.
+    /// Reads at once, in each interval, and at the end if that is told.
     pub(super) fn run(mut self) {
         let (mut due, mut before_ns, mut failed) = (Instant::now(), 0, false);
         loop {
             let left = due.saturating_duration_since(Instant::now());
-            let ends = self.end.recv_timeout(left) != Err(RecvTimeoutError::Timeout);
+            let end = self.end.recv_timeout(left);
+            if end == Err(RecvTimeoutError::Disconnected) {
+                return;
+            }
             let begin = Instant::now();
             match (self.read)() {
                 Ok(families) => {
@@ -59,7 +62,7 @@ impl<F: FnMut() -> Result<Vec<Family>, String>> Reader<F> {
                     }
                 }
             }
-            if ends {
+            if end.is_ok() {
                 return;
             }
             due = (begin + self.times.interval).max(Instant::now() + begin.elapsed() * REST);
