@@ -87,7 +87,9 @@ impl LineFile {
     pub fn append(&mut self, lines: &[u8]) -> Result<(), LineError> {
         let rotated = self.rotate_before(lines.len() as u64);
         let (written, result) = self.write(lines);
-        let whole = lines_in(lines.get(..written).unwrap_or_default());
+        let mut whole = lines_in(lines.get(..written).unwrap_or_default());
+        // A line that lacks no more than its end has it before the next one comes.
+        whole += u64::from(written > 0 && lines.get(written) == Some(&b'\n'));
         self.counts.lines += whole;
         self.counts.lost += lines_in(lines) - whole;
         result.map_err(|source| LineError::Write {
