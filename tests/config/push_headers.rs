@@ -104,7 +104,7 @@ fn a_file_that_the_service_manager_hands_over_may_seem_to_be_read_by_a_group() {
     let permissions = std::fs::Permissions::from_mode(0o440);
     std::fs::set_permissions(headers.path(), permissions).unwrap();
     let path = headers.path();
-    let file = TempFile::new(&format!(
+    let file = TempFile::new(format!(
         "[collect]\notlp = \"http://otlp\"\npush-headers-file = \"{path}\"\n"
     ));
     let folder = Path::new(path).parent().unwrap();
