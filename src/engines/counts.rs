@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
+use super::clock::now_ns;
 use crate::model::{EngineStatus, EngineUnit};
 
 #[derive(Debug)]
@@ -111,13 +112,10 @@ impl Counts {
     pub(super) fn complain(&self, why: &str) -> bool {
         let mut complaint = self.lock();
         let new = complaint.is_none();
-        let begun = complaint.get_or_insert_with(|| {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-            Complaint {
-                why: String::new(),
-                since: Instant::now(),
-                since_ns: now.map_or(0, |now| now.as_nanos() as u64),
-            }
+        let begun = complaint.get_or_insert_with(|| Complaint {
+            why: String::new(),
+            since: Instant::now(),
+            since_ns: now_ns(),
         });
         why.clone_into(&mut begun.why);
         new

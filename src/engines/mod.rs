@@ -3,6 +3,7 @@
 
 #[cfg(feature = "clickhouse")]
 pub mod clickhouse;
+mod clock;
 mod counts;
 mod delivery;
 mod feed;

@@ -9,11 +9,12 @@ mod row;
 mod row_binary;
 mod table;
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 pub use columns::COLUMNS;
 pub use row_binary::{append_rows, packed_rows};
 
+use super::clock::now_ns;
 use super::http::HttpClient;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
 
@@ -137,9 +138,4 @@ impl Engine for ClickHouse {
         }
         inserted.map(|()| Accepted::default())
     }
-}
-
-fn now_ns() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
 }

@@ -7,8 +7,9 @@ mod traffic;
 mod transport;
 
 use std::io::{self, ErrorKind};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use super::clock::now_ns;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
 use message::{Frame, Message, messages};
 use record::Records;
@@ -142,8 +143,7 @@ impl Engine for Ipfix {
     }
 
     fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now_ns = now.map_or(0, |now| now.as_nanos() as u64);
+        let now_ns = now_ns();
         let records = match self.parcel.take() {
             Some((number, records)) if number == parcel.number => records,
             _ => self.make_records(parcel, now_ns),

@@ -10,7 +10,7 @@ mod trouble;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use prost::Message;
 pub use rskafka::client::partition::Compression;
@@ -27,6 +27,7 @@ use self::link::Link;
 use self::partition::pair_key;
 pub use self::partition::{key_of, partition_of};
 use super::{Accepted, Engine, Entry, Pace, Parcel, Trouble};
+use crate::engines::clock::now_ns;
 use crate::model::{NodeId, Observed};
 
 /// A delivery ends within this time, whatever brokers do.
@@ -304,9 +305,4 @@ fn record(key: [u8; 8], value: Vec<u8>, time_ns: u64) -> Record {
 /// Of a number that nobody gave.
 fn nothing() -> Record {
     record([0; 8], Vec::new(), 0)
-}
-
-fn now_ns() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
 }

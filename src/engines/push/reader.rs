@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use super::queue::Queue;
 use super::{Push, Times};
+use crate::engines::clock::now_ns;
 use crate::model::metrics::{Family, Snapshot};
 
 /// It rests for so many times as long as reading took: reading costs a tenth of the time at most.
@@ -77,9 +78,4 @@ impl<F: FnMut() -> Result<Vec<Family>, String>> Reader<F> {
             }
         }
     }
-}
-
-fn now_ns() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
 }
