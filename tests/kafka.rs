@@ -12,6 +12,8 @@ mod report_samples;
 #[path = "support/synthetic.rs"]
 #[allow(dead_code)]
 mod synthetic;
+#[path = "support/wire.rs"]
+mod wire;
 
 #[path = "kafka/cluster.rs"]
 mod cluster;

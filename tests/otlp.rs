@@ -33,6 +33,8 @@ mod rotel;
 #[path = "support/synthetic.rs"]
 #[allow(dead_code)]
 mod synthetic;
+#[path = "support/wire.rs"]
+mod wire;
 
 use pushing::{SAID, SECRET, headers, identity, push_once, tell};
 use receiving::{Does, Receiving, Request, await_that};

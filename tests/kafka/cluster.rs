@@ -41,18 +41,7 @@ fn program() -> &'static Path {
 impl Cluster {
     /// So many brokers, and topics as `name:partitions`.
     pub fn start(brokers: usize, topics: &[&str]) -> Self {
-        Self::start_by(Command::new(program()), brokers, topics)
-    }
-
-    /// In a network namespace.
-    pub fn start_in(namespace: &str, brokers: usize, topics: &[&str]) -> Self {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", namespace]).arg(program());
-        Self::start_by(command, brokers, topics)
-    }
-
-    fn start_by(mut command: Command, brokers: usize, topics: &[&str]) -> Self {
-        let mut child = command
+        let mut child = Command::new(program())
             .arg(brokers.to_string())
             .args(topics)
             .stdin(Stdio::piped())

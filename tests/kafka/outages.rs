@@ -1,14 +1,13 @@
 //! A collector with Kafka behind it, while brokers are away: what Kafka has and what is counted make up what was sent.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, consume};
+use crate::cluster::Cluster;
 use crate::collecting::Collecting;
 use crate::consumed::{Consumed, windows};
-use crate::harness::HOSTINT;
+use crate::wire::Wire;
 use crate::{CLOCK_TOPIC, TOPIC};
 
 fn long() -> bool {
@@ -93,107 +92,40 @@ fn what_waits_too_long_is_dropped_and_counted_to_the_last_report() {
     assert_eq!(last, sent, "numbers that are missing were dropped");
 }
 
-/// A network of its own, whose wire between collector and brokers can be cut.
-struct Wire {
-    namespace: String,
-}
-
-impl Wire {
-    fn new() -> Self {
-        let namespace = format!("kafka-{}", std::process::id());
-        let wire = Self { namespace };
-        run("ip", &["netns", "add", &wire.namespace]);
-        run("ip", &["-n", &wire.namespace, "link", "set", "lo", "up"]);
-        wire
-    }
-
-    /// Packets of these ports vanish, so that neither side hears of it.
-    fn cut(&self, brokers: &str) {
-        let ports: Vec<_> = brokers
-            .split(',')
-            .map(|broker| broker.rsplit(':').next().unwrap())
-            .collect();
-        let ports = ports.join(", ");
-        let rules = format!(
-            "add table inet wire; add chain inet wire cut {{ type filter hook input priority 0; }}; \
-             add rule inet wire cut tcp dport {{ {ports} }} drop; add rule inet wire cut tcp sport {{ {ports} }} drop"
-        );
-        run("ip", &["netns", "exec", &self.namespace, "nft", &rules]);
-    }
-
-    fn mend(&self) {
-        run(
-            "ip",
-            &[
-                "netns",
-                "exec",
-                &self.namespace,
-                "nft",
-                "delete table inet wire",
-            ],
-        );
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.namespace, program]);
-        command
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        let _ = Command::new("ip")
-            .args(["netns", "del", &self.namespace])
-            .status();
-    }
-}
-
-fn run(program: &str, args: &[&str]) {
-    let status = Command::new(program).args(args).status().unwrap();
-    assert!(status.success(), "{program} {args:?} (needs root)");
-}
-
 #[test]
 fn a_wire_that_is_cut_loses_no_report() {
-    let wire = Wire::new();
+    let wire = Wire::new("kafka");
     let (reports, cut, partitions) = match long() {
         true => (500_000, Duration::from_secs(60), 64),
         false => (5000, Duration::from_secs(1), 64),
     };
-    let cluster = Cluster::start_in(&wire.namespace, 2, &["hostint.reports.v1:64"]);
-    let brokers = cluster.brokers.clone();
-    let namespace = std::fs::File::open(format!("/run/netns/{}", wire.namespace)).unwrap();
+    let cluster = wire.within(|| Cluster::start(2, &["hostint.reports.v1:64"]));
+    let brokers = cluster.brokers.as_str();
     // Reports are sent within that network.
-    let sent = std::thread::scope(|threads| {
-        let sender = threads.spawn(|| {
-            nix::sched::setns(namespace, nix::sched::CloneFlags::CLONE_NEWNET).unwrap();
-            let args = [
-                "--kafka",
-                &brokers,
-                "--kafka-clock-topic",
-                "none",
-                "--engine-queue",
-                "2G",
-            ];
-            let mut collecting = Collecting::start_with(Command::new(HOSTINT), &args);
-            send(&mut collecting, reports);
-            wire.cut(&brokers);
-            let begin = Instant::now();
-            send(&mut collecting, reports);
-            collecting.await_status("it says why", |status| {
-                begin.elapsed() >= cut && status["engines"][0]["trouble"].is_string()
-            });
-            wire.mend();
-            collecting.await_delivery("kafka");
-            let sent = collecting.sent.clone();
-            end(collecting);
-            sent
+    let sent = wire.within(|| {
+        let flags = ["--kafka", brokers, "--kafka-clock-topic", "none"];
+        let room = ["--engine-queue", "2G"];
+        let mut collecting = Collecting::start(&[&flags[..], &room].concat());
+        send(&mut collecting, reports);
+        wire.cut(brokers.split(',').map(port_of));
+        let begin = Instant::now();
+        send(&mut collecting, reports);
+        collecting.await_status("it says why", |status| {
+            begin.elapsed() >= cut && status["engines"][0]["trouble"].is_string()
         });
-        sender.join().unwrap()
+        wire.mend();
+        collecting.await_delivery("kafka");
+        let sent = collecting.sent.clone();
+        end(collecting);
+        sent
     });
-    let messages = consume(wire.command("kcat"), &cluster.brokers, TOPIC);
+    let messages = wire.within(|| cluster.consume(TOPIC));
     assert_eq!(Consumed::of(&messages, partitions).sums(), sent);
+}
+
+fn port_of(address: &str) -> u16 {
+    let (_, port) = address.rsplit_once(':').unwrap();
+    port.parse().unwrap()
 }
 
 /// Ends the collector, which delivers what is left.

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use super::*;
 use crate::collecting::Collecting;
+use crate::wire::Wire;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value;
 
 /// The program: as HOSTINT_ROTEL names it, else as packaging/install-build-deps.sh installs it, else of the PATH.
 fn program() -> PathBuf {
@@ -134,29 +137,48 @@ impl Arrived {
 
 #[test]
 fn rotel_gets_every_report_and_passes_it_on() {
-    let (rounds, each) = match std::env::var_os("HOSTINT_LONG") {
-        Some(_) => (10, 100_000),
-        None => (2, 5_000),
+    let wire = Wire::new("otlp");
+    wire.within(|| through_rotel(&wire));
+}
+
+fn through_rotel(wire: &Wire) {
+    let (rounds, each, away) = match std::env::var_os("HOSTINT_LONG") {
+        Some(_) => (5, 250_000, Duration::from_secs(60)),
+        None => (3, 5_000, Duration::from_secs(1)),
     };
     let to = Receiving::start([]);
     let mut rotel = Rotel::start(free_port(), &to);
-    let url = format!("http://127.0.0.1:{}", rotel.port);
-    let args = ["--otlp", &url, "--otlp-reports", "--push-interval", "1s"];
-    let mut collecting = Collecting::start(&args);
+    let port = rotel.port;
+    let url = format!("http://127.0.0.1:{port}");
+    let flags = ["--otlp", &url, "--otlp-reports", "--push-interval", "1s"];
+    let room = ["--queue", "1G", "--engine-queue", "1G"];
+    let mut collecting = Collecting::start(&[&flags[..], &room].concat());
     let mut arrived = Arrived::default();
+    // What comes while nothing gets through waits.
+    let meanwhile = |collecting: &mut Collecting| {
+        let begin = Instant::now();
+        collecting.send(each / 2);
+        collecting.await_status("what comes meanwhile waits", |status| {
+            let mut engines = status["engines"].as_array().unwrap().iter();
+            let waits = |one: &Value| one["trouble"].is_string() && one["waiting"] != 0;
+            begin.elapsed() >= away && engines.all(waits)
+        });
+    };
     for round in 0..rounds {
-        if round > 0 {
-            // It is away while reports come, which wait.
-            let port = rotel.port;
-            rotel.end();
-            collecting.send(each / 2);
-            collecting.await_status("what comes meanwhile waits", |status| {
-                let mut engines = status["engines"].as_array().unwrap().iter();
-                engines.all(|engine| engine["trouble"].is_string() && engine["waiting"] != 0)
-            });
-            rotel = Rotel::start(port, &to);
+        match round {
+            0 => collecting.send(each / 2),
+            1 => {
+                wire.cut([port].into_iter());
+                meanwhile(&mut collecting);
+                wire.mend();
+            }
+            _ => {
+                rotel.end();
+                meanwhile(&mut collecting);
+                rotel = Rotel::start(port, &to);
+            }
         }
-        collecting.send(if round > 0 { each / 2 } else { each });
+        collecting.send(each / 2);
         collecting.await_delivery("otlp-reports");
     }
     let engine = collecting.engine("otlp-reports");

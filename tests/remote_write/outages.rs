@@ -17,10 +17,13 @@ fn now() -> f64 {
     now.unwrap().as_secs_f64()
 }
 
+fn long() -> bool {
+    std::env::var_os("HOSTINT_LONG").is_some()
+}
+
 /// So long an outage takes at least, besides what has to happen in it.
 fn outage() -> Duration {
-    let long = std::env::var_os("HOSTINT_LONG").is_some();
-    Duration::from_secs(if long { 60 } else { 1 })
+    Duration::from_secs(if long() { 60 } else { 1 })
 }
 
 /// Sends reports while nothing gets through, until several snapshots wait; from when to when that was.
@@ -42,7 +45,14 @@ fn through_an_outage(collecting: &mut Collecting) -> (f64, f64) {
 fn all_is_there_afterwards(kind: Kind) {
     let cable = Cable::new();
     let mut server = Server::start(kind, &cable);
-    let args = ["--push-interval", "1s", "--push-instance", "here"];
+    let args = [
+        "--push-interval",
+        "1s",
+        "--push-instance",
+        "here",
+        "--queue",
+        "1G",
+    ];
     let url = server.url();
     let mut collecting = Collecting::start(&[&["--remote-write", &url][..], &args].concat());
     let series = format!("{TOTAL}{{instance=\"here\",job=\"hostint\"}}");
@@ -52,7 +62,8 @@ fn all_is_there_afterwards(kind: Kind) {
             server.value(&series) == Some(sent)
         });
     };
-    collecting.send(5_000);
+    let many = if long() { 500_000 } else { 5_000 };
+    collecting.send(many);
     arrives(&server, &collecting);
 
     server.kill();
@@ -66,7 +77,7 @@ fn all_is_there_afterwards(kind: Kind) {
     arrives(&server, &collecting);
 
     // Ended, it pushes how it was at the end.
-    collecting.send(100);
+    collecting.send(many);
     collecting.daemon.signal(nix::sys::signal::Signal::SIGTERM);
     await_that("it has pushed, and ended", || {
         collecting.daemon.child.try_wait().unwrap().is_some()
