@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
 # --demo adds what the demo uses, --test what the tests use, too (among it a browser; CHROMIUM names one that is there),
-# --engines what make test-engines uses besides, in target/engines-venv,
+# --engines what make test-engines uses besides, in target/engines-venv, --kafka what make test-kafka uses, in target/tansu
+# (half an hour on two processors),
 # --vm what make test-vm uses, --lint what make lint uses, --audit what make audit uses, --package what packages are made
 # and looked at with, --root what tests of packages install them into.
 set -euo pipefail
@@ -14,6 +15,7 @@ components=()
 if_there_is=()
 with_browser=
 with_audit=
+with_tansu=
 from_pypi=()
 for argument; do
 	case $argument in
@@ -26,13 +28,18 @@ for argument; do
 		with_browser=1
 		;;
 	--engines) packages+=(python3 python3-venv) from_pypi+=(chdb==4.4.0) ;;
+	--kafka)
+		packages+=(cmake g++ libclang-dev python3 python3-venv)
+		from_pypi+=(confluent-kafka==2.16.1)
+		with_tansu=1
+		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--engines] [--vm] [--lint] [--audit] [--package] [--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--vm] [--lint] [--audit] [--package] [--root]" >&2
 		exit 2
 		;;
 	esac
@@ -165,6 +172,19 @@ install_cargo_deny() {
 	rm -rf target/cargo-deny
 }
 
+# A Kafka broker that needs neither Java nor other servers, hardly optimised.
+install_tansu() {
+	[ ! -x target/tansu/bin/tansu ] || return 0
+	echo "Building tansu"
+	if ! CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		CARGO_TARGET_DIR=target/tansu/build cargo install -q --locked --root target/tansu --features libsql tansu@0.6.0 \
+		>"$log" 2>&1; then
+		cat "$log" >&2
+		return 1
+	fi
+	rm -rf target/tansu/build
+}
+
 # Engines that are Python packages, and what is not among the distribution's.
 install_from_pypi() {
 	local venv=target/engines-venv
@@ -214,4 +234,5 @@ cargo_is_new_enough || install_rust
 add_components
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
+[ -z "$with_tansu" ] || install_tansu
 [ ${#from_pypi[@]} = 0 ] || install_from_pypi "${from_pypi[@]}"

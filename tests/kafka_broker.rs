@@ -1,9 +1,8 @@
-//! Kafka as an engine, with a real broker: the one that HOSTINT_KAFKA_BROKER names (host:port). It gets two topics, which
-//! stay. HOSTINT_KAFKA_RESTART is a shell line that starts it anew in the middle of it all.
+//! Kafka as an engine, with a real broker that keeps its messages, tansu: killed, cut off, and asking who is there.
 
-use std::process::Command;
+use std::time::{Duration, Instant};
 
-use rskafka::client::ClientBuilder;
+use serde_json::Value;
 
 #[path = "kafka/cluster.rs"]
 #[allow(dead_code)] // the mock cluster
@@ -23,59 +22,100 @@ mod random;
 #[path = "support/synthetic.rs"]
 #[allow(dead_code)]
 mod synthetic;
+#[path = "kafka/tansu.rs"]
+mod tansu;
+#[path = "support/wire.rs"]
+mod wire;
 
-use cluster::consume;
 use collecting::Collecting;
 use consumed::{Consumed, windows};
+use tansu::Tansu;
+use wire::Wire;
 
 const PARTITIONS: usize = 12;
+const REPORTS: &str = "hostint.reports.v1";
+const CLOCKS: &str = "hostint.clocks.v1";
 
-fn create(broker: &str, topics: &[&str]) {
-    let runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = { runtime }.enable_all().build().unwrap();
-    runtime.block_on(async {
-        let client = ClientBuilder::new(vec![broker.to_owned()]).build().await;
-        let controller = client.unwrap().controller_client().unwrap();
-        for topic in topics {
-            let created = controller.create_topic(*topic, PARTITIONS as i32, 1, 10_000);
-            created.await.unwrap();
-        }
+/// Sends reports in four parts: while all is well, while the broker is gone, when it is back, and while nothing gets
+/// through to it.
+fn through_outages(tansu: &mut Tansu, wire: &Wire) -> collecting::Sent {
+    let (part, away) = match std::env::var_os("HOSTINT_LONG") {
+        Some(_) => (250_000, Duration::from_secs(60)),
+        None => (2_500, Duration::from_secs(1)),
+    };
+    let flags = ["--kafka", tansu::ADDRESS, "--queue", "1G"];
+    let room = ["--engine-queue", "2G"];
+    let mut collecting = Collecting::start(&[&flags[..], &room].concat());
+    let meanwhile = |collecting: &mut Collecting| {
+        let begin = Instant::now();
+        collecting.send(part);
+        collecting.await_status("it says why", |status| {
+            begin.elapsed() >= away && status["engines"][0]["trouble"].is_string()
+        });
+    };
+    collecting.send(part);
+    // Some of that is not delivered yet.
+    tansu.kill();
+    meanwhile(&mut collecting);
+    tansu.restart();
+    collecting.send(part);
+    wire.cut([tansu::PORT].into_iter());
+    meanwhile(&mut collecting);
+    wire.mend();
+    collecting.await_delivery("kafka");
+    let engine = collecting.engine("kafka");
+    assert_eq!(engine["trouble"], Value::Null, "{engine}");
+    let sent = collecting.sent.clone();
+    collecting.daemon.signal(nix::sys::signal::Signal::SIGTERM);
+    let (code, says) = collecting.daemon.end();
+    assert_eq!(code, Some(0), "{says}");
+    sent
+}
+
+#[test]
+fn a_real_broker_has_every_report_although_it_was_killed_and_cut_off() {
+    let wire = Wire::new("tansu");
+    wire.within(|| {
+        let mut tansu = Tansu::new("outages");
+        tansu.create(&[REPORTS, CLOCKS].map(|topic| format!("{topic}:{PARTITIONS}")));
+        let sent = through_outages(&mut tansu, &wire);
+        let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
+        assert_eq!(got.sums(), sent);
+        assert_eq!(windows(&tansu.consume(CLOCKS)), got.windows());
+        println!("{} messages for {} reports", got.messages, sent.reports);
     });
 }
 
 #[test]
-fn a_real_broker_has_every_report_whatever_becomes_of_it() {
-    let broker = std::env::var("HOSTINT_KAFKA_BROKER").expect("names a broker: host:port");
-    let restart = std::env::var("HOSTINT_KAFKA_RESTART").unwrap_or_default();
-    let reports = match std::env::var_os("HOSTINT_LONG") {
-        Some(_) => 500_000,
-        None => 10_000,
-    };
-    let run = std::process::id();
-    let (topic, clocks) = (format!("hostint-{run}"), format!("hostint-{run}-clocks"));
-    create(&broker, &[&topic, &clocks]);
-    let mut collecting = Collecting::start(&[
-        "--kafka",
-        &broker,
-        "--kafka-topic",
-        &topic,
-        "--kafka-clock-topic",
-        &clocks,
-        "--engine-queue",
-        "2G",
-    ]);
-    collecting.send(reports);
-    let restarted = Command::new("sh").args(["-ec", &restart]).status();
-    assert!(restarted.unwrap().success(), "{restart}");
-    collecting.send(reports);
-    collecting.await_delivery("kafka");
-    let sent = collecting.sent.clone();
-    let daemon = collecting.daemon;
-    daemon.signal(nix::sys::signal::Signal::SIGTERM);
-    let (code, says) = daemon.end();
-    assert_eq!(code, Some(0), "{says}");
-    let consumed = |topic| consume(Command::new("kcat"), &broker, topic);
-    let got = Consumed::of(&consumed(&topic), PARTITIONS);
-    assert_eq!(got.sums(), sent);
-    assert_eq!(windows(&consumed(&clocks)), got.windows());
+fn a_real_broker_is_shown_who_it_is_by_scram() {
+    let wire = Wire::new("scram");
+    wire.within(|| {
+        let mut tansu = Tansu::new("scram");
+        tansu.create(&[REPORTS, CLOCKS].map(|topic| format!("{topic}:{PARTITIONS}")));
+        tansu.authenticate();
+        for (secret, right) in [("something else", false), (tansu::PASSWORD, true)] {
+            let file = tansu.secret(secret);
+            let mut collecting = Collecting::start(&[
+                "--kafka",
+                tansu::ADDRESS,
+                "--kafka-user",
+                tansu::USER,
+                "--kafka-password-file",
+                &file,
+            ]);
+            collecting.send(1000);
+            if right {
+                collecting.await_delivery("kafka");
+            } else {
+                collecting.await_status("it says why", |status| {
+                    let engine = &status["engines"][0];
+                    engine["delivered"] == 0 && engine["trouble"].is_string()
+                });
+                let trouble = collecting.engine("kafka")["trouble"].to_string();
+                assert!(trouble.contains("user"), "{trouble}");
+            }
+        }
+        let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
+        assert_eq!(got.reports.len(), 1000);
+    });
 }

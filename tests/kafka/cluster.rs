@@ -105,7 +105,11 @@ pub fn consume(mut kcat: Command, brokers: &str, topic: &str) -> Vec<Message> {
         .unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "kcat: {complaint}");
-    let mut rest = &output.stdout[..];
+    messages(&output.stdout)
+}
+
+/// Of what a consumer writes: `PARTITION KEY-LENGTH VALUE-LENGTH`, a line feed, key and value.
+pub fn messages(mut rest: &[u8]) -> Vec<Message> {
     let mut messages = Vec::new();
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         let line = std::str::from_utf8(&rest[..end]).unwrap();

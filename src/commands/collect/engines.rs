@@ -9,6 +9,7 @@ use crate::os::log;
 
 /// What is there before the first report; reads what only the privileges to begin with may read.
 pub fn prepare(config: &EnginesConfig) -> Result<Vec<Box<dyn Engine>>> {
+    #[allow(unused_mut)] // if all were left out
     let mut ready: Vec<Box<dyn Engine>> = Vec::new();
     if let Some(config) = &config.clickhouse {
         #[cfg(feature = "clickhouse")]

@@ -215,7 +215,8 @@ fn fail(runtime: Runtime, why: String) -> String {
 }
 
 fn no_answer() -> String {
-    "no answer in time (see whether the brokers are reached by the names that they give themselves)"
+    "no answer in time (see whether the brokers are reached by the names that they give themselves, \
+     and whether they take the user)"
         .to_owned()
 }
 
