@@ -5,9 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::mistake::{Fault, fault};
+use super::url::{Purpose, check_url};
 
 const DEFAULT_DATABASE: &str = "hostint";
 const DEFAULT_TABLE: &str = "reports";
+
+const PURPOSE: Purpose = Purpose {
+    key: "clickhouse",
+    example: "http://192.0.2.9:8123/",
+    login: "clickhouse-user and clickhouse-password-file",
+};
 
 /// Options of ClickHouse.
 #[derive(Args, Clone, Debug, Default)]
@@ -46,6 +53,7 @@ pub struct ClickHouseConfig {
 impl ClickHouseOptions {
     /// Checks everything and fills in defaults.
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<ClickHouseConfig> {
+        check_url(&PURPOSE, self.clickhouse.as_deref(), faults);
         if self.clickhouse_password_file.is_some() && self.clickhouse_user.is_none() {
             let why = "whose password? (try clickhouse-user too)".to_owned();
             faults.push(fault(&["clickhouse-password-file"], why));

@@ -10,11 +10,22 @@ use super::mistake::{Fault, fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
 use super::remote_write::RemoteWriteOptions;
-use super::url::check_url;
+use super::url::{Purpose, check_url};
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(15);
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+const OTLP: Purpose = Purpose {
+    key: "otlp",
+    example: "http://192.0.2.9:4318",
+    login: "push-headers-file",
+};
+const REMOTE_WRITE: Purpose = Purpose {
+    key: "remote-write",
+    example: "http://192.0.2.9:9090/api/v1/write",
+    login: "push-headers-file",
+};
 
 /// What can be set of pushing metrics.
 #[derive(Args, Clone, Debug, Default)]
@@ -54,10 +65,8 @@ impl PushOptions {
     /// Checks everything and fills in defaults.
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> PushConfig {
         let (otlp, remote_write) = (self.otlp.otlp, self.remote_write.remote_write);
-        let example = "http://192.0.2.9:4318";
-        check_url("otlp", otlp.as_deref(), example, faults);
-        let example = "http://192.0.2.9:9090/api/v1/write";
-        check_url("remote-write", remote_write.as_deref(), example, faults);
+        check_url(&OTLP, otlp.as_deref(), faults);
+        check_url(&REMOTE_WRITE, remote_write.as_deref(), faults);
         let given = [
             ("push-headers-file", self.push_headers_file.is_some()),
             ("push-instance", self.push_instance.is_some()),
