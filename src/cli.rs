@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
-use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variable};
+use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variables};
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -65,10 +65,19 @@ fn variable_in(err: &clap::Error) -> Option<String> {
         return None;
     };
     let end = arg.find([' ', '[', '=']).unwrap_or(arg.len());
-    let name = variable(arg[..end].strip_prefix("--")?);
+    let flag = arg[..end].strip_prefix("--")?;
+    let refused = match err.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.as_str(),
+        _ => "",
+    };
+    let says = |name: &String| {
+        let value = std::env::var_os(name);
+        value.is_some_and(|value| value.to_string_lossy().contains(refused))
+    };
+    let name = variables(flag).into_iter().find(says)?;
     let flag = |given: &OsString| given.to_string_lossy().starts_with(&arg[..end]);
     let given = std::env::args_os().any(|given| flag(&given));
-    (!given && std::env::var_os(&name).is_some()).then_some(name)
+    (!given).then_some(name)
 }
 
 /// What to do.

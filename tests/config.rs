@@ -5,10 +5,12 @@ use std::process::{Command, Output};
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
-use hostint::config::{File, MAX_RULES, keys};
+use hostint::config::{File, MAX_RULES, keys, variable};
 use hostint::model::{Place, PortRange, Transport, WatchAction, WatchRule};
 use serde_json::Value;
 
+#[path = "config/environment.rs"]
+mod environment;
 #[path = "config/mutated.rs"]
 mod mutated;
 #[path = "config/push_headers.rs"]
@@ -243,6 +245,17 @@ fn flags_win_over_the_environment_that_wins_over_the_file() {
                    hostint: F: [sink]: no node id given (try --node-id 2; unique in the INT domain)\n",
         },
         Case {
+            name: "a variable of this command over that of all",
+            command: "sink --dev lo --node-id 1",
+            variables: &[
+                ("HOSTINT_DSCP_VALUE", "1"),
+                ("HOSTINT_SINK_DSCP_VALUE", "2"),
+                ("HOSTINT_SOURCE_DSCP_VALUE", "4"),
+            ],
+            file: "",
+            says: "hostint: HOSTINT_SINK_DSCP_VALUE: the DSCP value has bits outside the mask\n",
+        },
+        Case {
             name: "booleans of the environment",
             command: "source attach --dev lo",
             variables: &[("HOSTINT_STATIC", "true")],
@@ -274,6 +287,19 @@ fn a_variable_that_is_no_value_is_named() {
         "",
     );
     assert!(!said.contains("HOSTINT_MTU"), "{said}");
+    let said = refused(
+        "source attach --dev lo",
+        &[
+            ("HOSTINT_SINK_MTU", "1400"),
+            ("HOSTINT_SOURCE_MTU", "much"),
+            ("HOSTINT_MTU", "1500"),
+        ],
+        "",
+    );
+    assert!(
+        said.ends_with("The value is that of HOSTINT_SOURCE_MTU in the environment.\n"),
+        "{said}"
+    );
     let said = refused("sink", &[("HOSTINT_STRICT", "yes")], "");
     assert!(
         said.contains("HOSTINT_STRICT") && said.contains("true, false"),
@@ -315,8 +341,14 @@ fn every_setting_has_a_variable_and_a_key() {
             }
             settings += 1;
             assert!(keys.iter().any(|key| key == name), "{table}: {name}");
-            let variable = format!("HOSTINT_{}", name.replace('-', "_").to_uppercase());
-            assert_eq!(arg.get_env().unwrap(), variable.as_str(), "{table}: {name}");
+            assert_eq!(
+                arg.get_env().unwrap(),
+                variable(name).as_str(),
+                "{table}: {name}"
+            );
+            // The variable of one command is never that of another setting.
+            let mut prefixes = ["sink-", "source-", "collect-"].iter();
+            assert!(!prefixes.any(|prefix| name.starts_with(prefix)), "{name}");
         }
         assert_eq!(settings, keys.len(), "{table}");
     }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, anyhow};
-use clap::Args;
 use nix::fcntl::Flock;
 
-use crate::config::{File, Given};
+use crate::config::{File, Given, Settings};
 use crate::datapath::pins::Pins;
 use crate::os::{log, signals};
 
@@ -75,7 +74,7 @@ pub fn finished<T>(thread: &mut Option<JoinHandle<Result<T>>>) -> Option<Result<
 }
 
 /// Says what changed in these tables, but for what flags or environment say of the first one.
-pub fn summary<O: Args>(
+pub fn summary<O: Settings>(
     now: Option<&File>,
     before: Option<&File>,
     tables: &[&str],

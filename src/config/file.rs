@@ -229,7 +229,7 @@ impl File {
             let table = reader.read(keys, lines, mistakes);
             match table.options.clone().check() {
                 Ok(rule) => self.rules.push(rule),
-                Err(faults) => mistakes.extend(table.locate(None, None, faults)),
+                Err(faults) => mistakes.extend(table.locate(None, |_| None, faults)),
             }
         }
         if let Some(first) = rules.get(MAX_RULES) {
@@ -247,7 +247,7 @@ impl File {
             return Vec::new();
         };
         faults.retain(|fault| !fault.missing);
-        table.locate(Some(&self.path.display().to_string()), None, faults)
+        table.locate(Some(&self.path.display().to_string()), |_| None, faults)
     }
 
     /// What is wrong between tables.

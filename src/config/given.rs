@@ -3,6 +3,9 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
+use super::settled::Settings;
+use super::variable::{variable, variable_read};
+
 /// Settings of the command line, each of which may come from the environment too.
 #[derive(Clone, Debug)]
 pub struct Given<O> {
@@ -17,11 +20,6 @@ pub enum Origin {
     Variable(String),
 }
 
-/// The environment variable behind a flag.
-pub fn variable(flag: &str) -> String {
-    format!("HOSTINT_{}", flag.replace('-', "_").to_uppercase())
-}
-
 /// The settings that `O` consists of, by their names.
 pub fn settings_of<O: Args>() -> Vec<Arg> {
     let command = O::augment_args(Command::new(""));
@@ -32,7 +30,7 @@ pub fn settings_of<O: Args>() -> Vec<Arg> {
         .collect()
 }
 
-impl<O: Args> Given<O> {
+impl<O: Settings> Given<O> {
     /// These settings, and the file's where these say nothing.
     pub fn over(&self, mut file: O) -> O {
         // What a command line was read from once reads again.
@@ -46,7 +44,7 @@ impl<O: Args> Given<O> {
         let arg = settings.iter().find(|arg| arg.get_long() == Some(key))?;
         match self.matches.value_source(arg.get_id().as_str())? {
             ValueSource::CommandLine => Some(Origin::Flag(format!("--{key}"))),
-            ValueSource::EnvVariable => Some(Origin::Variable(variable(key))),
+            ValueSource::EnvVariable => Some(Origin::Variable(variable_read::<O>(key))),
             _ => None,
         }
     }
@@ -66,7 +64,7 @@ impl<O: FromArgMatches> FromArgMatches for Given<O> {
     }
 }
 
-impl<O: Args> Args for Given<O> {
+impl<O: Settings> Args for Given<O> {
     fn augment_args(command: Command) -> Command {
         let settings = settings_of::<O>();
         // Instead of a variable in the help of every flag.
@@ -77,7 +75,7 @@ impl<O: Args> Args for Given<O> {
             variable(flag)
         ));
         settings.into_iter().fold(command, |all, arg| {
-            let name = variable(arg.get_long().unwrap_or_default());
+            let name = variable_read::<O>(arg.get_long().unwrap_or_default());
             all.arg(arg.env(name).hide_env(true))
         })
     }

@@ -32,6 +32,7 @@ mod syntax;
 mod table;
 mod url;
 mod value;
+mod variable;
 mod watch;
 
 pub use choice::{Compat, SinkHook, Superpackets};
@@ -41,7 +42,7 @@ pub use drop_reasons::drop_reasons;
 pub use duration::Span;
 pub use engines::{EngineOptions, EnginesConfig};
 pub use file::{COLLECT, File, MAX_RULES, SINK, SOURCE, WATCH, keys};
-pub use given::{Given, Origin, variable};
+pub use given::{Given, Origin};
 pub use http::{COLLECT_HTTP_PORT, SINK_HTTP_PORT};
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
@@ -58,6 +59,7 @@ pub use size::Size;
 pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{Entry, Table};
+pub use variable::{variable, variables};
 pub use watch::WatchOptions;
 
 /// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.

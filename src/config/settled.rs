@@ -68,7 +68,11 @@ pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, Co
         Ok(setup) => Ok(SourceSetup { devs, ..setup }),
         Err(faults) => {
             let shown = file.path.display().to_string();
-            Err(ConfigError(file.source.locate(Some(&shown), None, faults)))
+            Err(ConfigError(file.source.locate(
+                Some(&shown),
+                |_| None,
+                faults,
+            )))
         }
     }
 }
@@ -87,7 +91,11 @@ pub fn settle<O: Settings>(
         let nothing = Table::<O>::empty(O::TABLE);
         return match settled {
             Ok(config) => Ok(Settled { config, file: None }),
-            Err(faults) => Err(ConfigError(nothing.locate(None, Some(given), faults))),
+            Err(faults) => Err(ConfigError(nothing.locate(
+                None,
+                |key| given.origin(key),
+                faults,
+            ))),
         };
     };
     let (file, mut mistakes) = File::read(path)?;
@@ -105,7 +113,8 @@ pub fn settle<O: Settings>(
     mistakes.extend(file.check_together());
     let config = checked
         .map_err(|faults| {
-            mistakes.extend(O::table(&file).locate(Some(&shown), Some(given), faults))
+            let table = O::table(&file);
+            mistakes.extend(table.locate(Some(&shown), |key| given.origin(key), faults));
         })
         .ok();
     in_order(&mut mistakes);

@@ -9,7 +9,7 @@ use clap::{Arg, Args, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::given::{Given, Origin, settings_of};
+use super::given::{Origin, settings_of};
 use super::lines::Lines;
 use super::mistake::{Fault, Mistake};
 use super::value::{Word, shown, words};
@@ -276,7 +276,7 @@ impl<O: Args + Default> Table<O> {
     pub fn locate(
         &self,
         path: Option<&str>,
-        given: Option<&Given<O>>,
+        origin: impl Fn(&str) -> Option<Origin>,
         faults: Vec<Fault>,
     ) -> Vec<Mistake> {
         faults
@@ -285,12 +285,16 @@ impl<O: Args + Default> Table<O> {
                 let refused = |key: &&str| self.entries.get(*key).is_some_and(|at| at.refused);
                 !fault.keys.iter().any(refused)
             })
-            .map(|fault| self.locate_one(path, given, fault))
+            .map(|fault| self.locate_one(path, &origin, fault))
             .collect()
     }
 
-    fn locate_one(&self, path: Option<&str>, given: Option<&Given<O>>, fault: Fault) -> Mistake {
-        let origin = |key: &str| given.and_then(|given| given.origin(key));
+    fn locate_one(
+        &self,
+        path: Option<&str>,
+        origin: &impl Fn(&str) -> Option<Origin>,
+        fault: Fault,
+    ) -> Mistake {
         let in_file = fault.keys.iter().find_map(|key| match origin(key) {
             None => self.entries.get(*key).map(|entry| (*key, entry)),
             Some(_) => None,
