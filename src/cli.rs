@@ -271,11 +271,16 @@ pub struct StatusArgs {
     #[arg(long)]
     pub preflight: bool,
 
-    /// With --preflight: look at this interface, too; repeat for several
+    /// With --preflight: look at what the daemons would use by this TOML file: interfaces, collectors, lease key
+    /// [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it is there]
+    #[arg(long, value_name = "FILE", requires = "preflight")]
+    pub config: Option<PathBuf>,
+
+    /// With --preflight: look at this interface, not at those of the config file; repeat for several
     #[arg(long, value_name = "DEV", requires = "preflight")]
     pub dev: Vec<String>,
 
-    /// With --preflight: look for a way to this collector, too; repeat for several
+    /// With --preflight: look for a way to this collector, not to those of the config file; repeat for several
     #[arg(long, value_name = "HOST[:PORT]", requires = "preflight")]
     pub collector: Vec<String>,
 

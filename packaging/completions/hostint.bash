@@ -1602,7 +1602,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-h -V --flows --sort --peers --all --json --watch --control --preflight --dev --collector --check-config --bpffs --help --version"
+            opts="-h -V --flows --sort --peers --all --json --watch --control --preflight --config --dev --collector --check-config --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1625,6 +1625,10 @@ _hostint() {
                     return 0
                     ;;
                 --control)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -323,8 +323,9 @@ packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'How many peers of the source to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l watch -d 'Show flows, counters and peers on the whole screen, and look again every so many seconds [default: 1]; with --json a line each time' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket of the sink\'s daemon, which is asked where this user may not read the host\'s state [default: /run/hostint/control.NAMESPACE.sock]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, too; repeat for several' -r
-complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, too; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l config -d 'With --preflight: look at what the daemons would use by this TOML file: interfaces, collectors, lease key [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it is there]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: look at this interface, not at those of the config file; repeat for several' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l collector -d 'With --preflight: look for a way to this collector, not to those of the config file; repeat for several' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l check-config -d 'Only read this config file, and say all that is wrong with it' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l bpffs -d 'BPF file system to pin in, below hostint/ and the network namespace\'s number [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l all -d 'Show counters that are 0 too'

@@ -65,6 +65,9 @@ pub use watch::WatchOptions;
 /// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.
 pub const EXTENSION_PORT: u16 = 33122;
 
+/// Where a host's config file usually is, and that of the services always.
+pub const USUAL_FILE: &str = "/etc/hostint/hostint.toml";
+
 /// As many ports of reports as the kernel half knows, the default one included; datapath::host compares.
 pub const MAX_REPORT_PORTS: usize = 8;
 

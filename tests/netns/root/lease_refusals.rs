@@ -7,16 +7,16 @@ use crate::exchange::exchange_udp;
 use crate::netns::{Daemon, Host, Lab, await_that, sh};
 
 /// Files that are gone with it.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(lab: &Lab) -> Self {
+    pub(super) fn new(lab: &Lab) -> Self {
         let path = std::env::temp_dir().join(format!("{}-keys", lab.a.ns));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn key(&self, name: &str, text: &str, mode: u32) -> String {
+    pub(super) fn key(&self, name: &str, text: &str, mode: u32) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();

@@ -3,6 +3,7 @@
 use hostint::datapath::links::Hook;
 use serde_json::Value;
 
+use super::lease_refusals::Folder;
 use crate::foreign::{Foreign, TC_NEXT};
 use crate::netns::{HOSTINT, Host, Lab, pins_below};
 
@@ -105,6 +106,65 @@ fn what_is_missing_fails_and_says_what_to_do() {
         "{text}"
     );
     assert!(text.ends_with("NOT ready: 1 failure\n"), "{text}");
+}
+
+#[test]
+fn the_config_file_says_what_is_looked_at_and_flags_say_otherwise() {
+    let lab = Lab::new();
+    let folder = Folder::new(&lab);
+    let [key, open] = [("key", 0o600), ("open", 0o644)]
+        .map(|(name, mode)| folder.key(name, &"1".repeat(32), mode));
+    let _socket = lab.b.udp("10.9.2.1:33999");
+    let config = |name: &str, key: &str, more: &str| {
+        let content = format!(
+            "[sink]\ndev = \"b0\"\nnode-id = 2\ncollector = [\"10.9.1.1\", \"nosuch.invalid\"]\n\
+             extension-port = 33999\nlease-key = \"{key}\"\n{more}[source]\ndev = [\"b0\", \"lo\"]\n"
+        );
+        folder.key(name, &content, 0o644)
+    };
+    let right = config("right.toml", &key, "");
+    let (code, found) = preflight(&lab.b, &format!("--config {right}"));
+    assert_eq!(code, Some(1), "a collector is not found: {found:#}");
+    let summary = format!("{right}: sink on b0, source on b0 and lo");
+    assert_found(&found, "config", None, &[("ok", &summary)]);
+    assert_found(&found, "lease-key", None, &[("ok", &key)]);
+    assert_found(&found, "ports", None, &[("note", "UDP port 33999")]);
+    assert_found(
+        &found,
+        "collector",
+        None,
+        &[
+            ("fail", "cannot find nosuch.invalid: "),
+            ("ok", "10.9.1.1:32766: there is a way"),
+        ],
+    );
+    for dev in ["b0", "lo"] {
+        assert_eq!(findings(&found, "interface", Some(dev)).len(), 1, "{dev}");
+    }
+
+    let flags = format!("--config {right} --dev lo --collector 10.9.1.1:5555");
+    let (code, found) = preflight(&lab.b, &flags);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert_found(&found, "collector", None, &[("ok", "10.9.1.1:5555")]);
+    assert_found(&found, "interface", Some("b0"), &[]);
+
+    let wrong = config("wrong.toml", &open, "dscp-mask = 0\n");
+    let (code, found) = preflight(&lab.b, &format!("--config {wrong} --collector 10.9.1.1"));
+    assert_eq!(code, Some(1));
+    assert_found(&found, "lease-key", None, &[]);
+    assert_found(
+        &found,
+        "config",
+        None,
+        &[
+            ("fail", ":6: [sink] lease-key: cannot use lease key"),
+            ("fail", ":7: [sink] dscp-mask: a DSCP mask of 0"),
+        ],
+    );
+    assert_eq!(findings(&found, "interface", Some("b0"))[0].0, "ok");
+    let (code, found) = preflight(&lab.b, "--config /nonexistent");
+    assert_eq!(code, Some(1));
+    assert_found(&found, "config", None, &[("fail", "cannot read config")]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `hostint status --preflight`: what this host has for hostint, looked at without changing anything.
 
+mod wanted;
+
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,9 +9,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use nix::unistd::{AccessFlags, access};
 
+use wanted::Wanted;
+
 use super::print;
 use crate::cli::{StatusArgs, exit};
-use crate::config::{ConfigError, EXTENSION_PORT};
+use crate::config::EXTENSION_PORT;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
 use crate::datapath::{hooks, host, links, sink};
@@ -28,13 +32,16 @@ use crate::views;
 const GPE_PORT: u16 = 4790;
 
 pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
-    let collectors = resolve_collectors(&args.collector)?;
+    let mut wanted = Wanted::of(args);
+    let collectors = find_collectors(&mut wanted);
     // Of a host without any, or of one whose pins are not ours to read, programs cannot be recognised.
     let pins = Pins::of_this_host(bpffs, false).ok().flatten();
     let facts = host_facts(bpffs).context("cannot look at this host")?;
     let mut findings = judge_host(&facts);
-    findings.extend(judge_network(&network_facts(pins.as_ref(), &collectors)));
-    for dev in &args.dev {
+    findings.append(&mut wanted.findings);
+    let network = network_facts(pins.as_ref(), &collectors, &wanted.extension_ports);
+    findings.extend(judge_network(&network));
+    for dev in &wanted.devs {
         match device_facts(dev, pins.as_ref(), &facts.release) {
             Ok(device) => findings.extend(judge_device(&device)),
             Err(err) => findings.push(Finding {
@@ -43,8 +50,11 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
             }),
         }
     }
-    if args.dev.is_empty() {
-        findings.push(Finding::note("interface", "none was looked at").advise("give --dev DEV"));
+    if wanted.devs.is_empty() {
+        findings.push(
+            Finding::note("interface", "none was looked at")
+                .advise("give --dev DEV, or --config FILE"),
+        );
     }
     let preflight = Preflight::new(findings);
     print(&if args.json {
@@ -59,12 +69,19 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     })
 }
 
-fn resolve_collectors(names: &[String]) -> Result<Vec<SocketAddr>> {
-    let one = |name: &String| {
-        resolve::socket_address(name, REPORT_PORT)
-            .map_err(|err| ConfigError::one(format!("cannot find collector {name}: {err}")).into())
-    };
-    names.iter().map(one).collect()
+/// Those that have an address; of others it is told.
+fn find_collectors(wanted: &mut Wanted) -> Vec<SocketAddr> {
+    let mut found = Vec::new();
+    for name in &wanted.collectors {
+        match resolve::socket_address(name, REPORT_PORT) {
+            Ok(address) => found.push(address),
+            Err(err) => wanted.findings.push(
+                Finding::fail("collector", format!("cannot find {name}: {err}"))
+                    .advise("see getent hosts NAME"),
+            ),
+        }
+    }
+    found
 }
 
 fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
@@ -124,7 +141,11 @@ fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
     })
 }
 
-fn network_facts(pins: Option<&Pins>, collectors: &[SocketAddr]) -> NetworkFacts {
+fn network_facts(
+    pins: Option<&Pins>,
+    collectors: &[SocketAddr],
+    extension_ports: &[u16],
+) -> NetworkFacts {
     let settings = pins.and_then(|pins| host::Host::read_pinned(pins).ok().flatten());
     let mut ports: Vec<u16> = collectors.iter().map(SocketAddr::port).collect();
     ports.extend(settings.iter().flat_map(|host| {
@@ -137,6 +158,10 @@ fn network_facts(pins: Option<&Pins>, collectors: &[SocketAddr]) -> NetworkFacts
     ports.push(REPORT_PORT);
     ports.sort_unstable();
     ports.dedup();
+    let mut int_ports = extension_ports.to_vec();
+    int_ports.extend([GPE_PORT, EXTENSION_PORT]);
+    int_ports.sort_unstable();
+    int_ports.dedup();
     let filters = nftables::chains();
     let bound = udp_ports::bound();
     NetworkFacts {
@@ -154,7 +179,7 @@ fn network_facts(pins: Option<&Pins>, collectors: &[SocketAddr]) -> NetworkFacts
             filters.collect()
         }),
         legacy_tables: nftables::legacy_tables(),
-        bound_ports: [GPE_PORT, EXTENSION_PORT]
+        bound_ports: int_ports
             .into_iter()
             .filter(|port| bound.contains(port))
             .collect(),
