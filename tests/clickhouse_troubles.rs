@@ -2,7 +2,6 @@
 //! the same.
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
@@ -17,6 +16,7 @@ mod collecting;
 #[allow(dead_code)]
 mod harness;
 #[path = "support/http_server.rs"]
+#[allow(dead_code)]
 mod http_server;
 #[path = "support/random.rs"]
 #[allow(dead_code)]
@@ -74,25 +74,25 @@ fn described(settings: &[&str]) -> String {
 }
 
 fn ok() -> Reply {
-    Reply::Status(200, String::new())
+    Reply::status(200, "")
 }
 
 fn good(request: &Request) -> Reply {
     match is_question(request) {
-        true => Reply::Status(200, described(&[TOKEN])),
+        true => Reply::status(200, described(&[TOKEN])),
         false => ok(),
     }
 }
 
 fn exception(status: u16, code: u32, name: &str) -> Reply {
     let text = format!("Code: {code}. DB::Exception: It is so. ({name}) (version 26.9.2.1)\n");
-    Reply::Status(status, text)
+    Reply::status(status, text)
 }
 
 fn old_exception(status: u16, code: u32) -> Reply {
     let text =
         format!("Code: {code}, e.displayText() = DB::Exception: So, e.what() = DB::Exception\n");
-    Reply::Status(status, text)
+    Reply::status(status, text)
 }
 
 fn inserts(server: &HttpServer) -> Vec<Request> {
@@ -132,7 +132,7 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "no table",
             question,
-            Reply::Status(200, "setting\tmax_threads\t\n".into()),
+            Reply::status(200, "setting\tmax_threads\t\n"),
             later,
             create,
         ),
@@ -153,14 +153,14 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "a column is missing",
             question,
-            Reply::Status(200, without("latency_ns")),
+            Reply::status(200, without("latency_ns")),
             later,
             &["column latency_ns is missing", "schema.sql"],
         ),
         case(
             "a column of another width",
             question,
-            Reply::Status(200, other),
+            Reply::status(200, other),
             later,
             &["column latency_ns is Nullable(Int32), expected Nullable(Int64)"],
         ),
@@ -174,14 +174,14 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "a web server",
             question,
-            Reply::Status(200, "<html>\n".into()),
+            Reply::status(200, "<html>\n"),
             later,
             &["is not what ClickHouse answers"],
         ),
         case(
             "a web server, of inserts",
             insert,
-            Reply::Status(200, "<html>".into()),
+            Reply::status(200, "<html>"),
             later,
             &["URL of a ClickHouse server"],
         ),
@@ -223,14 +223,14 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "a proxy asks who is there",
             insert,
-            Reply::Status(401, String::new()),
+            Reply::status(401, ""),
             later,
             &["--clickhouse-user"],
         ),
         case(
             "too many requests",
             insert,
-            Reply::Status(429, "slowly".into()),
+            Reply::status(429, "slowly"),
             later,
             &["429 slowly"],
         ),
@@ -258,7 +258,7 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "nothing but a status",
             insert,
-            Reply::Status(502, String::new()),
+            Reply::status(502, ""),
             later,
             &["502"],
         ),
@@ -308,7 +308,7 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
         case(
             "too large for a proxy",
             insert,
-            Reply::Status(413, "<html>".into()),
+            Reply::status(413, "<html>"),
             refused,
             &["larger requests"],
         ),
@@ -356,23 +356,17 @@ fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
         let (_, token) = request.target.split_once(&format!("{TOKEN}=")).unwrap();
         token.split('&').next().unwrap().to_owned()
     };
-    let rows = |request: &Request| {
-        let mut rows = Vec::new();
-        let mut unpacked = flate2::read::GzDecoder::new(&request.body[..]);
-        unpacked.read_to_end(&mut rows).unwrap();
-        rows
-    };
     assert_eq!(inserts.len(), 5, "three tries, then two");
     assert_eq!(inserts[0], inserts[1]);
     assert_eq!(inserts[0], inserts[2]);
-    assert!(inserts[0].head.contains("content-encoding: gzip"));
+    assert_eq!(inserts[0].header("content-encoding"), Some("gzip"));
     assert_eq!(token(&inserts[0]), "0000000000000abc-1");
     assert_eq!(inserts[3], inserts[4]);
     assert_eq!(token(&inserts[3]), "0000000000000abc-11");
     for (insert, parcel) in [(&inserts[0], &parcels[0]), (&inserts[3], &parcels[1])] {
         let mut expected = Vec::new();
         append_rows(parcel, 0, &mut expected);
-        assert_eq!(rows(insert), expected);
+        assert_eq!(insert.unpacked(), expected);
     }
 }
 
@@ -417,10 +411,7 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
         },
         Case {
             name: "a proxy that limits rates, then sizes",
-            script: vec![
-                Reply::Status(429, String::new()),
-                Reply::Status(413, String::new()),
-            ],
+            script: vec![Reply::status(429, ""), Reply::status(413, "")],
             delivered: 0,
             refused: 10,
             retries: 1,
@@ -479,7 +470,7 @@ fn a_server_gets_the_settings_that_it_knows() {
     ];
     for case in cases {
         let server = HttpServer::start(|request| match is_question(request) {
-            true => Reply::Status(200, described(case.known)),
+            true => Reply::status(200, described(case.known)),
             false => ok(),
         });
         // Settings of the user's own stay.
@@ -537,8 +528,8 @@ fn a_password_is_sent_and_nowhere_said() {
     }
     for request in server.seen() {
         assert!(!request.target.contains(secret), "{request:?}");
-        assert!(request.head.contains("x-clickhouse-user: writer\r\n"));
-        assert!(request.head.contains("x-clickhouse-key: correct-horse\r\n"));
+        assert_eq!(request.header("x-clickhouse-user"), Some("writer"));
+        assert_eq!(request.header("x-clickhouse-key"), Some("correct-horse"));
     }
 }
 

@@ -18,13 +18,14 @@ mod golden;
 #[path = "cli/harness.rs"]
 #[allow(dead_code)]
 mod harness;
+#[path = "support/http_server.rs"]
+#[allow(dead_code)]
+mod http_server;
 #[path = "support/pushing.rs"]
 mod pushing;
 #[path = "support/random.rs"]
 #[allow(dead_code)]
 mod random;
-#[path = "support/receiving.rs"]
-mod receiving;
 #[path = "support/report_samples.rs"]
 #[allow(dead_code)]
 mod report_samples;
@@ -36,31 +37,31 @@ mod synthetic;
 #[path = "support/wire.rs"]
 mod wire;
 
-use pushing::{SAID, SECRET, headers, identity, push_once, tell};
-use receiving::{Does, Receiving, Request, await_that};
+use http_server::{HttpServer, Reply, Request};
+use pushing::{SAID, SECRET, await_that, headers, identity, push_once, tell};
 use synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_123_456_789;
 const REPORTS: u64 = 30;
 
 /// A response in which so many were rejected.
-fn partial(rejected: i64) -> Does {
+fn partial(rejected: i64) -> Reply {
     let response = Response {
         partial_success: Some(PartialSuccess {
             rejected,
             error_message: "too old".to_owned(),
         }),
     };
-    Does::Says(200, "", response.encode_to_vec())
+    Reply::status(200, response.encode_to_vec())
 }
 
-fn says(status: u16) -> Does {
-    Does::Says(status, "", b"because".to_vec())
+fn says(status: u16) -> Reply {
+    Reply::status(status, "because")
 }
 
 /// Hands reports over in one parcel, and waits until they are dealt with.
-fn log_once(receiving: &Receiving) -> EngineStatus {
-    let engine = OtlpLogs::new(&receiving.url(), headers(), &identity()).unwrap();
+fn log_once(receiving: &HttpServer) -> EngineStatus {
+    let engine = OtlpLogs::new(&receiving.url, headers(), &identity()).unwrap();
     let mut all = Engines::new(Run(7), 1 << 20, Patience::Drop, tell);
     all.add(Box::new(engine)).unwrap();
     let mut feed = all.feed();
@@ -77,10 +78,10 @@ fn log_once(receiving: &Receiving) -> EngineStatus {
     status
 }
 
-type Once = fn(&Receiving) -> EngineStatus;
+type Once = fn(&HttpServer) -> EngineStatus;
 
-fn metrics_once(receiving: &Receiving) -> EngineStatus {
-    let push = OtlpMetrics::new(&receiving.url(), headers(), &identity()).unwrap();
+fn metrics_once(receiving: &HttpServer) -> EngineStatus {
+    let push = OtlpMetrics::new(&receiving.url, headers(), &identity()).unwrap();
     push_once(Arc::new(push))
 }
 
@@ -88,16 +89,16 @@ fn metrics_once(receiving: &Receiving) -> EngineStatus {
 fn whatever_a_receiver_does_what_becomes_of_reports_and_points_is_counted() {
     struct Case {
         name: &'static str,
-        does: Vec<Does>,
+        does: Vec<Reply>,
         /// Of 30 reports, or 4 points.
         refused: u64,
         retries: u64,
     }
-    let asked = Does::Says(429, "Retry-After: 1\r\n", Vec::new());
+    let asked = Reply::Says(429, "Retry-After: 1\r\n", Vec::new());
     let cases = [
         ("takes all", vec![], 0, 0),
-        ("hangs once", vec![Does::Hangs], 0, 1),
-        ("closes the connection twice", vec![Does::Closes; 2], 0, 2),
+        ("hangs once", vec![Reply::Hang], 0, 1),
+        ("closes the connection twice", vec![Reply::Close; 2], 0, 2),
         ("is overloaded, and asks to wait", vec![asked], 0, 1),
         (
             "is away behind a proxy",
@@ -122,7 +123,7 @@ fn whatever_a_receiver_does_what_becomes_of_reports_and_points_is_counted() {
         ("refuses fewer than none", vec![partial(-5)], 0, 0),
         (
             "answers what is no message",
-            vec![Does::Says(200, "", b"\xff\xff{}".to_vec())],
+            vec![Reply::status(200, b"\xff\xff{}")],
             0,
             0,
         ),
@@ -140,17 +141,17 @@ fn whatever_a_receiver_does_what_becomes_of_reports_and_points_is_counted() {
             for (kind, count, run) in kinds {
                 scope.spawn(move || {
                     let name = format!("{kind}: a receiver {}", case.name);
-                    let receiving = Receiving::start(case.does.clone());
+                    let receiving = HttpServer::taking(case.does.clone());
                     let status = run(&receiving);
                     let refused = case.refused.min(count);
                     assert_eq!(status.refused, refused, "{name}");
                     assert_eq!(status.delivered, count - refused, "{name}");
                     assert_eq!(status.retries, case.retries, "{name}");
                     assert_eq!((status.waiting, &status.trouble), (0, &None), "{name}");
-                    let requests = receiving.all();
+                    let requests = receiving.seen();
                     assert_eq!(requests.len() as u64, 1 + case.retries, "{name}");
                     for request in &requests {
-                        assert_eq!(request.path, format!("/v1/{kind}"), "{name}");
+                        assert_eq!(request.target, format!("/v1/{kind}"), "{name}");
                         let header = |name: &str| request.header(name);
                         assert_eq!(header("authorization"), Some(SECRET), "{name}");
                         assert_eq!(header("x-scope-orgid"), Some("net"), "{name}");
@@ -190,8 +191,8 @@ fn a_receiver_that_asks_for_time_gets_it() {
         case("what is no number", 503, "Retry-After: soon\r\n", false),
         case("of a success", 200, "Retry-After: 1000\r\n", false),
     ] {
-        let receiving = Receiving::start([Does::Says(case.status, case.head, Vec::new())]);
-        let push = OtlpMetrics::new(&receiving.url(), Vec::new(), &identity()).unwrap();
+        let receiving = HttpServer::taking(vec![Reply::Says(case.status, case.head, Vec::new())]);
+        let push = OtlpMetrics::new(&receiving.url, Vec::new(), &identity()).unwrap();
         let _ = push.deliver(b"");
         // No longer than five minutes, whatever it asks.
         let (rest, most) = (push.rest(), Duration::from_secs(300));
@@ -225,9 +226,9 @@ fn resource_says(resource: Option<&Resource>) {
 
 #[test]
 fn metrics_are_sums_gauges_and_histograms_with_exact_integers() {
-    let receiving = Receiving::start([]);
+    let receiving = HttpServer::taking(vec![]);
     metrics_once(&receiving);
-    let request = MetricsRequest::decode(receiving.next().unpacked().as_slice()).unwrap();
+    let request = MetricsRequest::decode(receiving.seen()[0].unpacked().as_slice()).unwrap();
     let [resource] = request.resources.try_into().unwrap();
     resource_says(resource.resource.as_ref());
     let [scope] = resource.scopes.try_into().unwrap();
@@ -280,9 +281,9 @@ fn records(request: &Request) -> Vec<LogRecord> {
 
 #[test]
 fn reports_are_events_with_all_that_their_json_says() {
-    let receiving = Receiving::start([]);
+    let receiving = HttpServer::taking(vec![]);
     log_once(&receiving);
-    let request = receiving.next();
+    let request = receiving.seen().remove(0);
     let message = LogsRequest::decode(request.unpacked().as_slice()).unwrap();
     resource_says(message.resources[0].resource.as_ref());
     let mut synthetic = Synthetic::new(1, 4, 10);
@@ -375,11 +376,11 @@ fn leaves(value: &serde_json::Value) -> usize {
 #[test]
 fn a_collector_pushes_with_the_headers_of_its_file_and_says_nothing_of_them() {
     use std::os::unix::fs::PermissionsExt;
-    let receiving = Receiving::start([says(503), says(400)]);
+    let receiving = HttpServer::taking(vec![says(503), says(400)]);
     let file = harness::TempFile::new("headers", &format!("Authorization: {SECRET}\n"));
     let permissions = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(file.path(), permissions).unwrap();
-    let url = receiving.url() + "/otlp/";
+    let url = receiving.url.clone() + "otlp/";
     let mut collecting = collecting::Collecting::start(&[
         "--otlp",
         &url,
@@ -391,18 +392,20 @@ fn a_collector_pushes_with_the_headers_of_its_file_and_says_nothing_of_them() {
     ]);
     collecting.send(10);
     let mut kinds = std::collections::BTreeSet::new();
-    while kinds.len() < 2 {
-        let request = receiving.next();
-        assert_eq!(request.header("authorization"), Some(SECRET));
-        kinds.insert(request.path);
-    }
+    await_that("both kinds come", || {
+        for request in receiving.take() {
+            assert_eq!(request.header("authorization"), Some(SECRET));
+            kinds.insert(request.target);
+        }
+        kinds.len() == 2
+    });
     assert_eq!(Vec::from_iter(kinds), ["/otlp/v1/logs", "/otlp/v1/metrics"]);
     // Snapshots and reports, of which one delivery was refused and one tried again.
     collecting.await_status("both were dealt with", |status| {
         let mut engines = status["engines"].as_array().unwrap().iter();
         engines.all(|engine| engine["delivered"] != 0 || engine["refused"] != 0)
     });
-    let destination = receiving.url() + "/otlp";
+    let destination = receiving.url.clone() + "otlp";
     assert_eq!(
         collecting.engine("otlp-metrics")["destination"],
         destination

@@ -17,6 +17,9 @@ mod collecting;
 #[path = "cli/harness.rs"]
 #[allow(dead_code)]
 mod harness;
+#[path = "support/http_server.rs"]
+#[allow(dead_code)]
+mod http_server;
 #[path = "remote_write/outages.rs"]
 mod outages;
 #[path = "support/pushing.rs"]
@@ -24,8 +27,6 @@ mod pushing;
 #[path = "support/random.rs"]
 #[allow(dead_code)]
 mod random;
-#[path = "support/receiving.rs"]
-mod receiving;
 #[path = "remote_write/servers.rs"]
 mod servers;
 #[path = "support/status_samples.rs"]
@@ -35,28 +36,28 @@ mod status_samples;
 #[allow(dead_code)]
 mod synthetic;
 
-use pushing::{LIMITS, SAID, SECRET, headers, identity, push_once, tell};
-use receiving::{Does, Receiving, await_that};
+use http_server::{HttpServer, Reply};
+use pushing::{LIMITS, SAID, SECRET, await_that, headers, identity, push_once, tell};
 
 /// Samples of the families that are pushed: three numbers, and a histogram of six series.
 const SAMPLES: u64 = 9;
 
-fn remote_write(receiving: &Receiving) -> RemoteWrite {
-    let url = receiving.url() + "/api/v1/write";
+fn remote_write(receiving: &HttpServer) -> RemoteWrite {
+    let url = receiving.url.clone() + "api/v1/write";
     RemoteWrite::new(&url, headers(), &identity()).unwrap()
 }
 
 #[test]
 fn whatever_a_receiver_does_what_becomes_of_samples_is_counted() {
-    let says = |status| Does::Says(status, "", b"because".to_vec());
-    let asked = Does::Says(429, "Retry-After: 1\r\n", Vec::new());
+    let says = |status| Reply::status(status, "because");
+    let asked = Reply::Says(429, "Retry-After: 1\r\n", Vec::new());
     let cases = [
         ("takes all", vec![], false, 0),
         ("takes all without a word", vec![says(204)], false, 0),
-        ("hangs once", vec![Does::Hangs], false, 1),
+        ("hangs once", vec![Reply::Hang], false, 1),
         (
             "closes the connection twice",
-            vec![Does::Closes; 2],
+            vec![Reply::Close; 2],
             false,
             2,
         ),
@@ -76,16 +77,16 @@ fn whatever_a_receiver_does_what_becomes_of_samples_is_counted() {
     std::thread::scope(|scope| {
         for (name, does, refused, retries) in &cases {
             scope.spawn(move || {
-                let receiving = Receiving::start(does.clone());
+                let receiving = HttpServer::taking(does.clone());
                 let status = push_once(Arc::new(remote_write(&receiving)));
                 let counts = if *refused { (0, SAMPLES) } else { (SAMPLES, 0) };
                 assert_eq!((status.delivered, status.refused), counts, "{name}");
                 assert_eq!(status.retries, *retries, "{name}");
                 assert_eq!((status.waiting, &status.trouble), (0, &None), "{name}");
-                let requests = receiving.all();
+                let requests = receiving.seen();
                 assert_eq!(requests.len() as u64, 1 + retries, "{name}");
                 for request in &requests {
-                    assert_eq!(request.path, "/api/v1/write", "{name}");
+                    assert_eq!(request.target, "/api/v1/write", "{name}");
                     for (header, value) in [
                         ("authorization", SECRET),
                         ("content-encoding", "snappy"),
@@ -112,9 +113,9 @@ fn whatever_a_receiver_does_what_becomes_of_samples_is_counted() {
 
 #[test]
 fn series_have_sorted_labels_and_who_they_are_of() {
-    let receiving = Receiving::start([]);
+    let receiving = HttpServer::taking(vec![]);
     push_once(Arc::new(remote_write(&receiving)));
-    let request = WriteRequest::decode(receiving.next().unpacked().as_slice()).unwrap();
+    let request = WriteRequest::decode(receiving.seen()[0].unpacked().as_slice()).unwrap();
     let series = request.series.iter().map(|series| {
         let labels = series.labels.iter();
         let mut labels = Vec::from_iter(labels.map(|label| (&*label.name, &*label.value)));

@@ -9,7 +9,8 @@ use std::thread;
 /// What becomes of a request.
 #[derive(Clone)]
 pub enum Reply {
-    Status(u16, String),
+    /// Status, lines of the head, body.
+    Says(u16, &'static str, Vec<u8>),
     /// The connection ends without an answer.
     Close,
     /// As an answer that ends too early.
@@ -18,14 +19,43 @@ pub enum Reply {
     Hang,
 }
 
+impl Reply {
+    pub fn status(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::Says(status, "", body.into())
+    }
+}
+
 /// What came.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Request {
     /// Behind the address.
     pub target: String,
-    /// In small letters.
-    pub head: String,
+    /// Names in small letters.
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+}
+
+impl Request {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(one, _)| one == name);
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Its body as it was before it was compressed.
+    pub fn unpacked(&self) -> Vec<u8> {
+        let body = self.body.as_slice();
+        match self.header("content-encoding") {
+            Some("gzip") => {
+                let mut unpacked = Vec::new();
+                let mut decoder = flate2::read::GzDecoder::new(body);
+                decoder.read_to_end(&mut unpacked).unwrap();
+                unpacked
+            }
+            Some("snappy") => snap::raw::Decoder::new().decompress_vec(body).unwrap(),
+            None => body.to_vec(),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// Answers each request as `answer` says, for as long as the test runs.
@@ -63,8 +93,19 @@ impl HttpServer {
         })
     }
 
+    /// With these answers, and 200 to all other requests.
+    pub fn taking(script: Vec<Reply>) -> Self {
+        Self::scripted(script, |_| true, |_| Reply::status(200, ""))
+    }
+
+    /// All that came.
     pub fn seen(&self) -> Vec<Request> {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// What came since it was called before.
+    pub fn take(&self) -> Vec<Request> {
+        std::mem::take(&mut self.seen.lock().unwrap())
     }
 }
 
@@ -74,11 +115,12 @@ fn serve(stream: &TcpStream, log: &Mutex<Vec<Request>>, answer: &dyn Fn(&Request
         log.lock().unwrap().push(request.clone());
         let mut stream = stream;
         let sent = match answer(&request) {
-            Reply::Status(status, body) => write!(
-                stream,
-                "HTTP/1.1 {status} said\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            ),
+            Reply::Says(status, head, body) => {
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {status} said\r\n{head}Content-Length: {length}\r\n\r\n");
+                stream.write_all(&[head.as_bytes(), &body].concat())
+            }
             Reply::Close => return,
             Reply::Half => {
                 let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
@@ -97,18 +139,29 @@ fn serve(stream: &TcpStream, log: &Mutex<Vec<Request>>, answer: &dyn Fn(&Request
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
+    let line = |reader: &mut dyn BufRead| {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        Some(line.trim_end().to_owned()).filter(|_| !line.is_empty())
+    };
+    let target = line(reader)?.split(' ').nth(1)?.to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let line = line(reader)?;
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
+        headers.push((name.to_lowercase(), value.trim().to_owned()));
     }
-    let target = head.split(' ').nth(1)?.to_owned();
-    let head = head.to_lowercase();
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "));
-    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { target, head, body })
+    let mut request = Request {
+        target,
+        headers,
+        body: Vec::new(),
+    };
+    let length = request
+        .header("content-length")
+        .map_or(0, |length| length.parse().unwrap());
+    request.body.resize(length, 0);
+    reader.read_exact(&mut request.body).ok()?;
+    Some(request)
 }

@@ -1,15 +1,11 @@
 //! Snapshots of metrics that are pushed once, and what became of them.
-//!
-//! Needs receiving beside it.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostint::engines::push::*;
 use hostint::model::metrics::*;
 use hostint::model::*;
-
-use crate::receiving::await_that;
 
 pub const SECRET: &str = "Bearer s3cret";
 
@@ -109,4 +105,13 @@ pub fn push_once(push: Arc<dyn Push>) -> EngineStatus {
     // Dropped, not finished, which would push once more.
     drop(pushers);
     status
+}
+
+/// Waits until a condition holds; what is the sentence of the failure.
+pub fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(120);
+    while !holds() {
+        assert!(Instant::now() < end, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
