@@ -84,6 +84,7 @@ fn no_query_is_about_addresses_or_knows_a_scrape_interval() {
                     "node=~\"$node\"",
                     "class=~\"$class\"",
                     "le=\"0\"",
+                    "state=\"silent\"",
                 ];
                 assert!(matchers.contains(&matcher), "{at}: {matcher}");
             }

@@ -179,17 +179,18 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
     let lab = Lab::new();
     let files = Files(std::env::temp_dir().join(format!("{}-dashboards", lab.b.ns)));
     fs::create_dir(&files.0).unwrap();
-    let sink = |class: &str| {
+    let sink = |collectors: &str, class: &str| {
         format!(
             "[sink]\ndev = \"b0\"\nnode-id = 2\nhttp = \"127.0.0.1\"\nreport-period = \"100ms\"\n\
-             allow = \"10.9.1.0/24\"\ncollector = \"127.0.0.1:7001\"\n[[watch]]\n{class}to = \"10.9.2.1\"\nto-port = 6000\n"
+             allow = \"10.9.1.0/24\"\ncollector = [{collectors}]\nspread = true\n[[watch]]\n{class}to = \"10.9.2.1\"\nto-port = 6000\n"
         )
     };
+    let there = "\"127.0.0.1:7001\"";
     let _collector = lab.b.start(
         "collect --listen 127.0.0.1:7001 --http 127.0.0.1 --output /dev/null",
         "serving http://127.0.0.1:13277",
     );
-    let config = files.write("b.toml", &sink(""));
+    let config = files.write("b.toml", &sink(there, ""));
     let b = lab.b.start(
         &format!("sink --config {config}"),
         "serving http://127.0.0.1:13276",
@@ -251,8 +252,17 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
         assert!(by_clock, "{alert}");
     }
 
-    // One that drops packets, of a class, and a collector whose engine falls behind.
-    fs::write(&config, sink("class = \"storage\"\n")).unwrap();
+    let of_panel = |panel: &str| {
+        let mut all = queries().into_iter().filter(|query| query.panel == panel);
+        as_asked(&all.next().unwrap().expr)
+    };
+    let silent = of_panel("Collectors that do not answer, by sink");
+    let silent = format!("sum({silent})");
+    prometheus.await_value(&silent, 0.0);
+
+    // One that drops packets, of a class, a collector that is not there, and one whose engine falls behind.
+    let gone = format!("{there}, \"127.0.0.1:7099\"");
+    fs::write(&config, sink(&gone, "class = \"storage\"\n")).unwrap();
     b.signal(Signal::SIGHUP);
     await_that("the file is applied", || b.stderr().contains(" applied: "));
     serve_engine(&lab.b);
@@ -261,11 +271,7 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
         &format!("[{{\"targets\": [\"127.0.0.1:{WITH_ENGINE}\"]}}]"),
     );
     lab.drop_packets(&format!("ip protocol udp numgen inc mod {DROPPED} < 1"));
-    let loss = queries()
-        .into_iter()
-        .find(|query| query.panel == "Loss by source node")
-        .unwrap();
-    let loss = as_asked(&loss.expr);
+    let loss = of_panel("Loss by source node");
     let wanted = 1.0 / DROPPED as f64;
     let near = |value: f64| (value - wanted).abs() < 0.02 * wanted;
     await_that_or(
@@ -276,8 +282,15 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
         || ask_all(&prometheus).is_empty(),
         || format!("{:#?}", ask_all(&prometheus)),
     );
+    prometheus.await_value(&silent, 1.0);
+    let by_state = of_panel("Collectors of sinks, by whether they answer");
+    for (state, collectors) in [("answers", 1.0), ("silent", 1.0), ("unprobed", 0.0)] {
+        let of_state = by_state.replace("}", &format!(",state=\"{state}\"}}"));
+        prometheus.await_value(&of_state, collectors);
+    }
     for wanted in [
         "HostintPacketLossSevere: ",
+        "HostintCollectorSilent: 1 of the collectors of 127.0.0.1:",
         "HostintEngineDown: the engine kafka of ",
     ] {
         await_that_or(
