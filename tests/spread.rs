@@ -444,6 +444,30 @@ fn a_new_start_between_two_answers_is_told_with_what_may_be_lost() {
 }
 
 #[test]
+fn one_that_cannot_answer_takes_the_place_of_one_that_did_when_the_list_says_so() {
+    let [stays, replaced] = [Played::new(), Played::new()];
+    let mut sink = Sink::new(2, &[stays.address, replaced.address]);
+    sink.emitter.probe(sink.now);
+    let (probe, from, _) = replaced.probe();
+    replaced.socket.send_to(&answer(probe, 1), from).unwrap();
+    sink.emitter.probe(sink.now);
+    assert_eq!(sink.state(replaced.address), CollectorState::Answers);
+    for _ in 0..60 {
+        sink.second(&[]);
+    }
+    assert_eq!(sink.state(replaced.address), CollectorState::Silent);
+    sink.emit(&reports(), false);
+    assert_eq!(sink.standing(replaced.address).sent, 0);
+
+    sink.emitter.set_collectors(vec![stays.address]);
+    let both = vec![stays.address, replaced.address];
+    sink.emitter.set_collectors(both);
+    assert_eq!(sink.state(replaced.address), CollectorState::Unprobed);
+    sink.emit(&reports(), false);
+    assert!(sink.standing(replaced.address).sent > 0);
+}
+
+#[test]
 fn other_collectors_leave_those_that_stay_alone() {
     let [stays, goes, comes] = [Played::new(), Played::new(), Played::new()];
     let mut sink = Sink::new(2, &[stays.address, goes.address]);

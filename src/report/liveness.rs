@@ -140,7 +140,7 @@ mod tests {
         states: &'static str,
     }
 
-    const CASES: [Case; 10] = [
+    const CASES: [Case; 11] = [
         Case {
             name: "the first answer is enough",
             probes: "-a",
@@ -190,6 +190,12 @@ mod tests {
             name: "once it answered, silence lasts",
             probes: "rraa---------",
             states: "sssAAAAssssss",
+        },
+        // One that cannot answer and has its place, or a host that was switched off: that looks the same.
+        Case {
+            name: "nor do refusals that end bring it back",
+            probes: "aa--rrr------",
+            states: "AAAAAssssssss",
         },
     ];
 
