@@ -100,9 +100,9 @@ fn ask(socket: &mut UnixStream, line: &str) -> Value {
     serde_json::from_str(&answer).unwrap()
 }
 
-/// Runs a closure as a user of the group, in a thread of its own.
-fn as_member<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    let (group, user) = (GROUP, 65_534);
+/// Runs a closure as a user of this group, in a thread of its own.
+fn as_user_of<T: Send>(group: u32, run: impl FnOnce() -> T + Send) -> T {
+    let user = 65_534;
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             // SAFETY: the list has as many groups as stated; these calls concern this thread only.
@@ -157,6 +157,31 @@ fn strangers_are_told_whom_to_ask() {
             assert!(stderr.contains(words), "{stderr}");
         }
     }
+    // The file's mode is not all that keeps them off: the kernel says who is at the other end.
+    std::fs::set_permissions(place.socket(), PermissionsExt::from_mode(0o666)).unwrap();
+    let socket = place.socket();
+    for (sentence, group, may_ask) in [("a stranger", 65_533, false), ("a member", GROUP, true)] {
+        for (line, may) in [
+            (r#"{"ask":"status"}"#, may_ask),
+            (r#"{"change":"reload"}"#, false),
+        ] {
+            let answer = as_user_of(group, || {
+                let mut client = UnixStream::connect(&socket).unwrap();
+                ask(&mut client, line)
+            });
+            assert_eq!(
+                answer["error"].is_null(),
+                may,
+                "{sentence}: {line}: {answer}"
+            );
+            assert_eq!(
+                answer["status"]["node_id"] == 2,
+                may,
+                "{sentence}: {answer}"
+            );
+        }
+    }
+    assert_eq!(refused(&place.lab.b), 3);
 }
 
 #[test]
@@ -185,7 +210,7 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
     assert_eq!(refused(&place.lab.b), 4);
     // As a member, by the same protocol.
     let socket = place.socket();
-    let answer = as_member(|| {
+    let answer = as_user_of(GROUP, || {
         let mut member = UnixStream::connect(&socket).unwrap();
         ask(&mut member, r#"{"change":"reload"}"#)
     });
