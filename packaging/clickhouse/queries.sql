@@ -203,7 +203,7 @@ SELECT
     min(time_ns) AS first_ns,
     max(time_ns) AS last_ns,
     uniq(flow_hash) AS flows_about,
-    countIf(sink_clock_synchronised = 0) AS reports_by_a_free_clock
+    countIf(ifNull(sink_clock_synchronised = 0, 0)) AS reports_by_a_free_clock
 FROM hostint.reports FINAL
 WHERE time >= toDateTime($since) AND time < toDateTime($until)
 GROUP BY exporter

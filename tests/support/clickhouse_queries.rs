@@ -9,6 +9,9 @@ use hostint::model::*;
 
 use crate::synthetic::{Sample, Synthetic};
 
+#[path = "clickhouse_single.rs"]
+mod single;
+
 const QUERIES: &str = include_str!("../../packaging/clickhouse/queries.sql");
 
 const STEP_NS: u64 = 30_000_000;
@@ -38,7 +41,16 @@ impl Known {
         let begin_s = (now.as_secs() / 3600 - 1) * 3600;
         let mut synthetic = Synthetic::new(7, 4, 30);
         let samples: Vec<_> = (0..reports)
-            .map(|n| synthetic.report(n % 30, begin_s * 1_000_000_000 + n as u64 * STEP_NS))
+            .map(|n| {
+                let time_ns = begin_s * 1_000_000_000 + n as u64 * STEP_NS;
+                let mut sample = synthetic.report(n % 30, time_ns);
+                // Some tell nothing of their clock, some that it runs free.
+                sample.report.observation.clock = (n % 4 > 0).then_some(ClockState {
+                    source: ClockSource::Tai,
+                    synchronised: n % 7 > 0,
+                });
+                sample
+            })
             .collect();
         let entries = samples.iter().zip(1..).map(|(sample, number)| Entry {
             number,
@@ -90,7 +102,7 @@ impl Known {
     /// Asks everything, and compares what can be summed here.
     pub fn check(&self, ask: &dyn Fn(&str) -> String) {
         let flow = FlowHash::of(&self.samples[0].report.observation.flow().unwrap());
-        let query = |name: &str, order: &str| {
+        let find = |name: &str, order: &str, words: &str| {
             let values = [
                 ("$since", self.begin_s.to_string()),
                 ("$until", self.until_s().to_string()),
@@ -98,7 +110,7 @@ impl Known {
                 ("$sink", "2".to_owned()),
                 ("$flow", flow.0.to_string()),
                 ("$order", order.to_owned()),
-                ("$words", "10.0.1.1".to_owned()),
+                ("$words", words.to_owned()),
             ];
             let mut sql = named(name);
             for (key, value) in values {
@@ -110,6 +122,7 @@ impl Known {
                 .map(|line| line.split('\t').map(str::to_owned));
             lines.map(Iterator::collect).collect::<Vec<Vec<String>>>()
         };
+        let query = |name: &str, order: &str| find(name, order, "10.0.1.1");
         for name in names() {
             let rows = query(&name, "packets");
             let wanted = !matches!(name.as_str(), "flow-totals" | "drops");
@@ -189,6 +202,22 @@ impl Known {
                 assert_eq!(row[9..12], counts.map(|count| count.to_string()), "{flow}");
                 sums.exactly(0.99, &row[13], "top p99");
             }
+        }
+
+        single::check_series(self, flow.0, &query("flow-series", ""));
+        single::check_reports(self, flow.0, &query("reports", ""));
+        single::check_exporters(self, &query("exporters", ""));
+        let all = flows.len();
+        for (words, some) in [
+            ("10.0.1.1", true),
+            ("::ffff:10.0.2.1 1026", true),
+            ("STORAGE", true),
+            ("3260 web", true),
+            ("10.9.9.9", false),
+        ] {
+            let found = single::check_found(self, words, &find("find-flows", "", words));
+            assert_eq!(found > 0, some, "{words}");
+            assert!(found < all, "{words}");
         }
 
         let classes = self.sums(|sample| Some(sample.class.unwrap_or("")));
