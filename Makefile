@@ -3,7 +3,7 @@
 PREFIX ?= /usr
 SYSCONFDIR ?= /etc
 TARGET := x86_64-unknown-linux-gnu
-BINARY := target/$(TARGET)/release/hostint
+BINARY := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)/release/hostint
 CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
 FUZZ_SECONDS ?= 60
 
@@ -21,8 +21,8 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-engines test-kafka test-long test-vm test-packages test-systemd lint audit man bench fuzz install sbom deb rpm reproducible \
-	need-root clean
+.PHONY: all demo test test-engines test-kafka test-long test-vm test-packages source-packages test-systemd lint audit man \
+	bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -79,12 +79,21 @@ test-vm: need-root
 	tests/vm/kernels.sh $(KERNEL_DIR) $(KERNELS)
 	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS); $(GIVE_BACK)
 
-# Installs, upgrades, removes and purges both packages in a clean Debian; a minute or two, and two more the first time.
+# Installs, tries, upgrades, removes and purges both packages in a clean Debian; a minute or two, and two more the first
+# time.
 ROOT_DIR ?= $(HOME)/.cache/hostint-root
 test-packages: deb rpm
 	packaging/install-build-deps.sh --root
 	tests/vm/root.sh $(ROOT_DIR)
 	tests/packages.sh $(ROOT_DIR)
+
+# An archive with the sources of everything; both packages built from it as a distribution does, against this system's
+# shared libraries and without a network; and their life in a clean Debian. Some ten minutes.
+source-packages: need-root
+	packaging/install-build-deps.sh --source-packages --root
+	tests/vm/root.sh $(ROOT_DIR)
+	rm -rf target/source-packages
+	packaging/from-source.sh target/source-packages && tests/packages.sh $(ROOT_DIR) target/source-packages; $(GIVE_BACK)
 
 # The services and the .deb under systemd, in QEMU; some two minutes for each kernel.
 SYSTEMD_KERNELS ?= 6.12

@@ -4,7 +4,8 @@
 # --engines what make test-engines uses besides, in target/engines-venv, --kafka what make test-kafka uses, in target/tansu
 # (half an hour on two processors),
 # --vm what make test-vm uses, --lint what make lint uses, --audit what make audit uses, --package what packages are made
-# and looked at with, --root what tests of packages install them into.
+# and looked at with, --source-packages what they are built from source with, --root what tests of packages install them
+# into.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,10 +37,12 @@ for argument; do
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
+	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--vm] [--lint] [--audit] [--package] [--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--vm] [--lint] [--audit] [--package] [--source-packages]" \
+			"[--root]" >&2
 		exit 2
 		;;
 	esac

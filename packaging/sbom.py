@@ -71,7 +71,8 @@ def component(package, sums):
 
 def c_libraries():
     """Source package and version of each C library in the static binary; none in a dynamic one."""
-    binary = ROOT / "target" / TARGET / "release" / "hostint"
+    built = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+    binary = built / TARGET / "release" / "hostint"
     if binary.exists() and "(NEEDED)" in output("readelf", "-d", str(binary)):
         return []
     found = []
@@ -83,10 +84,18 @@ def c_libraries():
     return found
 
 
+def release_time():
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(epoch)
+    if (ROOT / ".git").exists():
+        return int(output("git", "log", "-1", "--format=%ct"))
+    # A source archive's files are as old as the commit that it was made of.
+    return int((ROOT / "Cargo.lock").stat().st_mtime)
+
+
 def sbom(crates, libraries):
     sums = checksums()
     (root, _), rest = crates[0], crates[1:]
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or output("git", "log", "-1", "--format=%ct"))
     native = [{"type": "library", "bom-ref": f"pkg:deb/debian/{source}@{version}?arch=source", "name": source,
                "version": version, "purl": f"pkg:deb/debian/{source}@{version}?arch=source"}
               for _, source, version in libraries]
@@ -97,7 +106,7 @@ def sbom(crates, libraries):
     dependencies[0]["dependsOn"] += [library["bom-ref"] for library in native]
     return {
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-        "metadata": {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)),
+        "metadata": {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(release_time())),
                      "component": {**component(root, sums), "type": "application"}},
         "components": [component(package, sums) for package, _ in rest] + native,
         "dependencies": dependencies,
