@@ -47,6 +47,7 @@ fn event(ipv6: bool, queue: bool, n: u32) -> SinkEvent {
         source: hop,
         sink_port: 3,
         sink_ns: 1_700_000_000_000_000_000 + u64::from(n),
+        by_nic: false,
         sequence: n,
         latency_ns: 1,
         queue: queue.then_some(QueueDepth {

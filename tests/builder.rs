@@ -43,6 +43,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
         source: block.source,
         sink_port: 12,
         sink_ns: (77 << 32) + 0x3d89_ae86,
+        by_nic: false,
         sequence: block.sequence,
         latency_ns: 254_321,
         queue: None,
@@ -300,6 +301,33 @@ fn reports_tell_the_clock_as_it_is_at_the_time() {
         });
         let bytes = datagram(&event, 1, builder, NOW_NS);
         assert_eq!(bytes[2], byte, "{clock:?}");
+    }
+}
+
+#[test]
+fn reports_tell_who_stamped_the_packet() {
+    for (clock, by_nic, byte) in [
+        (None, true, 0),
+        (Some(true), false, 0x70),
+        (Some(true), true, 0xf0),
+        (Some(false), true, 0xd0),
+    ] {
+        let builder = Builder {
+            clock: clock.map(|synchronised| ClockState {
+                source: ClockSource::Tai,
+                synchronised,
+            }),
+            ..BUILDER
+        };
+        let event = SinkEvent::Latency(LatencyEvent {
+            by_nic,
+            ..latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8)
+        });
+        let bytes = datagram(&event, 1, builder, NOW_NS);
+        assert_eq!(bytes[2], byte, "clock {clock:?}, by the card: {by_nic}");
+        let loss = SinkEvent::Loss(loss_event(17));
+        let told = datagram(&loss, 1, builder, NOW_NS)[2];
+        assert_eq!(told & 0xc0, (byte & 0x10) << 2, "a loss is the kernel's");
     }
 }
 

@@ -39,7 +39,7 @@ mod root {
         format!("kernel {}, clang {clang}, {machine}", kernel.join("."))
     }
 
-    fn sink(out: &mut String) {
+    fn sink(out: &mut String, nic: bool) {
         let mut object = MaybeUninit::uninit();
         let mut open = SinkSkelBuilder::default().open(&mut object).unwrap();
         let features = Features::probe();
@@ -47,7 +47,18 @@ mod root {
         constants.have_tai_clock = features.tai_clock;
         constants.have_coarse_clock = features.coarse_clock;
         constants.have_xdp_frags = features.xdp_frags;
+        constants.nic_stamps = nic;
+        open.progs.sink_nic_by_metadata.set_autoload(nic);
         let skel = open.load().expect("loads as root");
+        if nic {
+            // What is bound to a device cannot be loaded here: that one calls the driver besides.
+            line(
+                out,
+                "sink_nic_by_metadata",
+                &skel.progs.sink_nic_by_metadata,
+            );
+            return;
+        }
         line(out, "sink", &skel.progs.sink);
         line(out, "sink_tc", &skel.progs.sink_tc);
         line(out, "sink_sweep", &skel.progs.sink_sweep);
@@ -89,7 +100,8 @@ mod root {
             "verified",
             "bytes"
         );
-        sink(&mut now);
+        sink(&mut now, false);
+        sink(&mut now, true);
         source(&mut now, "over-tcp-udp", 1, 0);
         source(&mut now, "over-tcp-udp, encap", 1, 1);
         source(&mut now, "extension-udp", 2, 0);

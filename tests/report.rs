@@ -43,6 +43,7 @@ fn loopback_event(sequence: u32) -> SinkEvent {
         },
         sink_port: 12,
         sink_ns: NOW_NS,
+        by_nic: false,
         sequence,
         latency_ns: 1,
         queue: None,

@@ -39,6 +39,7 @@ fn latency(random: &mut Random) -> Observation {
         source: random.hop(),
         sink_port: random.u16(),
         sink_ns,
+        by_nic: false,
         sequence: random.u32(),
         latency_ns: 1,
         queue: random.bool().then(|| random.queue()),

@@ -38,6 +38,7 @@ mod root {
             kernel_ctx: false,
             xdp_frags: false,
             coarse_clock: false,
+            nic_stamps: false,
             atomics: false,
         };
         let mut all = vec![have, none];

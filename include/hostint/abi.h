@@ -258,7 +258,9 @@ struct latency_event {
 	__u32 queue_bytes;
 	__u8 ip[20]; /* as received; vxlan-gpe: the inner header */
 	__u8 l4[20]; /* as received; extension-udp, vxlan-gpe: the inner header */
-	__u32 has_queue;
+	__u8 has_queue;
+	__u8 by_nic; /* now_ns is the network card's time */
+	__u16 zero;
 };
 
 struct loss_event {

@@ -45,6 +45,9 @@ enum sink_counter {
 	COUNT_SINK_LEASE_FORGED,     /* lease questions whose tag is wrong */
 	COUNT_SINK_LEASE_CLOSING,    /* lease questions not answered, because the sink is about to be detached */
 	COUNT_SINK_LEASE_FULL,       /* lease questions not answered for lack of room */
+	COUNT_SINK_NIC_STAMPED,      /* arrival by the network card's clock */
+	COUNT_SINK_NIC_NONE,         /* by the kernel's clock, as the driver gave no time */
+	COUNT_SINK_NIC_OFF,          /* by the kernel's clock, as the card's time cannot be */
 	COUNT_SINK_MAX,
 };
 

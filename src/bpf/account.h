@@ -21,7 +21,7 @@ __noinline int send_latency(__u32 reasons)
 	e->l4_len = p->at.family == 4 ? p->l4_len : 0;
 	e->bucket = p->news.bucket;
 	e->key = p->facts.key;
-	e->now_ns = p->facts.now;
+	e->now_ns = nic_stamps && p->nic_ns ? p->nic_ns : p->facts.now;
 	e->latency_ns = p->facts.latency_ns;
 	e->ifindex = p->facts.ifindex;
 	e->source_node = p->facts.source_node;
@@ -39,8 +39,27 @@ __noinline int send_latency(__u32 reasons)
 	else
 		__builtin_memcpy(e->l4, &p->l4, TCP_BASE_LEN);
 	e->has_queue = p->has_queue;
+	e->by_nic = nic_stamps && p->nic_ns;
+	e->zero = 0;
 	send_event(e);
 	return 0;
+}
+
+/* The arrival that latency is reckoned from. Deadlines go by the kernel's clock, whatever the card says. */
+static __always_inline __u64 arrival_ns(struct tagged_packet *p, const struct host_settings *host)
+{
+	__u64 stamp = p->nic_ns;
+
+	if (!nic_stamps)
+		return p->facts.now;
+	p->nic_ns = stamp ? nic_arrival(stamp, p->facts.now, host->tai_offset_s) : 0;
+	if (p->nic_ns)
+		count_sink(COUNT_SINK_NIC_STAMPED, 1, p->frame_len);
+	else if (stamp)
+		count_sink(COUNT_SINK_NIC_OFF, 1, p->frame_len);
+	else
+		count_sink(COUNT_SINK_NIC_NONE, 1, p->frame_len);
+	return p->nic_ns ? p->nic_ns : p->facts.now;
 }
 
 /* What account_for says besides the reasons of news. */
@@ -79,7 +98,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	p->facts.ifindex = ifindex;
 	p->facts.now = now_ns(host);
-	p->facts.latency_ns = (__u32)p->facts.now - p->facts.ingress_ts;
+	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
 	p->facts.wire_bytes = p->at.ip_len;
 	p->facts.bytes = p->orig_len + (p->facts.count - 1) * p->headers_len;
 	__builtin_memset(&p->news, 0, sizeof(p->news));

@@ -29,6 +29,7 @@
 #include "int_read.h"
 #include "plain_packet.h"
 #include "int_pull.h"
+#include "nic_stamp.h"
 #include "account.h"
 #include "pull_xdp.h"
 #include "vlan_aside.h"
@@ -88,7 +89,7 @@ __noinline int strip_skb(struct __sk_buff *ctx)
 	return set && p ? pull_skb(ctx, p, set) : NOT_PULLED;
 }
 
-static __always_inline int sink_frame(struct xdp_md *ctx, bool locked)
+static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bool locked)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct tagged_packet *p;
@@ -111,6 +112,8 @@ static __always_inline int sink_frame(struct xdp_md *ctx, bool locked)
 	default:
 		return XDP_PASS;
 	}
+	if (by != STAMPED_BY_KERNEL)
+		p->nic_ns = nic_stamp(ctx, by);
 	switch (measure(ctx->ingress_ifindex, set, p, locked)) {
 	case MEASURED_STRIP:
 		break;
@@ -171,7 +174,7 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 SEC("xdp")
 int sink(struct xdp_md *ctx)
 {
-	return sink_frame(ctx, false);
+	return sink_frame(ctx, STAMPED_BY_KERNEL, false);
 }
 
 /* tcx ingress: for veth and containers, where superpackets arrive whole. */
@@ -185,11 +188,26 @@ int sink_tc(struct __sk_buff *ctx)
 SEC("?xdp")
 int sink_locked(struct xdp_md *ctx)
 {
-	return sink_frame(ctx, true);
+	return sink_frame(ctx, STAMPED_BY_KERNEL, true);
 }
 
 SEC("?tc")
 int sink_tc_locked(struct __sk_buff *ctx)
 {
 	return sink_skb(ctx, true);
+}
+
+/* Bound to one device, whose driver is asked (6.3). */
+SEC("?xdp")
+int sink_nic(struct xdp_md *ctx)
+{
+	leave_room_to_grow();
+	return sink_frame(ctx, STAMPED_BY_NIC, false);
+}
+
+/* The same for BPF_PROG_RUN, which takes no program that is bound: tests put the stamp before the packet. */
+SEC("?xdp")
+int sink_nic_by_metadata(struct xdp_md *ctx)
+{
+	return sink_frame(ctx, STAMPED_BY_METADATA, false);
 }

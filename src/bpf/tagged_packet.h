@@ -33,6 +33,7 @@ struct tagged_packet {
 	__u32 egress_ts;
 	__u16 ingress_port;
 	__u16 headers_len; /* vxlan-gpe: IP and L4 headers of each segment */
+	__u64 nic_ns;      /* arrival by the network card's clock; 0: unknown */
 };
 
 enum sink_read {

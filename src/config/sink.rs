@@ -19,6 +19,8 @@ pub struct SinkConfig {
     pub node_id: NodeId,
     pub hook: SinkHook,
     pub xdp_mode: XdpMode,
+    /// The network card says when packets came, where it does.
+    pub nic_timestamps: bool,
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
     pub vxlan_gpe: bool,
@@ -73,6 +75,8 @@ impl SinkOptions {
                 "hook tc has no XDP mode (leave xdp-mode out)",
             ));
         }
+        let nic = self.nic_timestamps.unwrap_or(false);
+        check_nic(nic, self.hook, self.xdp_mode, &mut faults);
         if devs.is_empty() {
             faults.push(missing("dev", "no interface given (try --dev eth0)"));
         }
@@ -123,6 +127,7 @@ impl SinkOptions {
             node_id: NodeId(self.node_id.unwrap_or_default()),
             hook: self.hook.unwrap_or_default(),
             xdp_mode: self.xdp_mode.unwrap_or_default(),
+            nic_timestamps: nic,
             over_tcp_udp: encapsulations.contains(&Encapsulation::OverTcpUdp),
             extension_udp: encapsulations.contains(&Encapsulation::ExtensionUdp),
             vxlan_gpe: encapsulations.contains(&Encapsulation::VxlanGpe),
@@ -153,6 +158,21 @@ impl SinkOptions {
             http: self.http,
             push,
         })
+    }
+}
+
+/// Drivers are asked from where they run the program themselves.
+fn check_nic(nic: bool, hook: Option<SinkHook>, mode: Option<XdpMode>, faults: &mut Vec<Fault>) {
+    if nic && hook == Some(SinkHook::Tc) {
+        faults.push(fault(
+            &["nic-timestamps", "hook"],
+            "the network card's timestamps are for XDP (leave hook tc out)",
+        ));
+    } else if nic && mode == Some(XdpMode::Generic) {
+        faults.push(fault(
+            &["nic-timestamps", "xdp-mode"],
+            "generic XDP has no timestamps of the network card (leave xdp-mode out)",
+        ));
     }
 }
 

@@ -64,6 +64,10 @@ pub struct SinkOptions {
     #[arg(long, value_name = "MODE", hide_possible_values = false)]
     pub xdp_mode: Option<XdpMode>,
 
+    /// Let the network card say when packets came, where its driver does; its clock must be kept to the host's
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub nic_timestamps: Option<bool>,
+
     /// Encapsulations to recognise, separated by commas [default: all of
     /// over-tcp-udp,extension-udp,vxlan-gpe]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]

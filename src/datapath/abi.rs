@@ -12,6 +12,12 @@ pub mod sink_object {
     include!(concat!(env!("OUT_DIR"), "/sink.skel.rs"));
 }
 
+/// Generated: the program that looks at programs bound to an interface.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod bound_object {
+    include!(concat!(env!("OUT_DIR"), "/bound.skel.rs"));
+}
+
 /// Generated: the source's programs and maps.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod source_object {

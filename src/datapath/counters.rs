@@ -62,6 +62,9 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
     COUNT_SINK_LEASE_FORGED "lease_forged" "lease questions with a wrong tag: keys differ, or somebody forges",
     COUNT_SINK_LEASE_CLOSING "lease_closing" "lease questions not answered before detaching",
     COUNT_SINK_LEASE_FULL "lease_full" "lease questions not answered for lack of room",
+    COUNT_SINK_NIC_STAMPED "nic_stamped" "packets whose arrival the network card's clock told (--nic-timestamps)",
+    COUNT_SINK_NIC_NONE "nic_none" "packets stamped by the kernel: the driver gave no time",
+    COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
 };
 
 /// What the source counts.

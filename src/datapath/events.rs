@@ -106,6 +106,7 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
         },
         sink_port: low16(event.ifindex),
         sink_ns: event.now_ns,
+        by_nic: event.by_nic != 0,
         sequence: event.sequence,
         latency_ns: event.latency_ns.into(),
         queue: (event.has_queue != 0).then_some(QueueDepth {

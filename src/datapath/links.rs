@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -190,18 +190,29 @@ pub enum XdpMode {
     Generic,
 }
 
+fn program_info(program: BorrowedFd<'_>) -> io::Result<libbpf_sys::bpf_prog_info> {
+    // SAFETY: plain data; all zeros asks for no lists.
+    let mut info: libbpf_sys::bpf_prog_info = unsafe { std::mem::zeroed() };
+    let mut len = size_of_val(&info) as u32;
+    // SAFETY: info is valid for len bytes.
+    check(unsafe {
+        libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len)
+    })?;
+    Ok(info)
+}
+
+/// What the kernel knows a program by.
+pub(super) fn program_id(program: BorrowedFd<'_>) -> io::Result<u32> {
+    Ok(program_info(program)?.id)
+}
+
 /// A program's name, if we may know.
 pub(super) fn program_name(id: u32) -> Option<String> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) }).ok()?;
     // SAFETY: a new descriptor that nobody else owns.
     let program = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: plain data; all zeros asks for no lists.
-    let mut info: libbpf_sys::bpf_prog_info = unsafe { std::mem::zeroed() };
-    let mut len = size_of_val(&info) as u32;
-    // SAFETY: info is valid for len bytes.
-    check(unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) })
-        .ok()?;
+    let info = program_info(program.as_fd()).ok()?;
     let name: Vec<u8> = info
         .name
         .iter()

@@ -3,6 +3,7 @@
 pub mod abi;
 pub mod attachments;
 pub mod before;
+mod bound;
 pub mod clsact;
 pub mod collectors;
 pub mod counters;

@@ -18,6 +18,8 @@ pub struct Features {
     pub xdp_frags: bool,
     /// bpf_ktime_get_coarse_ns (5.11): the time to a few ms, cheap.
     pub coarse_clock: bool,
+    /// bpf_xdp_metadata_rx_timestamp (6.3): a program is told when a packet came to the network card.
+    pub nic_stamps: bool,
     /// Atomics that fetch (5.12): numbers are taken without a lock.
     pub atomics: bool,
 }
@@ -86,6 +88,7 @@ impl Features {
             kernel_ctx: has_kernel_function(c"bpf_cast_to_kern_ctx"),
             xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
             coarse_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_coarse_ns),
+            nic_stamps: has_kernel_function(c"bpf_xdp_metadata_rx_timestamp"),
             atomics: has_atomics(),
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys};
@@ -13,17 +14,20 @@ use super::abi::{
     sink_grant, sink_settings, token_rate,
 };
 use super::before;
+use super::bound;
 use super::collectors::{self, Collectors};
 use super::grants;
 use super::host::{self, Host};
-use super::links::{Hook, Link, XdpMode, remove_link, xdp_mode, xdp_occupant};
+use super::links::{
+    Hook, Link, LinkState, XdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
+};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use super::sink_links::attached_devs;
 use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
-use crate::os::{clock, ethtool, netdev};
+use crate::os::{clock, ethtool, log, netdev};
 
 // Names of pinned maps.
 pub const SETTINGS_MAP: &str = "sink_settings";
@@ -69,6 +73,7 @@ pub struct Sink {
     /// The flow table was made with this load: flows in it were not seen from their first packet on.
     new_flows: bool,
     events: MapHandle,
+    features: Features,
 }
 
 impl Sink {
@@ -121,6 +126,7 @@ impl Sink {
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
+            features,
         })
     }
 
@@ -167,7 +173,7 @@ impl Sink {
     pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
-            SinkHook::Xdp => self.attach_xdp(pins, dev, config.xdp_mode)?,
+            SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
             SinkHook::Tc => self.attach_tc(pins, dev)?,
         };
         // Where it is attached elsewhere too, both strip until here, and then one does.
@@ -181,7 +187,8 @@ impl Sink {
         Ok(attached)
     }
 
-    fn attach_xdp(&self, pins: &Pins, dev: &str, wanted: WantedMode) -> io::Result<Attached> {
+    fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+        let wanted = config.xdp_mode;
         let ifindex = netdev::index_of(dev)?;
         let hooks: &[Hook] = match wanted {
             WantedMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
@@ -191,7 +198,8 @@ impl Sink {
         let path = pins.link(role(SinkHook::Xdp), dev);
         let before = Link::open(&path)?
             .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == ifindex));
-        if let (true, Some(mode)) = (before, xdp_mode(ifindex))
+        let mode = xdp_mode(ifindex).filter(|_| before);
+        if let Some(mode) = mode
             && matches!(
                 (wanted, mode),
                 (WantedMode::Native, XdpMode::Generic) | (WantedMode::Generic, XdpMode::Native)
@@ -202,12 +210,34 @@ impl Sink {
                 "it is attached in the other XDP mode (try hostint sink --detach first)",
             ));
         }
+        if config.nic_timestamps {
+            let native = hooks.contains(&Hook::XdpNative) && mode != Some(XdpMode::Generic);
+            match self.attach_bound(pins, &path, ifindex, native) {
+                Ok(()) => return Ok(Attached::XdpNic),
+                Err(why) => log::warning(format_args!(
+                    "{dev}: the kernel's clock stamps, not the network card's: {why}"
+                )),
+            }
+        }
         Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
         match xdp_mode(ifindex) {
             Some(XdpMode::Native) => Ok(Attached::XdpNative),
             Some(XdpMode::Generic) => Ok(Attached::XdpGeneric),
             None => Err(io::Error::other("the program is attached but not active")),
         }
+    }
+
+    /// The program that is told when packets came to the network card. It must not get anywhere else than to native
+    /// XDP of its own interface, which the kernel does not see to when it replaces another one.
+    fn attach_bound(&self, pins: &Pins, path: &Path, ifindex: u32, native: bool) -> io::Result<()> {
+        if !native {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its driver is asked in native XDP only",
+            ));
+        }
+        let program = bound::load(pins, ifindex, self.features)?;
+        Link::attach(path, program.as_fd(), ifindex, &[Hook::XdpNative])
     }
 
     /// Before all other programs: they see packets as they were sent.
@@ -242,7 +272,10 @@ impl Sink {
 }
 
 /// The programs as this kernel takes them.
-fn open(object: &mut MaybeUninit<OpenObject>, features: Features) -> io::Result<OpenSinkSkel<'_>> {
+pub(super) fn open(
+    object: &mut MaybeUninit<OpenObject>,
+    features: Features,
+) -> io::Result<OpenSinkSkel<'_>> {
     let mut open = SinkSkelBuilder::default()
         .open(object)
         .map_err(io::Error::other)?;
@@ -344,6 +377,8 @@ fn thresholds(edge: i32) -> (i32, i32) {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Attached {
     XdpNative,
+    /// The same, by the program that is told when packets came to the network card.
+    XdpNic,
     XdpGeneric,
     Tcx,
 }
@@ -356,6 +391,13 @@ pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
         return None;
     }
     ethtool::feature(&dev, ethtool::GRO).ok()
+}
+
+/// Whether a sink's program asks the network card when packets came; `None` where it cannot, or we may not know.
+pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
+    let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(XdpMode::Native);
+    let name = program_name(link.program).filter(|_| native)?;
+    Some(name == "sink_nic")
 }
 
 /// A hook's name in pins.

@@ -32,6 +32,8 @@ pub struct LatencyEvent {
     pub sink_port: u16,
     /// Arrival, nanoseconds since the Unix epoch.
     pub sink_ns: u64,
+    /// By the network card's clock.
+    pub by_nic: bool,
     /// The flow's sequence number, from the INT block.
     pub sequence: u32,
     pub latency_ns: i64,

@@ -1,9 +1,9 @@
 //! Makes a report's content from a sink event.
 
 use crate::model::{
-    Body, ClockState, DropSummary, Encapsulation, Flags, FlowSummary, Hop, HopStack, HwId,
-    LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket,
-    SinkEvent, SummaryEvent, Vlans,
+    Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, FlowSummary, Hop, HopStack,
+    HwId, LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion,
+    ReportedPacket, SinkEvent, SummaryEvent, Vlans,
 };
 
 /// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
@@ -29,12 +29,18 @@ impl Builder {
     ///
     /// `None` for a gap, which is no news yet.
     pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
-        let (body, dropped) = match event {
-            SinkEvent::Latency(event) => (Body::Latency(self.latency(event, now_ns)), false),
-            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true),
+        let (body, dropped, by_nic) = match event {
+            SinkEvent::Latency(event) => {
+                let body = Body::Latency(self.latency(event, now_ns));
+                (body, false, event.by_nic)
+            }
+            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true, false),
             SinkEvent::Gap(_) => return None,
         };
-        Some(self.observation(body, dropped))
+        Some(Observation {
+            clock: self.clock(by_nic),
+            ..self.observation(body, dropped)
+        })
     }
 
     /// A flow's totals to report, at `now_ns` since the Unix epoch.
@@ -63,6 +69,19 @@ impl Builder {
             clock: self.clock,
             body,
         }
+    }
+
+    /// The network card stamped this packet itself. Whether its clock is synchronised, nobody says: it is near the
+    /// host's.
+    fn clock(&self, by_nic: bool) -> Option<ClockState> {
+        self.clock.map(|clock| ClockState {
+            source: if by_nic {
+                ClockSource::Nic
+            } else {
+                clock.source
+            },
+            ..clock
+        })
     }
 
     fn latency(&self, event: &LatencyEvent, now_ns: u64) -> LatencyReport {

@@ -44,6 +44,9 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
         if let Some(way) = at.superpackets {
             write!(f, ", superpackets {way}")?;
         }
+        if at.nic_timestamps == Some(true) {
+            write!(f, ", network card's timestamps where it gives them")?;
+        }
         writeln!(f)?;
     }
     Ok(())

@@ -33,6 +33,7 @@ fn attachment(dev: &str, hook: &'static str, mode: &'static str) -> Attachment {
         encapsulation: None,
         superpackets: None,
         gro: None,
+        nic_timestamps: None,
     }
 }
 

@@ -174,6 +174,7 @@ fn leave_nothing(pins: &Pins) {
 fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {
     Ok(match sink.attach(pins, dev, config).map_err(advise)? {
         Attached::XdpNative => "native XDP",
+        Attached::XdpNic => "native XDP, network card's timestamps",
         Attached::XdpGeneric => "generic XDP",
         Attached::Tcx => "tc, tcx",
     })

@@ -120,7 +120,9 @@ impl Done<'_> {
         let (pins, sink, before) = (self.pins, self.sink, self.before);
         for dev in &now.config.devs {
             let known = before.config.devs.contains(dev);
-            if known && now.config.hook == before.config.hook {
+            let same = now.config.hook == before.config.hook
+                && now.config.nic_timestamps == before.config.nic_timestamps;
+            if known && same {
                 continue;
             }
             // Noted first: half of it may be done when it fails.

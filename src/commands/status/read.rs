@@ -158,7 +158,8 @@ pub fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
         let Some(link) = Link::open(&pins.link(&role, &dev))? else {
             continue;
         };
-        let ifindex = link.state()?.ifindex;
+        let state = link.state()?;
+        let ifindex = state.ifindex;
         if ifindex == 0 {
             continue;
         }
@@ -175,6 +176,7 @@ pub fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
             superpackets: None,
             encapsulation: None,
             gro: sink::veth_gro(hook, ifindex),
+            nic_timestamps: sink::asks_nic(hook, state),
         });
     }
     Ok(found)
@@ -265,6 +267,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
                 _ => "clsact",
             },
             gro: None,
+            nic_timestamps: None,
             superpackets: Some(superpackets_of(&info).name()),
             encapsulation: Some(match encapsulation_of(info.encapsulation) {
                 Some(Encapsulation::ExtensionUdp) => {

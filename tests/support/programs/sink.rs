@@ -40,6 +40,8 @@ pub struct Sizes {
     pub grants: u32,
     /// The kernel has atomics that fetch (5.12).
     pub atomics: bool,
+    /// The network card stamps packets, in the metadata before them.
+    pub nic: bool,
 }
 
 impl Default for Sizes {
@@ -49,6 +51,7 @@ impl Default for Sizes {
             ring_bytes: 4 << 20,
             grants: lease_constant::LEASE_PAIRS.0,
             atomics: true,
+            nic: false,
         }
     }
 }
@@ -56,6 +59,7 @@ impl Default for Sizes {
 pub struct Sink {
     skel: SinkSkel<'static>,
     atomics: bool,
+    nic: bool,
     pub clock: Clock,
 }
 
@@ -114,6 +118,7 @@ impl Sink {
         rodata.have_xdp_frags = features.xdp_frags;
         rodata.have_coarse_clock = features.coarse_clock;
         rodata.software_version = 0x0304;
+        rodata.nic_stamps = sizes.nic;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
@@ -125,12 +130,14 @@ impl Sink {
         open.progs.sink_tc.set_autoload(atomics);
         open.progs.sink_locked.set_autoload(!atomics);
         open.progs.sink_tc_locked.set_autoload(!atomics);
+        open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
         let sink = Sink {
             skel,
             atomics,
+            nic: sizes.nic,
             clock,
         };
         sink.allow(Ipv4Addr::UNSPECIFIED, 0);
@@ -196,7 +203,9 @@ impl Sink {
     }
 
     pub fn program(&self) -> &ProgramMut<'_> {
-        if self.atomics {
+        if self.nic {
+            &self.skel.progs.sink_nic_by_metadata
+        } else if self.atomics {
             &self.skel.progs.sink
         } else {
             &self.skel.progs.sink_locked
@@ -205,6 +214,18 @@ impl Sink {
 
     pub fn run(&self, frame: &[u8]) -> Ran {
         run(self.program(), frame, None)
+    }
+
+    /// With these eight bytes of metadata before the packet, the network card's stamp.
+    pub fn run_stamped(&self, stamp: u64, frame: &[u8]) -> Ran {
+        let bytes = [&stamp.to_ne_bytes(), frame].concat();
+        // struct xdp_md: data, data_end, and four more that the kernel fills.
+        let mut context = [0; 24];
+        context[..4].copy_from_slice(&8u32.to_ne_bytes());
+        context[4..8].copy_from_slice(&(bytes.len() as u32).to_ne_bytes());
+        let mut ran = run(self.program(), &bytes, Some(&mut context));
+        ran.bytes.drain(..8);
+        ran
     }
 
     /// As TC ingress sees it.
