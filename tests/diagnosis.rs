@@ -120,6 +120,7 @@ fn attachment() -> Attachment {
         encapsulation: None,
         superpackets: None,
         gro: None,
+        nic_timestamps: None,
     }
 }
 

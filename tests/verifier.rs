@@ -39,6 +39,7 @@ mod root {
             xdp_frags: false,
             coarse_clock: false,
             nic_stamps: false,
+            blinding: false,
             atomics: false,
         };
         let mut all = vec![have, none];

@@ -1118,7 +1118,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --help --version"
+            opts="-h -V --config --detach --now --dev --node-id --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1142,6 +1142,10 @@ _hostint() {
                     ;;
                 --xdp-mode)
                     COMPREPLY=($(compgen -W "auto native generic" -- "${cur}"))
+                    return 0
+                    ;;
+                --nic-timestamps)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --encap)

@@ -41,6 +41,8 @@ tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where super
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l xdp-mode -d 'How to attach the XDP program [default: auto]' -r -f -a "auto\t'native, else generic'
 native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink" -l nic-timestamps -d 'Let the network card say when packets came, where its driver does; its clock must be kept to the host\'s' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: all of over-tcp-udp,extension-udp,vxlan-gpe]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that the mark consists of [default: 0x01]' -r

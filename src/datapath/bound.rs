@@ -27,9 +27,7 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
     if !features.nic_stamps {
         return Err(refused("the kernel asks no driver (6.3 or newer does)"));
     }
-    // Then the kernel moves programs after it verified them. In other network namespaces it does not tell.
-    let hardened = std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden");
-    if hardened.is_ok_and(|level| level.trim() == "2") {
+    if features.blinding {
         return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
     }
     let mut object = MaybeUninit::uninit();

@@ -20,6 +20,8 @@ pub struct Features {
     pub coarse_clock: bool,
     /// bpf_xdp_metadata_rx_timestamp (6.3): a program is told when a packet came to the network card.
     pub nic_stamps: bool,
+    /// net.core.bpf_jit_harden is 2, as far as we may see it: the kernel moves programs after it verified them.
+    pub blinding: bool,
     /// Atomics that fetch (5.12): numbers are taken without a lock.
     pub atomics: bool,
 }
@@ -89,6 +91,8 @@ impl Features {
             xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
             coarse_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_coarse_ns),
             nic_stamps: has_kernel_function(c"bpf_xdp_metadata_rx_timestamp"),
+            blinding: std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden")
+                .is_ok_and(|level| level.trim() == "2"),
             atomics: has_atomics(),
         }
     }

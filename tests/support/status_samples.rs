@@ -76,6 +76,7 @@ fn attachment() -> Attachment {
         encapsulation: None,
         superpackets: None,
         gro: None,
+        nic_timestamps: None,
     }
 }
 
@@ -94,6 +95,7 @@ fn sink() -> SinkStatus {
             attachment(),
             Attachment {
                 gro: Some(true),
+                nic_timestamps: Some(true),
                 ..attachment()
             },
         ],
