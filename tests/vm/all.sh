@@ -1,5 +1,5 @@
 #!/bin/bash
-# The programs' own tests, VLAN devices and virtio-net cards under other kernels: all.sh DIR KERNEL...   (kernels by kernels.sh DIR)
+# The programs' own tests, VLAN devices, virtio-net cards and programs bound to an interface under other kernels: all.sh DIR KERNEL...   (kernels by kernels.sh DIR)
 # TESTS names the test files, all that need nothing but the kernel by default.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -27,6 +27,7 @@ for kernel in "$@"; do
 		done
 		tests/vm/vlan.sh "$2" || code=1
 		tests/vm/virtio.sh "$2" || code=1
+		tests/vm/nic.sh "$2" || code=1
 		exit $code' all.sh "$(echo $binaries)" "$hostint" || code=1
 done
 [ $code = 0 ] && echo "all.sh: all passed on $*"

@@ -71,6 +71,14 @@ plain="sink attached to e0 (native XDP)"
 
 make_hosts
 flags=--nic-timestamps
+if ! grep -q bpf_xdp_metadata_rx_timestamp /proc/kallsyms; then
+	sink "network card's: the kernel asks no driver" "$hostint"
+	await_said "sink attached to e0 (native XDP)"
+	end TERM
+	ip -n vb link del e0
+	step "a kernel that has no such programs: the kernel's clock stamps"
+	exit 0
+fi
 sink "$nic" "$hostint"
 is_bound "attached" True
 source_on

@@ -44,5 +44,6 @@ run_case() { # sentence, sink's flags, source's flags
 run_case "native XDP, superpackets" "--xdp-mode native" ""
 run_case "native XDP, over-tcp-udp" "--xdp-mode native" "--superpackets skip"
 run_case "native XDP, extension-udp" "--xdp-mode native" "--encap extension-udp --superpackets skip"
+run_case "native XDP, network card's timestamps, of which there are none" "--xdp-mode native --nic-timestamps" ""
 run_case "generic XDP, superpackets" "--xdp-mode generic" ""
 echo "virtio.sh: all passed"
