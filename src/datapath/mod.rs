@@ -22,6 +22,7 @@ pub mod pins;
 pub mod probe;
 pub mod sink;
 pub mod sink_links;
+mod sink_settings;
 pub mod source;
 pub mod source_settings;
 mod stage;

@@ -10,8 +10,8 @@ use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys
 
 use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
 use super::abi::{
-    MAX_EDGES, address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow,
-    sink_grant, sink_settings, token_rate,
+    address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
+    sink_settings,
 };
 use super::before;
 use super::bound;
@@ -26,6 +26,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use super::sink_links::attached_devs;
+use super::sink_settings::settings_of;
 use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
 use crate::os::{clock, ethtool, log, netdev};
 
@@ -52,9 +53,6 @@ pub const MAPS: [&str; 10] = [
 
 /// Later than any packet: no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
-
-/// Times as many of all sources together as of one.
-const TOTAL: u64 = 5;
 
 /// The loaded sink.
 pub struct Sink {
@@ -309,55 +307,6 @@ pub fn try_to_load() -> io::Result<()> {
     Ok(())
 }
 
-/// The kernel half's form of settings.
-fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> sink_settings {
-    let mut flags = flags;
-    for (on, flag) in [
-        (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
-        (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
-        (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
-        (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
-        (config.strict, sink_flag::SINK_STRICT),
-    ] {
-        if on {
-            flags |= flag.0;
-        }
-    }
-    let mut settings = sink_settings {
-        report_period_ns: config.report_period.as_ns(),
-        loss_timeout_ns: config.loss_timeout.as_ns(),
-        bucket_hold_ns: config.bucket_hold.as_ns(),
-        started_ns,
-        flags,
-        extension_port: config.extension_port.to_be(),
-        tos_value: config.mark.tos_value(),
-        tos_mask: config.mark.tos_mask(),
-        edge_count: config.latency_buckets_ns.len() as u32,
-        edge_up: [i32::MAX; MAX_EDGES],
-        edge_down: [i32::MAX; MAX_EDGES],
-        report_bytes: config.report_bytes(),
-        new_flows_source: rate(config.max_new_flows),
-        new_flows_total: rate(config.max_new_flows * TOTAL),
-        reports_source: rate(config.max_reports),
-        reports_total: rate(config.max_reports * TOTAL),
-    };
-    for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
-        (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
-    }
-    settings
-}
-
-/// So many a second, and a second's worth at once; 0: without limit.
-fn rate(per_second: u64) -> token_rate {
-    match 1_000_000_000u64.checked_div(per_second) {
-        Some(interval_ns) => token_rate {
-            interval_ns: interval_ns.max(1),
-            burst_ns: 1_000_000_000,
-        },
-        None => token_rate::default(),
-    }
-}
-
 /// Major and minor version, as lease answers state them.
 fn software_version() -> u16 {
     let part = |text: &str| text.parse::<u8>().unwrap_or_default();
@@ -365,12 +314,6 @@ fn software_version() -> u16 {
         part(env!("CARGO_PKG_VERSION_MAJOR")),
         part(env!("CARGO_PKG_VERSION_MINOR")),
     ])
-}
-
-/// Where a bucket's edge is crossed downwards and upwards: an eighth to either side, so that a flow whose
-/// latency lies at the edge does not flap.
-fn thresholds(edge: i32) -> (i32, i32) {
-    (edge - edge / 8, edge.saturating_add(edge / 8))
 }
 
 /// How the program came to its hook.

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The programs' own tests, VLAN devices, virtio-net cards and programs bound to an interface under other kernels: all.sh DIR KERNEL...   (kernels by kernels.sh DIR)
+# The programs' own tests, VLAN devices, virtio-net cards and programs bound to an interface under other kernels:
+# all.sh DIR KERNEL...   (kernels by kernels.sh DIR)
 # TESTS names the test files, all that need nothing but the kernel by default.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
