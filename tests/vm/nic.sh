@@ -48,9 +48,9 @@ await_said() {
 	fail "the sink never says: $1"
 }
 end() { kill "-$1" $pid; wait $pid || true; }
-is_bound() { # sentence, yes or no: the status says it too
+is_bound() { # sentence, True or False, whose status says so (only what that version attached)
 	local name
-	name=$(ip netns exec vb "$hostint" status --json | python3 -c '
+	name=$(ip netns exec vb "${3:-$hostint}" status --json | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["sink"]["attachments"][0].get("nic_timestamps"))')
 	[ "$name" = "$2" ] || fail "$1: nic_timestamps is $name, not $2"
@@ -179,7 +179,7 @@ if [ -n "$before" ]; then
 	end TERM
 	step "the upgrade puts a bound program in the place of one that is not"
 	flags= sink "sink attached" "$before"
-	is_bound "gone back" False
+	is_bound "gone back" False "$before"
 	end TERM
 	step "and the way back"
 	sink "$nic" "$hostint"
