@@ -45,9 +45,9 @@ static __always_inline __u64 nic_arrival(__u64 stamp, __u64 now, __s32 tai_offse
 }
 
 /*
- * Never run. The kernel forgets to tell the device when it moves a program that is bound to one, as it does when the
- * verifier makes it longer than its pages; the device's end is the kernel's then. The verifier takes this out before,
- * so that there is room. The loader looks whether the program was moved all the same.
+ * Never run: the verifier takes it out before it adds anything, and what is left is room. A program that outgrows its
+ * pages is moved, which kernels up to now do not note where it is bound to a device; when the device goes, they follow
+ * the old place. The loader looks whether this was moved all the same.
  */
 #define leave_room_to_grow()                                                                      \
 	do {                                                                                      \
