@@ -110,11 +110,11 @@ mod root {
         };
         for case in [
             case("just now", -1_000, 37, nic),
-            case("after a wait of 90 ms", -90 * ms, 37, nic),
+            case("after a wait of 80 ms", -80 * ms, 37, nic),
             case("too long ago", -100 * ms, 37, off),
             case("to come", 50 * ms, 37, off),
             case("TAI, just now", tai - 1_000, 37, nic),
-            case("TAI, after a wait", tai - 90 * ms, 37, nic),
+            case("TAI, after a wait", tai - 80 * ms, 37, nic),
             case("TAI, too long ago", tai - 100 * ms, 37, off),
             case("TAI, to come", tai + 50 * ms, 37, off),
             case("TAI, which the kernel was not told of", tai, 0, off),
@@ -128,8 +128,15 @@ mod root {
             ),
         ] {
             let sink = sink(case.tai_offset_s);
-            let stamp = sink.clock.now_ns().wrapping_add_signed(case.ahead_ns);
-            let arrival = check(&sink, stamp, case.tai_offset_s, case.name);
+            // Again, should the machine have been busy meanwhile.
+            let arrival = loop {
+                let begin = sink.clock.now_ns();
+                let stamp = begin.wrapping_add_signed(case.ahead_ns);
+                let arrival = check(&sink, stamp, case.tai_offset_s, case.name);
+                if sink.clock.now_ns() - begin < 10_000_000 {
+                    break arrival;
+                }
+            };
             assert!((case.expected)(arrival), "{}: {arrival:?}", case.name);
         }
     }
