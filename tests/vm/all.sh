@@ -27,8 +27,8 @@ for kernel in "$@"; do
 			grep -E "^test result" /tmp/out
 		done
 		tests/vm/vlan.sh "$2" || code=1
-		tests/vm/virtio.sh "$2" || code=1
 		tests/vm/nic.sh "$2" || code=1
+		tests/vm/virtio.sh "$2" || code=1
 		exit $code' all.sh "$(echo $binaries)" "$hostint" || code=1
 done
 [ $code = 0 ] && echo "all.sh: all passed on $*"
