@@ -1,10 +1,12 @@
-//! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines]`. Needs no
+//! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines] [history]`. Needs no
 //! privileges; as root sockets have room for more.
 
+use std::fs;
 use std::hint::black_box;
 use std::io::IoSlice;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,13 +14,28 @@ use hostint::collector::{Exporters, Listener, decode};
 use hostint::model::{Arrival, Record};
 use hostint::os::clock;
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
+use serde_json::Value;
 
+#[path = "support/collector.rs"]
+mod collector;
 #[allow(dead_code)] // the tests use the rest
 #[path = "../tests/golden/mod.rs"]
 mod golden;
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/support/random.rs"]
+mod random;
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/support/synthetic.rs"]
+mod synthetic;
+
+use collector::Collector;
+use synthetic::Synthetic;
 
 const ROUNDS: usize = 7;
 const ROUND: Duration = Duration::from_millis(300);
+
+/// Longer than minutes are: they are rolled up meanwhile.
+const HISTORY: Duration = Duration::from_secs(75);
 
 /// Which report, and the datagram that has it.
 const FORMATS: [(&str, &str); 8] = [
@@ -111,9 +128,9 @@ fn line_rates() {
     }
 }
 
-/// Sends so many reports a second in all from eight addresses, numbered each by itself; the kernel cuts what is sent at
-/// once into datagrams, which is cheap for the sender.
-fn send(to: SocketAddrV4, rate: u64, time: Duration) -> u64 {
+/// Sends so many reports a second in all from eight addresses, numbered each by itself: these datagrams, again and again;
+/// the kernel cuts what is sent at once into them, which is cheap for the sender.
+fn send(to: SocketAddrV4, rate: u64, time: Duration, datagrams: &[Vec<u8>]) -> u64 {
     const AT_ONCE: usize = 32;
     let mut sockets: Vec<_> = (1..=8)
         .map(|host| {
@@ -121,11 +138,9 @@ fn send(to: SocketAddrV4, rate: u64, time: Duration) -> u64 {
             (socket, 0_u32)
         })
         .collect();
-    let template = golden::udp_payload("hostint_report_l4_udp");
-    let mut datagrams = template.repeat(AT_ONCE);
-    let size = template.len() as u16;
     let to = SockaddrIn::from(to);
     let (begin, mut sent) = (Instant::now(), 0_u64);
+    let (mut next, mut bytes) = (0, Vec::new());
     while begin.elapsed() < time {
         let due = (begin.elapsed().as_secs_f64() * rate as f64) as u64;
         if sent >= due {
@@ -133,19 +148,29 @@ fn send(to: SocketAddrV4, rate: u64, time: Duration) -> u64 {
             continue;
         }
         for (socket, number) in &mut sockets {
-            for datagram in datagrams.chunks_mut(template.len()) {
+            bytes.clear();
+            let size = datagrams[next].len();
+            for _ in 0..AT_ONCE {
+                let datagram = &datagrams[next];
+                // Only the last one may be shorter.
+                if datagram.len() != size {
+                    break;
+                }
+                let at = bytes.len();
+                bytes.extend_from_slice(datagram);
                 *number += 1;
-                datagram[4..8].copy_from_slice(&number.to_be_bytes());
+                bytes[at + 4..at + 8].copy_from_slice(&number.to_be_bytes());
+                next = (next + 1) % datagrams.len();
+                sent += 1;
             }
-            let bytes = sendmsg(
+            let taken = sendmsg(
                 socket.as_raw_fd(),
-                &[IoSlice::new(&datagrams)],
-                &[ControlMessage::UdpGsoSegments(&size)],
+                &[IoSlice::new(&bytes)],
+                &[ControlMessage::UdpGsoSegments(&(size as u16))],
                 MsgFlags::empty(),
                 Some(&to),
             );
-            assert_eq!(bytes.unwrap(), datagrams.len());
-            sent += AT_ONCE as u64;
+            assert_eq!(taken.unwrap(), bytes.len());
         }
     }
     sent
@@ -159,7 +184,11 @@ fn receive(receivers: usize, rate: u64) {
     };
     let reception = listener.start(64 << 20, clock::realtime_ns).unwrap();
     let time = Duration::from_secs(4);
-    let sender = thread::spawn(move || (Instant::now(), send(address, rate, time), Instant::now()));
+    let datagrams = [golden::udp_payload("hostint_report_l4_udp")];
+    let sender = thread::spawn(move || {
+        let begin = Instant::now();
+        (begin, send(address, rate, time, &datagrams), Instant::now())
+    });
     let mut exporters = Exporters::default();
     let cpu = clock::thread_cpu_ns();
     while !reception.is_done() {
@@ -206,10 +235,78 @@ fn receive_rates() {
     }
 }
 
-const SECTIONS: [(&str, fn()); 3] = [
+/// Received, decoded and kept in the history by a collector of its own, while this process sends.
+fn history(flows: usize, rate: u64) {
+    let folder = std::env::var_os("HOSTINT_BENCH_DIR");
+    let folder = folder.map_or(Path::new(env!("CARGO_TARGET_TMPDIR")).into(), PathBuf::from);
+    let folder = folder.join(format!("collect-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let store = folder.join("history.db");
+    let collector = Collector::start(store.to_str().unwrap());
+    let SocketAddr::V4(address) = collector.reports else {
+        return;
+    };
+    let mut network = Synthetic::new(1, 30, flows);
+    // Each flow has several, lest its sequence stands still.
+    let datagrams: Vec<_> = (0..flows.max(200_000))
+        .map(|n| network.report(n % flows, n as u64 * 1000).datagram())
+        .collect();
+    let before = collector.cpu_by_thread();
+    let begin = Instant::now();
+    let sent = send(address, rate, HISTORY, &datagrams);
+    let seconds = begin.elapsed().as_secs_f64();
+    let settled = |status: &Value| {
+        let count = |name: &str| status[name].as_u64().unwrap();
+        let kept = count("stored") + count("rolled_up_only") + count("store_drops");
+        let read = count("reports") + count("socket_drops") + count("queue_drops");
+        read == sent && kept == count("reports")
+    };
+    while !settled(&collector.status()) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let (status, cpu) = (collector.status(), collector.cpu_by_thread());
+    collector.end();
+    fs::remove_dir_all(&folder).unwrap();
+    let threads: Vec<_> = cpu
+        .iter()
+        .map(|(name, spent)| (name, *spent - before.get(name).copied().unwrap_or_default()))
+        .filter(|(_, spent)| spent.as_secs_f64() > 0.01 * seconds)
+        .map(|(name, spent)| format!("{name} {:.0} %", 100.0 * spent.as_secs_f64() / seconds))
+        .collect();
+    let count = |name: &str| status[name].as_u64().unwrap();
+    println!(
+        "| {flows} | {:.0} k/s | {} | {} | {} | {:.0} k/s | {:.0} k/s | {} | {} |",
+        sent as f64 / seconds / 1e3,
+        count("reports"),
+        count("socket_drops"),
+        count("queue_drops"),
+        count("stored") as f64 / seconds / 1e3,
+        count("rolled_up_only") as f64 / seconds / 1e3,
+        count("store_drops"),
+        threads.join(", "),
+    );
+}
+
+fn history_rates() {
+    println!(
+        "\nhistory: received by `hostint collect --output /dev/null --store FILE` for {HISTORY:?}\n"
+    );
+    println!(
+        "| flows | sent | read | dropped by sockets | at the queue | stored | in figures only | not stored | CPU by thread |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for flows in [1_000, 10_000, 100_000] {
+        for rate in [100_000, 300_000] {
+            history(flows, rate);
+        }
+    }
+}
+
+const SECTIONS: [(&str, fn()); 4] = [
     ("decode", decode_rates),
     ("receive", receive_rates),
     ("lines", line_rates),
+    ("history", history_rates),
 ];
 
 fn main() {

@@ -2,15 +2,15 @@
 //! `cargo bench --bench sizing -- [model] [load]`. Needs no privileges; as root sockets have room for more.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+#[path = "support/collector.rs"]
+mod collector;
 #[allow(dead_code)] // the tests use the rest
 #[path = "../tests/support/random.rs"]
 mod random;
@@ -22,6 +22,7 @@ mod simulation;
 #[path = "../tests/support/synthetic.rs"]
 mod synthetic;
 
+use collector::Collector;
 use report_rules::Rules;
 use simulation::{PROFILES, Profile, simulate};
 use synthetic::Synthetic;
@@ -60,88 +61,6 @@ fn model() {
     }
 }
 
-/// `hostint collect` on loopback.
-struct Collector {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    reports: SocketAddr,
-    http: SocketAddr,
-}
-
-impl Collector {
-    fn start(store: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hostint"))
-            .args([
-                "collect",
-                "--listen",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-            ])
-            .args(["--output", "/dev/null", "--store", store])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut address = |words: &str, behind: &str| {
-            let mut line = String::new();
-            while !line.contains(words) {
-                line.clear();
-                assert_ne!(log.read_line(&mut line).unwrap(), 0, "never said {words}");
-            }
-            line.trim().rsplit(behind).next().unwrap().parse().unwrap()
-        };
-        let reports = address("collecting on ", " ");
-        let http = address("serving http://", "/");
-        Self {
-            child,
-            log,
-            reports,
-            http,
-        }
-    }
-
-    fn status(&self) -> Value {
-        let mut stream = TcpStream::connect(self.http).unwrap();
-        write!(
-            stream,
-            "GET /api/status HTTP/1.0\r\nHost: {}\r\n\r\n",
-            self.http
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
-    }
-
-    /// CPU time so far.
-    fn cpu(&self) -> Duration {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap()
-            .split_whitespace()
-            .collect();
-        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        Duration::from_millis(ticks * 10)
-    }
-
-    /// Ends it, so that all is written.
-    fn end(mut self) {
-        use nix::sys::signal::{Signal, kill};
-        kill(
-            nix::unistd::Pid::from_raw(self.child.id() as i32),
-            Signal::SIGTERM,
-        )
-        .unwrap();
-        let mut rest = String::new();
-        let _ = self.log.read_to_string(&mut rest);
-        assert!(self.child.wait().unwrap().success(), "{rest}");
-    }
-}
-
 /// Paced reports about so many flows; how many were sent.
 fn offer(to: SocketAddr, rate: f64, flows: usize) -> u64 {
     let mut synthetic = Synthetic::new(1, OFFERED_HOSTS as u32, flows);
@@ -177,18 +96,22 @@ fn load_of(profile: &Profile, folder: &Path, history: bool) {
     } else {
         "none"
     });
-    let (begun, cpu) = (Instant::now(), collector.cpu());
+    let cpu = || collector.cpu_by_thread().values().sum::<Duration>();
+    let (begun, cpu_before) = (Instant::now(), cpu());
     let sent = offer(collector.reports, rate, flows);
     let seconds = begun.elapsed().as_secs_f64();
     let settled = |status: &Value| {
         let count = |name: &str| status[name].as_u64().unwrap();
         let read = count("reports") + count("socket_drops") + count("queue_drops");
-        read == sent && (!history || count("stored") + count("store_drops") == count("reports"))
+        read == sent
+            && (!history
+                || count("stored") + count("rolled_up_only") + count("store_drops")
+                    == count("reports"))
     };
     while !settled(&collector.status()) {
         thread::sleep(Duration::from_millis(50));
     }
-    let (status, used) = (collector.status(), collector.cpu() - cpu);
+    let (status, used) = (collector.status(), cpu() - cpu_before);
     collector.end();
     let bytes = match fs::metadata(&store) {
         Ok(file) if history => format!(
@@ -198,13 +121,14 @@ fn load_of(profile: &Profile, folder: &Path, history: bool) {
         _ => "-".to_owned(),
     };
     println!(
-        "| {} | {} | {flows} | {:.1} k/s | {} | {} | {} | {} | {:.0} % | {bytes} |",
+        "| {} | {} | {flows} | {:.1} k/s | {} | {} | {} | {} | {} | {:.0} % | {bytes} |",
         profile.name,
         if history { "yes" } else { "no" },
         sent as f64 / seconds / 1e3,
         status["reports"],
         status["socket_drops"].as_u64().unwrap() + status["queue_drops"].as_u64().unwrap(),
         status["reports_lost"],
+        status["rolled_up_only"],
         status["store_drops"],
         100.0 * used.as_secs_f64() / seconds,
     );
@@ -233,9 +157,9 @@ fn load() {
         "\nload: the reports of {OFFERED_HOSTS} hosts, offered to one collector over loopback for {OFFERED:?}\n"
     );
     println!(
-        "| | history | flows | sent | read | dropped | gaps | not stored | collector's CPU | bytes a report |"
+        "| | history | flows | sent | read | dropped | gaps | in figures only | not stored | collector's CPU | bytes a report |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for profile in PROFILES {
         for history in [false, true] {
             load_of(&profile, &folder, history);

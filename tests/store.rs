@@ -17,6 +17,8 @@ mod files;
 mod limits;
 #[path = "store/numbers.rs"]
 mod numbers;
+#[path = "store/pressure.rs"]
+mod pressure;
 #[path = "store/rollups.rs"]
 mod rollups;
 #[path = "store/totals.rs"]

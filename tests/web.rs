@@ -382,6 +382,10 @@ impl History for Stuck {
         Err(HistoryError("the disk is gone".to_owned()))
     }
 
+    fn pair(&mut self, _: NodeId, _: NodeId, _: Span) -> Result<Option<PairFigures>, HistoryError> {
+        Ok(None)
+    }
+
     fn flows(&mut self, _: &FlowQuery, _: Span) -> Result<Vec<FlowFigures>, HistoryError> {
         Ok(Vec::new())
     }

@@ -99,6 +99,10 @@ pub(super) fn finish(store: Option<Store>) -> Result<()> {
     let mut line = format!("{} reports stored", counts.stored());
     for (count, what) in [
         (
+            counts.rolled_up_only(),
+            "in its figures only, because more came than could be written singly",
+        ),
+        (
             counts.drops(),
             "not, because the store was too slow or could not be written",
         ),

@@ -13,8 +13,8 @@ pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 ///
 /// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `probes`, `queue_drops`,
 /// `undecodable` and `decoded`, or still waits for the decoder: `datagrams` are all of them but `socket_drops`. Every
-/// report is in exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored` and
-/// `store_drops` with a store.
+/// report is in exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored`,
+/// `rolled_up_only` and `store_drops` with a store, once it does not wait any more.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct CollectStatus {
     pub schema: &'static str,
@@ -48,9 +48,11 @@ pub struct CollectStatus {
     pub lines: u64,
     /// Reports whose lines could not be written, because the disk was full for instance.
     pub lines_lost: u64,
-    /// Reports that are in the store.
+    /// Reports that are in the store, by themselves and in its figures.
     pub stored: u64,
-    /// Reports that are not, because its queue was full or it could not be written.
+    /// Reports that are in its figures only, because there was no time to write them by themselves.
+    pub rolled_up_only: u64,
+    /// Reports that are in neither, because its queue was full or it could not be written.
     pub store_drops: u64,
     /// What became of reports that were to go to engines, by engine.
     pub engines: Vec<EngineStatus>,

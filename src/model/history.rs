@@ -133,9 +133,14 @@ pub struct Extent {
     /// Times of the oldest and the newest report, 0 without any.
     pub first_ns: u64,
     pub last_ns: u64,
+    /// Single ones.
     pub reports: u64,
     pub flows: u64,
     pub bytes: u64,
+    /// Reports that are in the figures only, because there was no time to write them by themselves,
+    pub rolled_up_only: u64,
+    /// and the time of the last of them, about; 0 without any.
+    pub rolled_up_only_ns: u64,
 }
 
 /// Why a question has no answer.
@@ -148,6 +153,13 @@ pub trait History: Send {
     fn extent(&mut self) -> Result<Extent, HistoryError>;
     /// All pairs with reports in the span.
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError>;
+    /// One pair; `None` without reports in the span.
+    fn pair(
+        &mut self,
+        source: NodeId,
+        sink: NodeId,
+        span: Span,
+    ) -> Result<Option<PairFigures>, HistoryError>;
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError>;
     /// One flow, by its id; `None` if the store does not know it.
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;

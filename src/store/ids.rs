@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::coded::{address_bytes, address_of};
-use super::numbers::Numbers;
 use super::period::{Level, MAX_SUBJECT};
-use super::totals::Totals;
-use crate::model::{FlowKey, NodeId, Observed, Vlans};
+use crate::model::{FlowKey, NodeId, Vlans};
 
 /// Pairs and classes beyond are those without an id.
 const MOST_PAIRS: usize = 1 << 16;
@@ -17,33 +15,28 @@ const MOST_CLASSES: usize = 4096;
 /// No pair, no class.
 pub const NONE: i64 = 0;
 
-/// A flow that reports told nothing of for so long makes room for others.
-const QUIET_NS: u64 = 120_000_000_000;
-
 /// A flow between two nodes, as far as they are known.
-type Name = (FlowKey, Option<NodeId>, Option<NodeId>);
+pub type Name = (FlowKey, Option<NodeId>, Option<NodeId>);
 
-/// A flow that is followed.
+/// A flow as the store has it.
 #[derive(Debug)]
-pub struct Followed {
+pub struct Flow {
     pub id: i64,
-    pub numbers: Numbers,
-    pub totals: Totals,
+    /// Since when, if it was new to the store, until this is asked.
+    pub new_ns: Option<u64>,
     class: i64,
     first_ns: u64,
     until_ns: u64,
-    seen_ns: u64,
 }
 
-/// Ids that were looked up, of as many flows as may be followed.
+/// Ids that were looked up.
 #[derive(Debug)]
 pub struct Ids {
-    flows: HashMap<Name, Followed>,
+    flows: HashMap<Name, Flow>,
     pairs: HashMap<(NodeId, NodeId), i64>,
     classes: HashMap<String, i64>,
+    /// That are followed at a time.
     most_flows: usize,
-    /// Whoever is quiet was forgotten as of then.
-    swept_ns: u64,
 }
 
 impl Ids {
@@ -53,7 +46,6 @@ impl Ids {
             pairs: HashMap::new(),
             classes: HashMap::new(),
             most_flows,
-            swept_ns: 0,
         }
     }
 
@@ -62,8 +54,12 @@ impl Ids {
         *self = Self::new(self.most_flows);
     }
 
-    pub fn pair(&mut self, conn: &Connection, observed: &Observed) -> rusqlite::Result<i64> {
-        let Some(pair) = observed.pair() else {
+    pub fn pair(
+        &mut self,
+        conn: &Connection,
+        pair: Option<(NodeId, NodeId)>,
+    ) -> rusqlite::Result<i64> {
+        let Some(pair) = pair else {
             return Ok(NONE);
         };
         if let Some(id) = self.pairs.get(&pair) {
@@ -107,53 +103,49 @@ impl Ids {
         Ok(id)
     }
 
-    /// The flow of a report; `None` if it shows none, or more are followed than may be.
+    /// Notes that a flow reported from one time until another; `None` if there are more than a store can have.
     pub fn flow(
         &mut self,
         conn: &Connection,
-        observed: &Observed,
-        pair: i64,
+        name: &Name,
         class: i64,
-    ) -> rusqlite::Result<Option<&mut Followed>> {
-        let Some(key) = observed.flow else {
-            return Ok(None);
-        };
-        let name = (key, observed.source, observed.sink);
-        let time_ns = observed.time_ns;
-        if !self.flows.contains_key(&name) {
-            if self.flows.len() >= self.most_flows && !self.sweep(time_ns) {
-                return Ok(None);
-            }
-            let flow = look_up(conn, &name, pair, class, time_ns)?;
-            if flow.id > MAX_SUBJECT {
-                return Ok(None);
-            }
-            self.flows.insert(name, flow);
+        (first_ns, last_ns): (u64, u64),
+    ) -> rusqlite::Result<Option<i64>> {
+        if !self.flows.contains_key(name) {
+            let pair = self.pair(conn, name.1.zip(name.2))?;
+            let flow = look_up(conn, name, pair, class, (first_ns, last_ns))?;
+            self.flows.insert(*name, flow);
         }
-        let Some(flow) = self.flows.get_mut(&name) else {
+        let Some(flow) = self
+            .flows
+            .get_mut(name)
+            .filter(|flow| flow.id <= MAX_SUBJECT)
+        else {
             return Ok(None);
         };
-        flow.seen_ns = flow.seen_ns.max(time_ns);
-        if flow.until_ns <= time_ns || flow.first_ns > time_ns || flow.class != class {
-            flow.until_ns = flow.until_ns.max(hour_end(time_ns));
-            flow.first_ns = flow.first_ns.min(time_ns);
+        if flow.until_ns <= last_ns || flow.first_ns > first_ns || flow.class != class {
+            flow.until_ns = flow.until_ns.max(hour_end(last_ns));
+            flow.first_ns = flow.first_ns.min(first_ns);
             flow.class = class;
             conn.prepare_cached(
                 "UPDATE flow SET class = ?, first_ns = ?, until_ns = ? WHERE id = ?",
             )?
             .execute((class, flow.first_ns as i64, flow.until_ns as i64, flow.id))?;
         }
-        Ok(Some(flow))
+        Ok(Some(flow.id))
     }
 
-    /// Makes room, not more than once a second; whether there is some.
-    fn sweep(&mut self, now_ns: u64) -> bool {
-        if now_ns.abs_diff(self.swept_ns) > 1_000_000_000 {
-            self.swept_ns = now_ns;
-            self.flows
-                .retain(|_, flow| flow.seen_ns.saturating_add(QUIET_NS) > now_ns);
+    /// A flow that was noted since there was made room.
+    pub fn known(&mut self, name: &Name) -> Option<&mut Flow> {
+        let flow = self.flows.get_mut(name);
+        flow.filter(|flow| flow.id <= MAX_SUBJECT)
+    }
+
+    /// Forgets flows if many are not followed any more.
+    pub fn make_room(&mut self) {
+        if self.flows.len() > self.most_flows.saturating_mul(2) {
+            self.flows.clear();
         }
-        self.flows.len() < self.most_flows
     }
 }
 
@@ -168,44 +160,40 @@ fn look_up(
     name: &Name,
     pair: i64,
     class: i64,
-    time_ns: u64,
-) -> rusqlite::Result<Followed> {
+    (first_ns, last_ns): (u64, u64),
+) -> rusqlite::Result<Flow> {
     let key = name_bytes(name);
     let mut find =
         conn.prepare_cached("SELECT id, class, first_ns, until_ns FROM flow WHERE key = ?")?;
     let found = find.query_row([&key], |row| {
-        Ok(Followed {
+        Ok(Flow {
             id: row.get(0)?,
-            numbers: Numbers::default(),
-            totals: Totals::Unknown,
+            new_ns: None,
             class: row.get(1)?,
             first_ns: row.get::<_, i64>(2)? as u64,
             until_ns: row.get::<_, i64>(3)? as u64,
-            seen_ns: time_ns,
         })
     });
     if let Some(found) = found.optional()? {
         return Ok(found);
     }
-    let until_ns = hour_end(time_ns);
+    let until_ns = hour_end(last_ns);
     let id = conn
         .prepare_cached(
             "INSERT INTO flow (key, pair, class, first_ns, until_ns) VALUES (?, ?, ?, ?, ?)",
         )?
-        .insert((key, pair, class, time_ns as i64, until_ns as i64))?;
-    Ok(Followed {
+        .insert((key, pair, class, first_ns as i64, until_ns as i64))?;
+    Ok(Flow {
         id,
-        numbers: Numbers::default(),
-        totals: Totals::New { since_ns: time_ns },
+        new_ns: Some(first_ns),
         class,
-        first_ns: time_ns,
+        first_ns,
         until_ns,
-        seen_ns: time_ns,
     })
 }
 
-/// Which nodes are known; the rest has a fixed order and size.
-fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
+/// The key of a flow in the store: which nodes are known; the rest has a fixed order and size.
+pub fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
     let known = u8::from(source.is_some()) | u8::from(sink.is_some()) << 1;
     let mut bytes = vec![known, flow.protocol];
     for number in [flow.sport, flow.dport, flow.vlans.outer, flow.vlans.inner] {
@@ -220,7 +208,7 @@ fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
 }
 
 /// The flow and its nodes, from its key in the store.
-pub fn name_of(bytes: &[u8]) -> Option<(FlowKey, Option<NodeId>, Option<NodeId>)> {
+pub fn name_of(bytes: &[u8]) -> Option<Name> {
     let (&[known, protocol], rest) = bytes.split_first_chunk::<2>()?;
     let (numbers, mut rest) = rest.split_first_chunk::<8>()?;
     let number = |at: usize| u16::from_be_bytes([numbers[at], numbers[at + 1]]);

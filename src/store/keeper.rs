@@ -12,10 +12,11 @@ use crate::model::{Arrival, Observed, Report};
 const REPORTS: usize = 1024;
 const BYTES: usize = 256 << 10;
 
-/// What became of reports that were to be stored.
+/// What became of reports that were to be stored: each of them is in one of the first three.
 #[derive(Debug, Default)]
 pub struct StoreCounts {
     stored: AtomicU64,
+    rolled_up_only: AtomicU64,
     drops: AtomicU64,
     unnamed: AtomicU64,
 }
@@ -26,27 +27,40 @@ impl StoreCounts {
         self.stored.load(Ordering::Relaxed)
     }
 
-    /// Reports that are not, because the queue was full or the store could not be written.
+    /// Reports that are in the store's roll-ups only, because there was no time to write them by themselves.
+    pub fn rolled_up_only(&self) -> u64 {
+        self.rolled_up_only.load(Ordering::Relaxed)
+    }
+
+    /// Reports that are not in it at all, because the queue was full or the store could not be written.
     pub fn drops(&self) -> u64 {
         self.drops.load(Ordering::Relaxed)
     }
 
-    /// Reports of flows beyond the most that are followed: stored, and rolled up without their flow.
+    /// Of both, reports of flows beyond the most that are followed: they are rolled up without their flow.
     pub fn beyond_flows(&self) -> u64 {
         self.unnamed.load(Ordering::Relaxed)
     }
 
-    pub(super) fn add(&self, stored: u64, drops: u64, unnamed: u64) {
+    pub(super) fn dropped(&self, reports: u64) {
+        self.drops.fetch_add(reports, Ordering::Relaxed);
+    }
+
+    pub(super) fn written(&self, stored: u64, rolled_up_only: u64, unnamed: u64) {
         self.stored.fetch_add(stored, Ordering::Relaxed);
-        self.drops.fetch_add(drops, Ordering::Relaxed);
+        self.rolled_up_only
+            .fetch_add(rolled_up_only, Ordering::Relaxed);
         self.unnamed.fetch_add(unnamed, Ordering::Relaxed);
     }
 }
 
 /// One report on its way.
+#[derive(Debug)]
 pub struct Entry {
     pub observed: Observed,
     pub class: Option<Arc<str>>,
+    /// More flows are followed than may be, and its own is not.
+    pub beyond: bool,
     /// Which of its datagram's reports it is.
     pub part: u32,
     /// Where its datagram is in the batch's bytes; of all but the first part the same.
@@ -54,7 +68,7 @@ pub struct Entry {
 }
 
 /// Reports on their way: those of a datagram stay together.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Batch {
     pub entries: Vec<Entry>,
     pub evidence: Vec<u8>,
@@ -68,6 +82,7 @@ impl Batch {
 }
 
 /// What decoding threads hold; each has its own.
+#[derive(Debug)]
 pub struct Keeper {
     batch: Batch,
     queue: Arc<Queue>,
@@ -122,6 +137,7 @@ impl Keeper {
         batch.entries.push(Entry {
             observed,
             class: self.class.clone(),
+            beyond: false,
             part: part as u32,
             evidence: range,
         });
@@ -138,8 +154,9 @@ impl Keeper {
             return;
         }
         let batch = std::mem::take(&mut self.batch);
-        if let Err(batch) = self.queue.put(batch, self.patient) {
-            self.counts.add(0, batch.entries.len() as u64, 0);
+        let reports = batch.entries.len() as u64;
+        if !self.queue.put(batch, self.patient) {
+            self.counts.dropped(reports);
         }
     }
 }

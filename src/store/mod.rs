@@ -4,6 +4,8 @@ mod clock;
 mod coded;
 mod file;
 mod flows;
+mod followed;
+mod gather;
 mod ids;
 mod keeper;
 mod numbers;
@@ -19,7 +21,9 @@ mod sums;
 mod totals;
 mod writer;
 
+pub use coded::{exporter_bytes, exporter_of};
 pub use file::{SCHEMA_VERSION, StoreError};
+pub use ids::{name_bytes, name_of};
 pub use keeper::{Keeper, StoreCounts};
 pub use numbers::Numbers;
 pub use reader::{Decode, Evidence, Reader};

@@ -12,6 +12,7 @@ use super::plan::{Horizons, Segment};
 use super::rollups::fact;
 use super::single;
 use super::sums::{COLUMNS, Sums};
+use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::{
     Arrival, ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, NodeId,
     PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
@@ -166,6 +167,34 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
     Ok(pairs)
 }
 
+fn pair(
+    conn: &Connection,
+    (source, sink): (NodeId, NodeId),
+    span: Span,
+) -> rusqlite::Result<Option<PairFigures>> {
+    let Some((table, id)) = place_of(conn, &Subject::Pair { source, sink })? else {
+        return Ok(None);
+    };
+    let mut sums = Sums::default();
+    let segments = Horizons::read(conn, table)?.of_one(span);
+    rows_of_one(conn, (table, id), &segments, |_, row| sums.merge(row))?;
+    if sums.reports == 0 {
+        return Ok(None);
+    }
+    let at = |time_ns: u64| time_ns.min(i64::MAX as u64) as i64;
+    let flows: i64 = conn.query_row(
+        "SELECT count(*) FROM flow WHERE pair = ? AND first_ns < ? AND until_ns > ?",
+        (id, at(span.until_ns), at(span.since_ns)),
+        |row| row.get(0),
+    )?;
+    Ok(Some(PairFigures {
+        source,
+        sink,
+        flows: flows as u64,
+        figures: sums.figures(),
+    }))
+}
+
 fn classes(conn: &Connection, span: Span) -> rusqlite::Result<Vec<ClassFigures>> {
     let sums = sums_of_all(conn, Table::Class, span)?;
     let mut classes: Vec<ClassFigures> = class_names(conn)?
@@ -236,6 +265,8 @@ fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
         reports,
         flows: number("SELECT count(*) FROM flow")?,
         bytes: pages * number("PRAGMA page_size")?,
+        rolled_up_only: fact(conn, ROLLED_UP_ONLY)?,
+        rolled_up_only_ns: fact(conn, LAST_ROLLED_UP_ONLY)?,
     })
 }
 
@@ -246,6 +277,15 @@ impl History for Reader {
 
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {
         self.ask(|conn, _| pairs(conn, span))
+    }
+
+    fn pair(
+        &mut self,
+        source: NodeId,
+        sink: NodeId,
+        span: Span,
+    ) -> Result<Option<PairFigures>, HistoryError> {
+        self.ask(|conn, _| pair(conn, (source, sink), span))
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {

@@ -128,33 +128,70 @@ impl RollUps {
         tables.find(|rows| (rows.table, rows.level) == (table, level))
     }
 
-    /// Adds a report to a subject, and says which was the subject's report before it in the same ten seconds.
-    pub fn add(
+    /// The rows that reports of a time change: what was rolled up is mended too, if they are late.
+    fn each(
         &mut self,
         conn: &Connection,
         time_ns: u64,
         (table, subject): (Table, i64),
-        report: impl Fn(&mut Sums),
-    ) -> rusqlite::Result<i64> {
-        self.newest_ns = self.newest_ns.max(time_ns);
-        // Late: what was rolled up is mended too.
+        mut change: impl FnMut(&mut Sums),
+    ) -> rusqlite::Result<()> {
         let late = Level::Minute.floor(time_ns) < self.rolled_ns;
+        // Coarser ones first.
         let levels = if late {
             &Level::EACH[..]
         } else {
             &Level::EACH[..1]
         };
-        let mut before = 0;
-        for level in levels {
-            let Some(rows) = self.rows(table, *level) else {
-                continue;
-            };
-            let sums = rows.at(conn, time_ns, subject)?;
-            if *level == Level::TenSeconds {
-                before = sums.last_id;
+        for level in levels.iter().rev() {
+            if let Some(rows) = self.rows(table, *level) {
+                change(rows.at(conn, time_ns, subject)?);
             }
-            report(sums);
         }
+        Ok(())
+    }
+
+    /// The newest report's time.
+    pub fn reaches(&mut self, time_ns: u64) {
+        self.newest_ns = self.newest_ns.max(time_ns);
+    }
+
+    /// Adds what reports of the same ten seconds say.
+    pub fn add(
+        &mut self,
+        conn: &Connection,
+        time_ns: u64,
+        place: (Table, i64),
+        more: &Sums,
+    ) -> rusqlite::Result<()> {
+        self.each(conn, time_ns, place, |sums| sums.merge(more))
+    }
+
+    /// Adds to what summaries said.
+    pub fn add_reordered(
+        &mut self,
+        conn: &Connection,
+        time_ns: u64,
+        place: (Table, i64),
+        more: u64,
+    ) -> rusqlite::Result<()> {
+        self.each(conn, time_ns, place, |sums| sums.reordered += more)
+    }
+
+    /// A report of a subject is stored by itself: says which was the one before it in the same ten seconds, or 0.
+    pub fn single(
+        &mut self,
+        conn: &Connection,
+        time_ns: u64,
+        place: (Table, i64),
+        id: i64,
+    ) -> rusqlite::Result<i64> {
+        let mut before = 0;
+        self.each(conn, time_ns, place, |sums| {
+            // That of the ten seconds comes last.
+            before = sums.last_id;
+            sums.single(id);
+        })?;
         Ok(before)
     }
 

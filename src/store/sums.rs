@@ -14,7 +14,7 @@ pub struct Sums {
     pub reordered: u64,
     /// so many of them.
     pub summaries: u64,
-    /// Between these ids all of its reports are.
+    /// Between these ids all of its single reports are; 0 without any.
     pub first_id: i64,
     pub last_id: i64,
     pub latency: LatencyHistogram,
@@ -25,18 +25,22 @@ pub const COLUMNS: &str =
     "reports, packets, lost, reordered, summaries, first_id, last_id, latency";
 
 impl Sums {
-    /// Adds a report, whose id is larger than those of all before.
-    pub fn report(&mut self, id: i64, packets: u64, lost: u64, latency: Option<i64>) {
-        if self.reports == 0 {
-            self.first_id = id;
-        }
-        self.last_id = id;
+    /// Adds a report.
+    pub fn report(&mut self, packets: u64, lost: u64, latency: Option<i64>) {
         self.reports += 1;
         self.packets += packets;
         self.lost += lost;
         if let Some(latency) = latency {
             self.latency.add(latency);
         }
+    }
+
+    /// One of its reports is in the store by itself too; its id is larger than those of all before.
+    pub fn single(&mut self, id: i64) {
+        if self.first_id == 0 {
+            self.first_id = id;
+        }
+        self.last_id = id;
     }
 
     /// Adds what a flow's summary tells beyond the one before it.
@@ -49,9 +53,9 @@ impl Sums {
         if other.reports == 0 {
             return;
         }
-        self.first_id = match self.reports {
-            0 => other.first_id,
-            _ => self.first_id.min(other.first_id),
+        self.first_id = match (self.first_id, other.first_id) {
+            (0, id) | (id, 0) => id,
+            (one, other) => one.min(other),
         };
         self.last_id = self.last_id.max(other.last_id);
         self.reports = self.reports.saturating_add(other.reports);

@@ -212,6 +212,14 @@ impl View {
                     let (first, last) = (moment(extent.first_ns), moment(extent.last_ns));
                     let _ = writeln!(out, "from {first} to {last} UTC");
                 }
+                if extent.rolled_up_only > 0 {
+                    let _ = writeln!(
+                        out,
+                        "{} more reports are in the figures only, the last at {} UTC: more came than could be written singly",
+                        Grouped(extent.rolled_up_only),
+                        moment(extent.rolled_up_only_ns)
+                    );
+                }
             }
         }
         out
@@ -253,7 +261,10 @@ impl View {
                 table(&format!("begin_ns {FIGURES}"), &series.points)
             }
             Self::Reports { records, .. } => table(&report, records),
-            Self::Info(extent) => table("first_ns last_ns reports flows bytes", &[*extent]),
+            Self::Info(extent) => table(
+                "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
+                &[*extent],
+            ),
         }
     }
 }

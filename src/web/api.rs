@@ -110,11 +110,20 @@ async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
     let (source, sink) = asked.ends()?;
     asked.end()?;
     let answer = api.histories.ask(move |history| {
-        let mut pairs = history.pairs(span)?;
-        pairs.retain(|pair| {
-            source.is_none_or(|source| source == pair.source)
-                && sink.is_none_or(|sink| sink == pair.sink)
-        });
+        let pairs = match (source, sink) {
+            (Some(source), Some(sink)) => {
+                let pair = history.pair(source, sink, span)?;
+                pair.into_iter().collect()
+            }
+            _ => {
+                let mut pairs = history.pairs(span)?;
+                pairs.retain(|pair| {
+                    source.is_none_or(|source| source == pair.source)
+                        && sink.is_none_or(|sink| sink == pair.sink)
+                });
+                pairs
+            }
+        };
         answers::pairs(span, pairs)
     });
     answer.await

@@ -43,7 +43,7 @@ impl Plain {
     }
 }
 
-fn ends(sample: &Sample) -> (NodeId, NodeId) {
+pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
     match &sample.report.observation.body {
         Body::Latency(report) => (report.hops.source().node, report.hops.sink().node),
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
@@ -60,11 +60,14 @@ fn within(samples: &[Sample], span: Span) -> impl Iterator<Item = &Sample> {
 
 /// Random reports over five hours.
 fn samples(seed: u64, count: usize) -> Vec<Sample> {
+    samples_over(5 * HOUR, seed, count)
+}
+
+/// Random reports over some time.
+pub fn samples_over(time_ns: u64, seed: u64, count: usize) -> Vec<Sample> {
     let mut network = Synthetic::new(seed, 5, 40);
     let mut random = Random::seeded(seed);
-    let mut times: Vec<u64> = (0..count)
-        .map(|_| DAWN + random.next() % (5 * HOUR))
-        .collect();
+    let mut times: Vec<u64> = (0..count).map(|_| DAWN + random.next() % time_ns).collect();
     times.sort_unstable();
     times
         .iter()
@@ -72,7 +75,8 @@ fn samples(seed: u64, count: usize) -> Vec<Sample> {
         .collect()
 }
 
-fn check(reader: &mut impl History, samples: &[Sample], span: Span, what: &str) {
+/// Whether figures are those of these reports.
+pub fn check_figures(reader: &mut impl History, samples: &[Sample], span: Span, what: &str) {
     let here: Vec<&Sample> = within(samples, span).collect();
     let pairs = reader.pairs(span).unwrap();
     let mut by_pair: BTreeMap<_, Vec<&Sample>> = BTreeMap::new();
@@ -84,7 +88,11 @@ fn check(reader: &mut impl History, samples: &[Sample], span: Span, what: &str) 
     assert_eq!(named, expected, "{what}: pairs");
     for (pair, own) in pairs.iter().zip(by_pair.values()) {
         Plain::of(own.iter().copied()).assert(&pair.figures, &format!("{what}: {pair:?}"));
+        let alone = reader.pair(pair.source, pair.sink, span).unwrap();
+        assert_eq!(alone.as_ref(), Some(pair), "{what}: by itself");
     }
+    let nobody = reader.pair(NodeId(1), NodeId(99), span).unwrap();
+    assert_eq!(nobody, None, "{what}: a pair without reports");
 
     let mut by_flow: HashMap<FlowKey, Vec<&Sample>> = HashMap::new();
     for sample in &here {
@@ -135,7 +143,12 @@ fn check(reader: &mut impl History, samples: &[Sample], span: Span, what: &str) 
         }
         assert!(sum >= here.len() as u64, "{what}: {points} points");
     }
+}
 
+/// The same, and whether there are as many single reports.
+fn check(reader: &mut impl History, samples: &[Sample], span: Span, what: &str) {
+    check_figures(reader, samples, span, what);
+    let here: Vec<&Sample> = within(samples, span).collect();
     let reports = reader
         .reports(
             &ReportQuery {

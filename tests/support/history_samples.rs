@@ -284,6 +284,7 @@ impl History for Synthetic {
             reports: 12_345_678,
             flows: self.pairs.len() as u64 * self.flows_per_pair,
             bytes: 1 << 30,
+            ..Extent::default()
         })
     }
 
@@ -298,6 +299,16 @@ impl History for Synthetic {
                 figures: Self::figures(source, sink, 1, seconds, 1.0),
             })
             .collect())
+    }
+
+    fn pair(
+        &mut self,
+        source: NodeId,
+        sink: NodeId,
+        span: Span,
+    ) -> Result<Option<PairFigures>, HistoryError> {
+        let mut pairs = self.pairs(span)?.into_iter();
+        Ok(pairs.find(|pair| (pair.source, pair.sink) == (source, sink)))
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {

@@ -50,6 +50,7 @@ impl Board {
         status.lines_lost = lines.lost;
         if let Some(keeper) = &reports.keeper {
             status.stored = keeper.counts().stored();
+            status.rolled_up_only = keeper.counts().rolled_up_only();
             status.store_drops = keeper.counts().drops();
         }
         status.engines = engines.collect();

@@ -226,6 +226,12 @@ fn not_kept(now: &CollectStatus, before: &CollectStatus) -> Vec<String> {
             "{dropped} reports were not stored in the last second"
         ));
     }
+    let only = now.rolled_up_only - before.rolled_up_only;
+    if only > 0 {
+        lacking.push(format!(
+            "{only} reports were stored in figures only in the last second"
+        ));
+    }
     for (at, engine) in now.engines.iter().enumerate() {
         let lost = engine.lost() - before.engines.get(at).map_or(0, EngineStatus::lost);
         // What the collector is for is not to push metrics.
@@ -258,6 +264,7 @@ fn state_line(status: &CollectStatus) -> String {
         (status.socket_drops, "dropped by the socket"),
         (status.queue_drops, "dropped at the queue"),
         (status.lines_lost, "not written"),
+        (status.rolled_up_only, "in figures only"),
         (status.store_drops, "not stored"),
         (lost(&reports), "not delivered"),
         (lost(&metrics), "values of metrics not delivered"),

@@ -10,7 +10,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, what it counts, and where it is.
 type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [Counted<CollectStatus>; 17] = [
+const COUNTED: [Counted<CollectStatus>; 18] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -60,6 +60,11 @@ const COUNTED: [Counted<CollectStatus>; 17] = [
         s.lines_lost
     }),
     ("stored", "reports in the store", |s| s.stored),
+    (
+        "rolled_up_only",
+        "reports that are in the store's figures only: there was no time to write them by themselves",
+        |s| s.rolled_up_only,
+    ),
     (
         "store_drops",
         "reports that are not in the store: its queue was full, or it could not be written",

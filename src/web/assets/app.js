@@ -165,6 +165,7 @@ async function foot(signal) {
   try {
     const kept = known.keeps_history && (await extent(signal));
     if (kept.reports) parts.unshift(`${count(kept.reports)} reports of ${count(kept.flows)} flows since ${time(ms(kept.first_ns))}, ${bytes(kept.bytes)}`);
+    if (kept.rolled_up_only) parts.unshift(`${count(kept.rolled_up_only)} reports in figures only, until ${time(ms(kept.rolled_up_only_ns))}`);
   } catch {
     // Then the view says what is wrong.
   }

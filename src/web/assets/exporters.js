@@ -23,7 +23,8 @@ const COUNTS = [
   ["undecodable", "Datagrams that were no report", true], ["reports_refused", "Reports refused", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing in the exporters' sequences", true], ["reports_duplicate", "Reports that came twice"],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
-  ["stored", "Reports that are in the store"], ["store_drops", "Reports that are not, because its queue was full or it could not be written", true],
+  ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are in its figures only: more came than could be written singly", true],
+  ["store_drops", "Reports that are in neither, because its queue was full or it could not be written", true],
   ["exporters_untracked", "Datagrams of exporters beyond the most that are followed", true],
 ];
 
