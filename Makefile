@@ -111,7 +111,8 @@ bench: need-root
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
-	cd fuzz && for target in config decode_report exporter_track read_capture read_probe read_record render_report; do \
+	cd fuzz && for target in config decode_report exporter_track read_capture read_histogram read_probe read_record read_stored \
+		render_report; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 # One list of files for all packages. A config file that is there stays as it is.

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Fills corpus/ from the golden packets: the UDP payload of each report, each INT packet in a report, captures, lines
-# of reports, and some number lines; and config files.
+# of reports, and some number lines; config files; and what stands in a store.
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/{config,decode_report,render_report,read_capture,read_probe,read_record,exporter_track}
+mkdir -p corpus/{config,decode_report,render_report,read_capture,read_probe,read_record,read_histogram,read_stored,exporter_track}
 
 # The bytes of a dump, as printf takes them.
 escaped() {
@@ -44,3 +44,11 @@ awk -v RS= '{ sub(/^[^\n]*\n/, ""); gsub(/(^|\n)> [^\n]*/, ""); print >("corpus/
 printf '\xf0int\x01\x01\0\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0' >corpus/read_probe/probe
 printf '\xf0int\x01\x02\x2a\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8' \
 	>corpus/read_probe/answer
+# one latency; and two in two slots
+printf '\x01\x90\x03' >corpus/read_histogram/one
+printf '\x02\x06\x02\x01\x80\x0f\x01\x01\x01' >corpus/read_histogram/many
+# a flow between two nodes, one between unknown ones by IPv6, and exporters of both families
+printf '\x03\x06\x9c\x40\x13\x89\0\0\0\0\0\0\0\x01\0\0\0\x02\xc0\0\x02\x01\xc0\0\x02\x02' >corpus/read_stored/flow
+printf '\0\x11\x9c\x40\x13\x89\0\x07\0\x08\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x02' \
+	>corpus/read_stored/flow6
+printf '\xc0\0\x02\x01\x7f\xfe' >corpus/read_stored/exporter
