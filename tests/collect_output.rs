@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hostint::report::LineFile;
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::Value;
@@ -228,6 +230,50 @@ fn a_reader_that_is_slow_costs_lines_and_holds_up_nobody() {
         said.contains(&format!(", {lost} lines not written")),
         "{lost}: {said}"
     );
+}
+
+#[test]
+fn a_line_that_lacks_only_its_end_is_not_lost() {
+    // As much as a pipe of one page takes.
+    const ROOM: usize = 4096;
+    /// How many bytes find no room, and how many of two lines are lost by that.
+    const CASES: [(&str, usize, u64); 4] = [
+        ("the last line lacks its end", 1, 0),
+        ("and a letter", 2, 1),
+        ("the first line lacks its end", 2001, 1),
+        ("and a letter", 2002, 2),
+    ];
+    let scratch = Scratch::new("end");
+    for (n, (name, behind, lost)) in CASES.into_iter().enumerate() {
+        let path = scratch.path(&format!("fifo-{n}"));
+        nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
+        let mut reader = OpenOptions::new()
+            .read(true)
+            .custom_flags(nix::libc::O_NONBLOCK)
+            .open(&path)
+            .unwrap();
+        fcntl(&reader, FcntlArg::F_SETPIPE_SZ(ROOM as i32)).unwrap();
+        let mut file = LineFile::open(path, None).unwrap();
+        let first = format!("{}\n", "a".repeat(ROOM + behind - 2001));
+        let last = format!("{}\n", "b".repeat(1999));
+        let lines = format!("{first}{last}");
+        assert_eq!(lines.len(), ROOM + behind);
+        assert!(file.append(lines.as_bytes()).is_err(), "{name}");
+        assert_eq!(
+            (file.counts().lines, file.counts().lost),
+            (2 - lost, lost),
+            "{name}"
+        );
+        // The next line begins a line.
+        let mut read = vec![0; ROOM];
+        reader.read_exact(&mut read).unwrap();
+        file.append(b"next\n").unwrap();
+        let mut rest = [0; 6];
+        reader.read_exact(&mut rest).unwrap();
+        assert_eq!(&rest, b"\nnext\n", "{name}");
+        assert!(lines.as_bytes().starts_with(&read), "{name}");
+        assert_eq!(file.counts().lines, 3 - lost, "{name}");
+    }
 }
 
 #[test]
