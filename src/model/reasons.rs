@@ -100,6 +100,8 @@ pub const SINK: &[Row] = rows! {
     "new_flow_limited" Measuring Missed "packet" "of too many new flows, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
     "report_limited" Measuring Missed "report" "not made because there were too many" "start the sink with a larger --max-reports, or --report-period",
     "event_lost" Measuring Missed "event" "lost because the daemon was slow or gone" "keep hostint sink running; if it is, start it with a longer --report-period",
+    "nic_none" Measuring Note "packet" "stamped by the kernel, because the network card told no time" "see whether the card stamps all packets (hwstamp_ctl), or leave out --nic-timestamps",
+    "nic_off" Measuring Note "packet" "stamped by the kernel, because the network card's clock is not the host's" "run phc2sys, or leave out --nic-timestamps",
 };
 
 /// Of the sink's daemon.
@@ -124,6 +126,7 @@ pub const NO_REASON: &[&str] = &[
     "event_sent",
     "lease_granted",
     "lease_closing",
+    "nic_stamped",
     "tagged",
     "unwatched",
     "excluded",
