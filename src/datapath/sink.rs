@@ -336,11 +336,11 @@ pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
     ethtool::feature(&dev, ethtool::GRO).ok()
 }
 
-/// Whether a sink's program asks the network card when packets came; `None` where it cannot, or we may not know.
+/// `true` if a sink's program asks the network card when packets came, and we may know.
 pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
     let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(XdpMode::Native);
     let name = program_name(link.program).filter(|_| native)?;
-    Some(name == "sink_nic")
+    (name == "sink_nic").then_some(true)
 }
 
 /// A hook's name in pins.

@@ -55,7 +55,7 @@ pub struct Attachment {
     /// Of a sink in native XDP on a veth: whether received packets are merged after the strip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
-    /// Of a sink in native XDP, to who may know: whether the network card is asked when packets came.
+    /// Of a sink that asks the network card when packets came: true, to who may know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic_timestamps: Option<bool>,
 }

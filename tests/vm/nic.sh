@@ -48,7 +48,7 @@ await_said() {
 	fail "the sink never says: $1"
 }
 end() { kill "-$1" $pid; wait $pid || true; }
-is_bound() { # sentence, True or False, whose status says so (only what that version attached)
+is_bound() { # sentence, True or None, whose status says so (only what that version attached)
 	local name
 	name=$(ip netns exec vb "${3:-$hostint}" status --json | python3 -c '
 import json, sys
@@ -101,7 +101,7 @@ sink "$nic" "$hostint"
 step "another daemon puts its program in the place"
 end TERM
 flags= sink "$plain" "$hostint"
-is_bound "without the option" False
+is_bound "without the option" None
 step "a program that is not bound takes the place of one that is"
 end TERM
 flags=--nic-timestamps
@@ -179,7 +179,7 @@ if [ -n "$before" ]; then
 	end TERM
 	step "the upgrade puts a bound program in the place of one that is not"
 	flags= sink "sink attached" "$before"
-	is_bound "gone back" False "$before"
+	is_bound "gone back" None "$before"
 	end TERM
 	step "and the way back"
 	sink "$nic" "$hostint"
