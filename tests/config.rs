@@ -456,3 +456,29 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
         }
     }
 }
+
+#[test]
+fn secrets_of_another_command_are_its_own_business() {
+    let reports = TempFile::new("");
+    let run = |args: &[&str]| Command::new(HOSTINT).args(args).output().unwrap();
+    for (sentence, table, key) in [
+        ("a sink's lease key", "sink", "lease-key"),
+        ("a source's lease key", "source", "lease-key"),
+        ("a sink's headers", "sink", "push-headers-file"),
+    ] {
+        let otlp = match key {
+            "push-headers-file" => "otlp = \"http://192.0.2.1\"\n",
+            _ => "",
+        };
+        let file = TempFile::new(format!(
+            "[collect]\nstore = \"none\"\n[{table}]\n{otlp}{key} = \"/nowhere/secret\"\n"
+        ));
+        let read = run(&["collect", "--config", file.path(), "--read", reports.path()]);
+        assert_eq!(read.status.code(), Some(0), "{sentence}: {read:?}");
+        let check = run(&["status", "--check-config", file.path()]);
+        assert_eq!(check.status.code(), Some(2), "{sentence}: {check:?}");
+        let says =
+            String::from_utf8(check.stderr).unwrap() + &String::from_utf8_lossy(&check.stdout);
+        assert!(says.contains("/nowhere/secret"), "{sentence}: {says}");
+    }
+}

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 use super::lines::Lines;
-use super::mistake::{ConfigError, Mistake, shown_table};
+use super::mistake::{ConfigError, Fault, Mistake, shown_table};
 use super::settled::Settings;
 use super::syntax;
 use super::table::{Entry, Reader, Table, command_of, names_of, nearest, plain};
@@ -242,11 +242,20 @@ impl File {
 
     /// What is wrong with one table by itself. What it leaves open, flags may say.
     pub fn check_table<O: Settings>(&self) -> Vec<Mistake> {
+        self.check_as_far::<O>(|_| true)
+    }
+
+    /// The same for another command, which may not read what is secret to this one.
+    pub fn check_others_table<O: Settings>(&self) -> Vec<Mistake> {
+        self.check_as_far::<O>(|fault| !fault.secret)
+    }
+
+    fn check_as_far<O: Settings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
         let table = O::table(self);
         let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();
         };
-        faults.retain(|fault| !fault.missing);
+        faults.retain(|fault| !fault.missing && counts(fault));
         table.locate(Some(&self.path.display().to_string()), |_| None, faults)
     }
 

@@ -85,6 +85,8 @@ pub struct Fault {
     pub item: Option<usize>,
     /// Nothing is wrong, but something is left to say.
     pub missing: bool,
+    /// It is about what a file with a secret holds, which only the setting's own command may be able to read.
+    pub secret: bool,
     pub message: String,
 }
 
@@ -94,7 +96,16 @@ pub fn fault(keys: &[&'static str], message: impl Into<String>) -> Fault {
         keys: keys.to_vec(),
         item: None,
         missing: false,
+        secret: false,
         message: message.into(),
+    }
+}
+
+/// A fault of a file with a secret.
+pub fn secret_fault(key: &'static str, message: String) -> Fault {
+    Fault {
+        secret: true,
+        ..fault(&[key], message)
     }
 }
 

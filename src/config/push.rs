@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::Span;
-use super::mistake::{Fault, fault};
+use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
 use super::remote_write::RemoteWriteOptions;
@@ -88,7 +88,7 @@ impl PushOptions {
         }
         let headers = self.push_headers_file.as_deref().map(read_headers);
         let headers = headers.transpose().unwrap_or_else(|why| {
-            faults.push(fault(&["push-headers-file"], why));
+            faults.push(secret_fault("push-headers-file", why));
             None
         });
         PushConfig {

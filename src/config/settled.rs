@@ -102,13 +102,13 @@ pub fn settle<O: Settings>(
     let shown = path.display().to_string();
     let checked = given.over(O::table(&file).options.clone()).check();
     if O::TABLE != SINK {
-        mistakes.extend(file.check_table::<SinkOptions>());
+        mistakes.extend(file.check_others_table::<SinkOptions>());
     }
     if O::TABLE != SOURCE {
-        mistakes.extend(file.check_table::<SourceOptions>());
+        mistakes.extend(file.check_others_table::<SourceOptions>());
     }
     if O::TABLE != COLLECT {
-        mistakes.extend(file.check_table::<CollectOptions>());
+        mistakes.extend(file.check_others_table::<CollectOptions>());
     }
     mistakes.extend(file.check_together());
     let config = checked

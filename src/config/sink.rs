@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::read_key;
-use super::mistake::{Fault, fault, item_fault, missing};
+use super::mistake::{Fault, fault, item_fault, missing, secret_fault};
 use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread};
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
@@ -199,7 +199,7 @@ pub(super) fn check_mark(value: Option<u8>, mask: Option<u8>, faults: &mut Vec<F
 /// The key of lease messages, for source and sink alike.
 pub(super) fn check_key(path: Option<&Path>, faults: &mut Vec<Fault>) -> Option<LeaseKey> {
     read_key(path?)
-        .map_err(|why| faults.push(fault(&["lease-key"], why)))
+        .map_err(|why| faults.push(secret_fault("lease-key", why)))
         .ok()
 }
 
