@@ -121,7 +121,7 @@ for page in /metrics /healthz /readyz; do
 done
 collector=$(show hostint-collect MainPID)
 systemctl reload hostint-collect.service || fail "cannot reload the collector"
-await "the collector goes on" test "$(show hostint-collect ActiveState)" = active
+await "the collector goes on" systemctl -q is-active hostint-collect.service
 [ "$(show hostint-collect MainPID)" = "$collector" ] || fail "the reload began another collector"
 echo "ok: history, page, metrics and health"
 
