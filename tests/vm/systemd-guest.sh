@@ -16,6 +16,7 @@ await() { # sentence, command
 	fail "never happened: $sentence"
 }
 show() { systemctl show -p "$2" --value "$1"; }
+is() { [ "$(show "$1" ActiveState)" = "$2" ]; }
 says() { show "$1" StatusText | grep -qE "$2"; }
 counter() { # role, name; of this host, or that of the namespace in $in
 	${in:-} /run/hostint-peer status --json | python3 -c '
@@ -121,7 +122,7 @@ for page in /metrics /healthz /readyz; do
 done
 collector=$(show hostint-collect MainPID)
 systemctl reload hostint-collect.service || fail "cannot reload the collector"
-await "the collector goes on" systemctl -q is-active hostint-collect.service
+await "the collector goes on" is hostint-collect active
 [ "$(show hostint-collect MainPID)" = "$collector" ] || fail "the reload began another collector"
 echo "ok: history, page, metrics and health"
 
@@ -130,7 +131,7 @@ sed -i 's/^collector.*/&\nloss-timeout = "300ms"/' /etc/hostint/hostint.toml
 systemctl reload hostint-sink.service || fail "cannot reload"
 applied() { journalctl -u hostint-sink -o cat | grep -q 'hostint.toml applied: .*loss-timeout'; }
 await "the config is applied" applied
-await "the reload ends" test "$(show hostint-sink ActiveState)" = active
+await "the reload ends" is hostint-sink active
 moved "a reload is not noticed"
 [ "$(show hostint-sink MainPID)" = "$pid" ] || fail "the reload began another daemon"
 
