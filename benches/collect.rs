@@ -14,7 +14,6 @@ use hostint::collector::{Exporters, Listener, decode};
 use hostint::model::{Arrival, Record};
 use hostint::os::clock;
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
-use serde_json::Value;
 
 #[path = "support/collector.rs"]
 mod collector;
@@ -255,16 +254,8 @@ fn history(flows: usize, rate: u64) {
     let begin = Instant::now();
     let sent = send(address, rate, HISTORY, &datagrams);
     let seconds = begin.elapsed().as_secs_f64();
-    let settled = |status: &Value| {
-        let count = |name: &str| status[name].as_u64().unwrap();
-        let kept = count("stored") + count("rolled_up_only") + count("store_drops");
-        let read = count("reports") + count("socket_drops") + count("queue_drops");
-        read == sent && kept == count("reports")
-    };
-    while !settled(&collector.status()) {
-        thread::sleep(Duration::from_millis(50));
-    }
-    let (status, cpu) = (collector.status(), collector.cpu_by_thread());
+    let status = collector.settled(sent, true);
+    let cpu = collector.cpu_by_thread();
     collector.end();
     fs::remove_dir_all(&folder).unwrap();
     let threads: Vec<_> = cpu

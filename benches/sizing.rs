@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
-
 #[path = "support/collector.rs"]
 mod collector;
 #[allow(dead_code)] // the tests use the rest
@@ -100,18 +98,8 @@ fn load_of(profile: &Profile, folder: &Path, history: bool) {
     let (begun, cpu_before) = (Instant::now(), cpu());
     let sent = offer(collector.reports, rate, flows);
     let seconds = begun.elapsed().as_secs_f64();
-    let settled = |status: &Value| {
-        let count = |name: &str| status[name].as_u64().unwrap();
-        let read = count("reports") + count("socket_drops") + count("queue_drops");
-        read == sent
-            && (!history
-                || count("stored") + count("rolled_up_only") + count("store_drops")
-                    == count("reports"))
-    };
-    while !settled(&collector.status()) {
-        thread::sleep(Duration::from_millis(50));
-    }
-    let (status, used) = (collector.status(), cpu() - cpu_before);
+    let status = collector.settled(sent, history);
+    let used = cpu() - cpu_before;
     collector.end();
     let bytes = match fs::metadata(&store) {
         Ok(file) if history => format!(

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -62,6 +63,20 @@ impl Collector {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    /// Its status once so many reports that were sent are all accounted for, in the history too if it keeps one.
+    pub fn settled(&self, sent: u64, history: bool) -> Value {
+        loop {
+            let status = self.status();
+            let count = |name: &str| status[name].as_u64().unwrap();
+            let read = count("reports") + count("socket_drops") + count("queue_drops");
+            let kept = count("stored") + count("rolled_up_only") + count("store_drops");
+            if read == sent && (!history || kept == count("reports")) {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// CPU time so far, by the names of its threads.
