@@ -36,6 +36,12 @@ const PARTITIONS: usize = 12;
 const REPORTS: &str = "hostint.reports.v1";
 const CLOCKS: &str = "hostint.clocks.v1";
 
+fn with_topics(name: &str) -> Tansu {
+    let tansu = Tansu::new(name);
+    tansu.create(&[REPORTS, CLOCKS].map(|topic| format!("{topic}:{PARTITIONS}")));
+    tansu
+}
+
 /// Sends reports in four parts: while all is well, while the broker is gone, when it is back, and while nothing gets
 /// through to it.
 fn through_outages(tansu: &mut Tansu, wire: &Wire) -> collecting::Sent {
@@ -76,8 +82,7 @@ fn through_outages(tansu: &mut Tansu, wire: &Wire) -> collecting::Sent {
 fn a_real_broker_has_every_report_although_it_was_killed_and_cut_off() {
     let wire = Wire::new("tansu");
     wire.within(|| {
-        let mut tansu = Tansu::new("outages");
-        tansu.create(&[REPORTS, CLOCKS].map(|topic| format!("{topic}:{PARTITIONS}")));
+        let mut tansu = with_topics("outages");
         let sent = through_outages(&mut tansu, &wire);
         let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
         assert_eq!(got.sums(), sent);
@@ -90,8 +95,7 @@ fn a_real_broker_has_every_report_although_it_was_killed_and_cut_off() {
 fn a_real_broker_is_shown_who_it_is_by_scram() {
     let wire = Wire::new("scram");
     wire.within(|| {
-        let mut tansu = Tansu::new("scram");
-        tansu.create(&[REPORTS, CLOCKS].map(|topic| format!("{topic}:{PARTITIONS}")));
+        let mut tansu = with_topics("scram");
         tansu.authenticate();
         for (secret, right) in [("something else", false), (tansu::PASSWORD, true)] {
             let file = tansu.secret(secret);
