@@ -94,7 +94,7 @@ fn received(now: u64) -> Received {
 }
 
 fn take(keeper: &mut Keeper, payload: &[u8], now: u64) -> Option<AddressPair> {
-    keeper.take(payload, received(now))
+    keeper.take(payload, received(now)).map(|taken| taken.pair)
 }
 
 fn reply(asked: &Asked, answer: &LeaseAnswer) -> Vec<u8> {
@@ -167,6 +167,13 @@ fn a_lease_lasts_950_ms_from_its_question() {
     assert_eq!(lease.answer, Some(answer()), "what it answered");
 }
 
+/// The second question comes earlier, so that not all sinks are asked at once that came to be known at once.
+fn assert_every_700_ms(times: &[u64], until_ms: u64, name: &str) {
+    assert!(times[1] <= times[0] + 750, "{name}: {times:?}");
+    let expected: Vec<_> = (times[1]..until_ms).step_by(700).collect();
+    assert_eq!(times[1..], expected, "{name}");
+}
+
 #[test]
 fn a_sink_that_answers_is_asked_every_700_ms() {
     for named in [false, true] {
@@ -174,8 +181,7 @@ fn a_sink_that_answers_is_asked_every_700_ms() {
         keeper.want(pair(0), named, T);
         let answers = |_, asked: &Asked| Some(reply(asked, &answer()));
         let times = asked_at(&mut keeper, T, 10_000, answers);
-        let expected: Vec<_> = (0..10_000).step_by(700).collect();
-        assert_eq!(times, expected, "named: {named}");
+        assert_every_700_ms(&times, 10_000, &format!("named: {named}"));
     }
 }
 
@@ -674,9 +680,7 @@ fn a_sink_that_begins_to_answer_is_asked_every_700_ms_again() {
         let times = asked_at(&mut keeper, from, 60_000, |_, asked| {
             Some(reply(asked, &answer()))
         });
-        let first = times[0];
-        let expected: Vec<_> = (first..60_000).step_by(700).collect();
-        assert_eq!(times, expected, "silent for {silent_ms} ms before");
+        assert_every_700_ms(&times, 60_000, &format!("silent for {silent_ms} ms before"));
     }
 }
 
@@ -751,7 +755,8 @@ fn a_clock_that_was_set_back_while_an_answer_was_on_its_way_tells_no_offset() {
         monotonic_ns: T + MS,
         realtime_ns: EPOCH + T - 1,
     };
-    assert_eq!(keeper.take(&reply(&asked, &answer()), at), Some(pair(0)));
+    let taken = keeper.take(&reply(&asked, &answer()), at);
+    assert_eq!(taken.map(|taken| taken.pair), Some(pair(0)));
     assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "a lease it is");
     assert_eq!(keeper.lease(&pair(0)).unwrap().offset, None);
 }
@@ -811,35 +816,88 @@ fn forgetting_one_pair_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_thousand_sinks_are_all_asked_within_each_700_ms() {
+fn a_thousand_sinks_are_asked_every_700_ms_in_ten_lots_a_second_and_no_lease_ends() {
     const PAIRS: u16 = 1_000;
-    let mut keeper = keeper_that_sends(Vec::new());
-    for n in 0..PAIRS {
-        keeper.want(pair(n), false, T + u64::from(n % 700) * MS);
+    struct Case {
+        name: &'static str,
+        round_trip_ms: u64,
+        lost: fn(u64) -> bool,
     }
-    let mut last: HashMap<AddressPair, u64> = HashMap::new();
-    for ms in 0..4_000 {
-        let now = T + ms * MS;
-        for (asked_pair, asked) in questions(&mut keeper, now) {
-            if let Some(before) = last.insert(asked_pair, ms) {
-                assert_eq!(ms - before, 700, "{asked_pair:?}");
+    let cases = [
+        Case {
+            name: "answered at once",
+            round_trip_ms: 0,
+            lost: |_| false,
+        },
+        Case {
+            name: "answered after 10 ms",
+            round_trip_ms: 10,
+            lost: |_| false,
+        },
+        Case {
+            name: "every third question is lost",
+            round_trip_ms: 2,
+            lost: |number| number % 3 == 2,
+        },
+    ];
+    for Case {
+        name,
+        round_trip_ms,
+        lost,
+    } in cases
+    {
+        let mut keeper = keeper_that_sends(Vec::new());
+        // They come to be known whenever there are packets for them.
+        let mut unknown: Vec<_> = (0..PAIRS).map(|n| (u64::from(n) * 7 % 699, n)).collect();
+        let (mut number, mut on_the_way) = (0, Vec::new());
+        let mut asked_at: HashMap<AddressPair, Vec<u64>> = HashMap::new();
+        for ms in 0..6_000 {
+            let now = T + ms * MS;
+            for (_, n) in unknown.extract_if(.., |(at, _)| *at <= ms) {
+                keeper.want(pair(n), false, now);
             }
-            let IpAddr::V4(dest) = asked.to else {
-                panic!("{} is asked", asked.to)
-            };
-            let said = LeaseAnswer {
-                node: NodeId(dest.into()),
-                instance: u64::from(u32::from(dest)),
-                ..answer()
-            };
-            take(&mut keeper, &reply(&asked, &said), now);
+            for (asked_pair, asked) in questions(&mut keeper, now) {
+                asked_at.entry(asked_pair).or_default().push(ms);
+                let IpAddr::V4(dest) = asked.to else {
+                    panic!("{} is asked", asked.to)
+                };
+                let said = LeaseAnswer {
+                    node: NodeId(dest.into()),
+                    instance: u64::from(u32::from(dest)),
+                    ..answer()
+                };
+                if !lost(number) {
+                    on_the_way.push((ms + round_trip_ms, reply(&asked, &said)));
+                }
+                number += 1;
+            }
+            for (_, payload) in on_the_way.extract_if(.., |(at, _)| *at <= ms) {
+                take(&mut keeper, &payload, now);
+            }
+            if ms < 3_000 || ms % 10 != 0 {
+                continue;
+            }
+            for n in 0..PAIRS {
+                let (state, until) = lease(&keeper, n);
+                assert_eq!(state, LeaseState::Granted, "{name}: pair {n} at {ms} ms");
+                assert!(until > now, "{name}: pair {n} has a lease at {ms} ms");
+            }
         }
-    }
-    assert_eq!(last.len(), usize::from(PAIRS), "each was asked");
-    for n in 0..PAIRS {
-        let (state, until) = lease(&keeper, n);
-        assert_eq!(state, LeaseState::Granted, "pair {n}");
-        assert!(until > T + 4_000 * MS, "pair {n} has a lease now");
+        assert_eq!(asked_at.len(), usize::from(PAIRS), "{name}: each was asked");
+        if lost(2) {
+            continue;
+        }
+        for (asked_pair, times) in &asked_at {
+            for (which, two) in times.windows(2).enumerate() {
+                let gap = two[1] - two[0];
+                match which {
+                    0 => assert!((50..=750).contains(&gap), "{name}: {gap} ms at first"),
+                    _ => assert_eq!(gap, 700, "{name}: {asked_pair:?}"),
+                }
+            }
+            let grid = times.iter().skip(1).all(|ms| ms % 100 == 0);
+            assert!(grid, "{name}: with the others: {times:?}");
+        }
     }
 }
 
@@ -854,21 +912,40 @@ fn of_many_sinks_those_without_packets_are_asked_seldom_and_at_once_when_there_i
     for ms in 0..20_000 {
         let now = T + ms * MS;
         for (_, question) in questions(&mut keeper, now) {
-            asked += 1;
+            asked += u32::from(ms >= 5_000);
             take(&mut keeper, &reply(&question, &answer()), now);
         }
     }
-    assert_eq!(asked, 300 * 4, "every five seconds");
+    assert_eq!(asked, 300 * 3, "every five seconds");
     let states = (0..300).map(|n| lease(&keeper, n).0);
     assert!(states.into_iter().all(|state| state == LeaseState::Granted));
-    let now = T + 22_000 * MS;
-    for (_, question) in questions(&mut keeper, now) {
-        take(&mut keeper, &reply(&question, &answer()), now);
-    }
-    let later = now + 2_000 * MS;
-    assert_eq!(questions(&mut keeper, later), [], "all leases ended");
-    keeper.set_idle(&pair(7), false, later);
-    let due = questions(&mut keeper, later);
+    let now = T + 20_000 * MS;
+    let due: Vec<_> = questions(&mut keeper, now);
+    let is_asleep =
+        |n: &u16| lease(&keeper, *n).1 <= now && due.iter().all(|(one, _)| *one != pair(*n));
+    let asleep = (0..300).find(is_asleep).expect("leases end meanwhile");
+    keeper.set_idle(&pair(asleep), false, now);
+    let due = questions(&mut keeper, now);
     assert_eq!(due.len(), 1, "the one with a packet is asked for");
-    assert_eq!(due[0].0, pair(7));
+    assert_eq!(due[0].0, pair(asleep));
+}
+
+#[test]
+fn sinks_that_come_to_be_known_at_once_are_not_asked_at_once_ever_after() {
+    let mut keeper = keeper();
+    for n in 0..1_000 {
+        keeper.want(pair(n), true, T);
+    }
+    for ms in 0..5_000 {
+        let now = T + ms * MS;
+        let asked = questions(&mut keeper, now);
+        if ms >= 700 {
+            let lot = asked.len();
+            let even = if ms % 100 == 0 { 130..=160 } else { 0..=0 };
+            assert!(even.contains(&lot), "{lot} questions at {ms} ms");
+        }
+        for (_, question) in asked {
+            take(&mut keeper, &reply(&question, &answer()), now);
+        }
+    }
 }

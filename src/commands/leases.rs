@@ -17,6 +17,8 @@ use crate::os::{clock, icmp};
 use crate::views;
 use crate::wire::lease::MAGIC;
 
+/// Answers are read, and questions asked, no sooner than so long after the last: the loop may turn at each packet.
+const ROUND_NS: u64 = 5_000_000;
 /// How often the kernel's list of leases is looked through for new ones, and longer if that takes long.
 const SCAN_NS: u64 = 100_000_000;
 /// A new pair waits so long at most.
@@ -33,7 +35,7 @@ pub struct LeaseKeeping {
     keeper: Keeper,
     echo: icmp::Echo,
     table: Option<Leases>,
-    entries: HashMap<AddressPair, Entry>,
+    next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
     told: HashMap<IpAddr, LeaseState>,
@@ -93,7 +95,7 @@ impl LeaseKeeping {
             keeper: keeper(key, nonces),
             echo,
             table: None,
-            entries: HashMap::new(),
+            next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
             told: HashMap::new(),
@@ -117,8 +119,12 @@ impl LeaseKeeping {
 
     /// To be called every few ms.
     pub fn tick(&mut self, pins: &Pins) -> Result<()> {
-        let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::monotonic_ns();
+        if now_ns < self.next_round_ns {
+            return Ok(());
+        }
+        self.next_round_ns = now_ns + ROUND_NS;
+        let cpu_ns = clock::thread_cpu_ns();
         let mut scanned = Ok(());
         if now_ns >= self.next_scan_ns {
             scanned = self.scan(pins, now_ns);
@@ -127,7 +133,7 @@ impl LeaseKeeping {
         }
         if !self.keeper.is_empty() {
             self.take_answers()?;
-            self.ask()?;
+            self.ask();
         }
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
         // Known leases are kept all the same.
@@ -140,7 +146,6 @@ impl LeaseKeeping {
         self.table = Leases::open(pins)?;
         let Some(table) = &self.table else {
             self.keeper.clear();
-            self.entries.clear();
             return Ok(());
         };
         let mut tagging = Vec::new();
@@ -156,42 +161,39 @@ impl LeaseKeeping {
             node: NodeId(host.node_id),
             tagging,
         });
-        let mut seen = HashMap::with_capacity(self.entries.len());
+        let keeper = &mut self.keeper;
+        let mut idle_for_long = Vec::new();
+        let mut silent = Vec::new();
         table.for_each(|pair, entry| {
-            seen.insert(pair, entry);
-        })?;
-        let idle: Vec<AddressPair> = seen
-            .iter()
-            .filter(|(_, entry)| !entry.named && now_ns.saturating_sub(entry.wanted_ns) > FORGET_NS)
-            .map(|(pair, _)| *pair)
-            .collect();
-        for pair in idle {
-            table.remove(&pair)?;
-            seen.remove(&pair);
-        }
-        let gone: Vec<AddressPair> = self
-            .keeper
-            .pairs()
-            .filter(|pair| !seen.contains_key(pair))
-            .copied()
-            .collect();
-        for pair in gone {
-            self.keeper.forget(&pair);
-            self.told.remove(&pair.dest);
-        }
-        for (pair, entry) in &seen {
-            let known = self.keeper.lease(pair).map(|lease| lease.state);
-            self.keeper.want(*pair, entry.named, now_ns);
-            let idle = now_ns.saturating_sub(entry.wanted_ns) > IDLE_NS;
-            self.keeper.set_idle(pair, idle, now_ns);
+            let waited_ns = now_ns.saturating_sub(entry.wanted_ns);
+            if !entry.named && waited_ns > FORGET_NS {
+                idle_for_long.push(pair);
+                return;
+            }
+            let known = keeper.lease(&pair).map(|lease| lease.state);
+            if known == Some(LeaseState::Silent) && entry.lease.state != LeaseState::Silent {
+                silent.push(pair);
+            }
+            keeper.want(pair, entry.named, now_ns);
+            keeper.set_idle(&pair, waited_ns > IDLE_NS, now_ns);
             // What was right once may have changed with a route.
             if matches!(known, None | Some(LeaseState::Forged))
                 && let Some(origin) = icmp::source_address(pair.dest)
             {
-                self.keeper.set_origin(pair, origin);
+                keeper.set_origin(&pair, origin);
+            }
+        })?;
+        for pair in keeper.forget_unwanted() {
+            self.told.remove(&pair.dest);
+        }
+        for pair in idle_for_long {
+            table.remove(&pair)?;
+        }
+        for pair in silent {
+            if let Some(lease) = self.keeper.lease(&pair).copied() {
+                self.store(&pair, &lease, true)?;
             }
         }
-        self.entries = seen;
         Ok(())
     }
 
@@ -199,60 +201,47 @@ impl LeaseKeeping {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
         let keeper = &mut self.keeper;
-        let mut changed = Vec::new();
+        let mut taken = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
             let at = Received {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),
                 realtime_ns,
             };
-            if let Some(pair) = keeper.take(payload, at) {
-                changed.push(pair);
-            }
+            taken.extend(keeper.take(payload, at));
         })?;
-        for pair in changed {
-            let Some(lease) = self.keeper.lease(&pair).copied() else {
-                continue;
-            };
-            match lease.state {
+        for taken in taken {
+            match taken.lease.state {
                 LeaseState::Granted => self.counts.answered += 1,
                 _ => self.counts.refused += 1,
             }
-            self.store(&pair, lease)?;
+            self.store(&taken.pair, &taken.lease, taken.changed)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self) -> Result<()> {
+    fn ask(&mut self) {
         let now_ns = clock::monotonic_ns();
-        while let Some((pair, asked)) = self.keeper.next_due(now_ns, clock::realtime_ns()) {
+        while let Some((_, asked)) = self.keeper.next_due(now_ns, clock::realtime_ns()) {
             self.number = self.number.wrapping_add(1);
             self.counts.asked += 1;
             // No route, a full queue: then there is no answer, which is the same.
             let _ = self.echo.send(asked.to, self.number, &asked.message);
-            let Some(lease) = self.keeper.lease(&pair).copied() else {
-                continue;
-            };
-            let before = self.entries.get(&pair).map(|entry| entry.lease.state);
-            if before.is_some_and(|before| before != lease.state) {
-                self.store(&pair, lease)?;
-            }
         }
-        Ok(())
     }
 
     /// Into the kernel, and to people.
-    fn store(&mut self, pair: &AddressPair, lease: Lease) -> Result<()> {
-        let (Some(entry), Some(table)) = (self.entries.get_mut(pair), &self.table) else {
-            return Ok(());
-        };
+    fn store(&mut self, pair: &AddressPair, lease: &Lease, changed: bool) -> Result<()> {
         // A user may have named it since the last scan, or taken it off the list.
-        let Some(now) = table.get(pair)? else {
-            return Ok(());
-        };
-        *entry = Entry { lease, ..now };
-        table.set(pair, entry)?;
-        tell(&mut self.told, pair.dest, &lease);
+        if let Some(table) = &self.table
+            && let Some(now) = table.get(pair)?
+        {
+            let lease = *lease;
+            table.set(pair, &Entry { lease, ..now })?;
+            if changed {
+                tell(&mut self.told, pair.dest, &lease);
+            }
+        }
         Ok(())
     }
 }

@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::IpAddr;
 
 use super::nodes::Nodes;
-use crate::model::{
-    AddressPair, ClockOffset, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseKey,
-    LeaseQuestion, LeaseState, Marks, NodeId,
-};
+use super::offsets::Offsets;
+use super::verdict::{Ours, judge};
+use crate::model::{AddressPair, Lease, LeaseEcho, LeaseKey, LeaseQuestion, LeaseState};
 use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
 
 /// A lease ends so long after the question whose answer granted it: within a second of the sink's end.
@@ -17,6 +16,9 @@ const RENEW_NS: u64 = 700_000_000;
 const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 /// Then, until it answers, again and again: a way that loses half of all packets is the very one to be measured.
 const AGAIN_NS: u64 = 20_000_000;
+/// What is not urgent is asked at whole multiples of this, so that it goes out together: a question among a hundred
+/// finds everything in the CPU's caches, and costs half of one that goes alone.
+const TOGETHER_NS: u64 = 100_000_000;
 /// One that grants none is asked so often, and one on a way that lost questions of late, for so many renewals.
 const ASK_NS: u64 = 400_000_000;
 const EARLY_RENEWALS: u32 = 32;
@@ -27,28 +29,21 @@ const READY: usize = 256;
 const IDLE_NS: u64 = 5_000_000_000;
 /// Without an answer for so long a sink is silent.
 const SILENT_NS: u64 = 1_000_000_000;
-/// Offsets of this many answers are compared: the quickest is the best.
-const OFFSETS: usize = 8;
-
-/// How an interface's packets are tagged.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tagging {
-    pub encapsulations: Encapsulations,
-    pub marks: Marks,
-}
-
-/// What this host sends.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Ours {
-    pub node: NodeId,
-    pub tagging: Vec<Tagging>,
-}
 
 /// A question to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Asked {
     pub to: IpAddr,
     pub message: [u8; MESSAGE_LEN],
+}
+
+/// What an answer made of a lease.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Taken {
+    pub pair: AddressPair,
+    pub lease: Lease,
+    /// Its state is another than before.
+    pub changed: bool,
 }
 
 /// When an answer came in.
@@ -58,7 +53,14 @@ pub struct Received {
     pub realtime_ns: u64,
 }
 
+/// The time nearest to this one that others are asked at, too.
+fn together(due_ns: u64) -> u64 {
+    (due_ns + TOGETHER_NS / 2) / TOGETHER_NS * TOGETHER_NS
+}
+
 struct Peer {
+    /// The last look at what is wanted that found it.
+    look: u64,
     /// The user named the destination: it is asked whether it answers or not.
     named: bool,
     /// No packet went there of late.
@@ -75,8 +77,7 @@ struct Peer {
     heard_ns: u64,
     /// Renewals that are asked for early, because questions or answers were lost of late.
     early: u32,
-    offsets: [Option<ClockOffset>; OFFSETS],
-    answers: usize,
+    offsets: Offsets,
     lease: Lease,
 }
 
@@ -86,6 +87,7 @@ pub struct Keeper {
     ours: Ours,
     peers: HashMap<AddressPair, Peer>,
     due: BTreeSet<(u64, AddressPair)>,
+    look: u64,
     /// Unanswered questions by nonce, and when they were asked.
     out: HashMap<u64, (AddressPair, u64)>,
     nodes: Nodes,
@@ -100,6 +102,7 @@ impl Keeper {
             ours,
             peers: HashMap::new(),
             due: BTreeSet::new(),
+            look: 0,
             out: HashMap::new(),
             nodes: Nodes::default(),
             random: Box::new(random),
@@ -128,12 +131,14 @@ impl Keeper {
                 self.due.insert((now_ns, pair));
             }
             peer.named = named;
+            peer.look = self.look;
             return;
         }
         self.due.insert((now_ns, pair));
         self.peers.insert(
             pair,
             Peer {
+                look: self.look,
                 named,
                 idle: false,
                 origin: pair.source,
@@ -143,8 +148,7 @@ impl Keeper {
                 listening_since_ns: now_ns,
                 heard_ns: 0,
                 early: 0,
-                offsets: [None; OFFSETS],
-                answers: 0,
+                offsets: Offsets::default(),
                 lease: Lease::default(),
             },
         );
@@ -179,6 +183,17 @@ impl Keeper {
                 self.out.remove(nonce);
             }
         }
+    }
+
+    /// Forgets the pairs that nobody wanted since the last call, and tells which.
+    pub fn forget_unwanted(&mut self) -> Vec<AddressPair> {
+        let unwanted = self.peers.iter().filter(|(_, peer)| peer.look != self.look);
+        let pairs: Vec<AddressPair> = unwanted.map(|(pair, _)| *pair).collect();
+        for pair in &pairs {
+            self.forget(pair);
+        }
+        self.look += 1;
+        pairs
     }
 
     /// Asks nobody any more.
@@ -232,7 +247,10 @@ impl Keeper {
             }
             _ => ASK_NS,
         };
-        peer.next_ns = now_ns + peer.interval_ns;
+        peer.next_ns = match now_ns + peer.interval_ns {
+            again_ns if peer.lease.state == LeaseState::Granted => again_ns,
+            due_ns => together(due_ns),
+        };
         self.due.insert((peer.next_ns, pair));
         let question = LeaseQuestion {
             nonce,
@@ -251,8 +269,8 @@ impl Keeper {
         ))
     }
 
-    /// An echo reply: the pair whose lease changed. `None`: it answers no question of ours.
-    pub fn take(&mut self, payload: &[u8], at: Received) -> Option<AddressPair> {
+    /// An echo reply. `None`: it answers no question of ours.
+    pub fn take(&mut self, payload: &[u8], at: Received) -> Option<Taken> {
         let (nonce, echo) = match lease::decode_echo(payload, self.key) {
             Ok(echo) => (echo.nonce, Ok(echo)),
             Err(LeaseError::Forged { nonce }) => (nonce, Err(LeaseState::Forged)),
@@ -264,19 +282,33 @@ impl Keeper {
             Ok(echo) => match echo.answer {
                 None => LeaseState::NoSink,
                 Some(answer) => {
-                    let state = self.judge(&answer, pair.dest, at.monotonic_ns);
-                    self.note_clock(&pair, echo.asked_ns, &answer, at);
-                    state
+                    let now_ns = at.monotonic_ns;
+                    judge(&self.ours, &mut self.nodes, &answer, pair.dest, now_ns)
                 }
             },
         };
         let known = self.peers.len();
         let peer = self.peers.get_mut(&pair)?;
+        let changed = peer.lease.state != state;
+        if let Ok(LeaseEcho {
+            answer: Some(answer),
+            asked_ns,
+            ..
+        }) = echo
+        {
+            let stamps = (asked_ns, answer.answered_ns, at.realtime_ns);
+            peer.lease.offset = peer.offsets.note(stamps).or(peer.lease.offset);
+        }
         peer.heard_ns = at.monotonic_ns;
         // A forger must not be able to use up the question that the sink will answer.
         if state == LeaseState::Forged {
             peer.lease.state = state;
-            return Some(pair);
+            let lease = peer.lease;
+            return Some(Taken {
+                pair,
+                lease,
+                changed,
+            });
         }
         peer.early = match peer.out.front() {
             Some(oldest) if *oldest != nonce && peer.lease.state == LeaseState::Granted => {
@@ -304,7 +336,14 @@ impl Keeper {
             LeaseState::Granted => RENEW_NS.saturating_sub(4 * rtt_ns).max(RENEW_AT_ONCE_NS),
             _ => ASK_NS,
         };
-        peer.next_ns = (newest_ns + wait_ns).max(at.monotonic_ns);
+        // Sinks that come to be known at once are not asked at once ever after.
+        let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= at.monotonic_ns;
+        let begins = state == LeaseState::Granted && (changed || ended);
+        let earlier_ns = match begins {
+            true => nonce % (wait_ns / TOGETHER_NS) * TOGETHER_NS,
+            false => 0,
+        };
+        peer.next_ns = together(newest_ns + wait_ns - earlier_ns).max(at.monotonic_ns);
         if wait_ns == IDLE_NS {
             peer.listening_since_ns = peer.next_ns;
         }
@@ -317,68 +356,11 @@ impl Keeper {
             LeaseState::Granted => asked_at_ns + LEASE_NS,
             _ => 0,
         };
-        Some(pair)
-    }
-
-    fn judge(&mut self, answer: &LeaseAnswer, addr: IpAddr, now_ns: u64) -> LeaseState {
-        if answer.node == self.ours.node {
-            return LeaseState::OwnNode;
-        }
-        if let Err(addr) = self.nodes.claim(answer.node, answer.instance, addr, now_ns) {
-            return LeaseState::Duplicate { addr };
-        }
-        for sent in &self.ours.tagging {
-            let has = |one| sent.encapsulations.contains(one);
-            if sent
-                .encapsulations
-                .iter_without(answer.encapsulations)
-                .next()
-                .is_some()
-            {
-                return LeaseState::Encapsulation;
-            }
-            let (mine, theirs) = (&sent.marks, &answer.marks);
-            let same_mark = (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask);
-            let same_port = mine.extension_port == theirs.extension_port;
-            if has(Encapsulation::OverTcpUdp) && !same_mark
-                || has(Encapsulation::ExtensionUdp) && !same_port
-            {
-                return LeaseState::Mark;
-            }
-        }
-        LeaseState::Granted
-    }
-
-    /// The sink stamped between question and answer: its clock is ahead by the distance from the middle, give or
-    /// take half the round trip.
-    fn note_clock(
-        &mut self,
-        pair: &AddressPair,
-        asked_ns: u64,
-        answer: &LeaseAnswer,
-        at: Received,
-    ) {
-        let Some(peer) = self.peers.get_mut(pair) else {
-            return;
-        };
-        // A step of our own clock in between makes no offset.
-        let Some(round_trip) = at.realtime_ns.checked_sub(asked_ns) else {
-            return;
-        };
-        let middle = i128::from(asked_ns) + i128::from(round_trip / 2);
-        let Ok(offset_ns) = i64::try_from(i128::from(answer.answered_ns) - middle) else {
-            return;
-        };
-        peer.offsets[peer.answers % OFFSETS] = Some(ClockOffset {
-            offset_ns,
-            error_ns: round_trip.div_ceil(2),
-        });
-        peer.answers += 1;
-        peer.lease.offset = peer
-            .offsets
-            .iter()
-            .flatten()
-            .min_by_key(|offset| offset.error_ns)
-            .copied();
+        let lease = peer.lease;
+        Some(Taken {
+            pair,
+            lease,
+            changed,
+        })
     }
 }

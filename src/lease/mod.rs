@@ -2,5 +2,8 @@
 
 mod keeper;
 mod nodes;
+mod offsets;
+mod verdict;
 
-pub use keeper::{Asked, Keeper, Ours, Received, Tagging};
+pub use keeper::{Asked, Keeper, Received, Taken};
+pub use verdict::{Ours, Tagging};

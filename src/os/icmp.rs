@@ -10,6 +10,7 @@ use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn,
     SockaddrIn6, SockaddrStorage, recvmsg, sendto, setsockopt, socket, sockopt,
 };
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 
 const HEADER_LEN: usize = 8;
 const LONGEST: usize = 2048;
@@ -153,6 +154,10 @@ fn open_family(
         protocol,
     )?;
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+    if family == AddressFamily::Inet {
+        // Never fragmented, so the kernel need not make up an identification for each request.
+        set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
+    }
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES);
     accept_only(&socket, of, magic)?;
     Ok(socket)
