@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 6] = ["abi", "bound", "peer", "sink", "source", "walk"];
+const PROGRAMS: [&str; 7] = ["abi", "bound", "peer", "renew", "sink", "source", "walk"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -11,6 +11,7 @@ mod root {
     use std::path::Path;
 
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
+    use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::probe::Features;
@@ -91,6 +92,13 @@ mod root {
         line(out, "source_peer", &skel.progs.source_peer);
     }
 
+    fn renew(out: &mut String) {
+        let mut object = MaybeUninit::uninit();
+        let open = RenewSkelBuilder::default().open(&mut object).unwrap();
+        let skel = open.load().expect("loads as root");
+        line(out, "renew_leases", &skel.progs.renew_leases);
+    }
+
     #[test]
     fn programs_have_the_size_that_was_committed() {
         let mut now = format!(
@@ -107,6 +115,7 @@ mod root {
         source(&mut now, "extension-udp", 2, 0);
         source(&mut now, "vxlan-gpe", 3, 1);
         peer(&mut now);
+        renew(&mut now);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instructions.txt");
         if std::env::var_os("HOSTINT_BLESS").is_some() {
             std::fs::write(&path, &now).expect("the file can be written");

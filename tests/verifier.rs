@@ -8,6 +8,7 @@ mod root {
     use std::os::fd::AsFd;
 
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
+    use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::abi::source_object::types::rodata;
@@ -101,6 +102,14 @@ mod root {
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("source_peer", &skel.progs.source_peer);
         }
+    }
+
+    #[test]
+    fn what_renews_leases_loads() {
+        let mut object = MaybeUninit::uninit();
+        let open = RenewSkelBuilder::default().open(&mut object).unwrap();
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check("renew_leases", &skel.progs.renew_leases);
     }
 
     /// Loads the source's programs as `set` says, and those for kernels without atomics where there are none.

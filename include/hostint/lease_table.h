@@ -52,6 +52,16 @@ enum lease_state {
 	LEASE_DUPLICATE = 8,     /* two sinks have this node id */
 };
 
+/* What answers made of a lease; wanted_ns and keep are not looked at. */
+struct lease_renewal {
+	struct address_pair pair;
+	struct source_lease lease;
+};
+
+enum lease_table_limit {
+	RENEWALS = 24, /* in one run of the renewing program */
+};
+
 /* To whom a sink granted leases, by source address of the packets; coarse monotonic clock. */
 struct sink_grant {
 	__u64 until_ns;

@@ -18,6 +18,8 @@ struct token_buckets token_buckets;
 struct address_pair address_pair;
 struct address_key address_key;
 struct source_lease source_lease;
+struct lease_renewal lease_renewal;
+enum lease_table_limit lease_table_limit;
 struct sink_grant sink_grant;
 struct lease_message lease_message;
 struct source_key source_key;

@@ -3,15 +3,6 @@
 #ifndef HOSTINT_LEASES_H
 #define HOSTINT_LEASES_H
 
-/* Shared by all CPUs. Entries come from the first packet of a pair, or from the user half, which renews them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, LEASE_PAIRS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct address_pair);
-	__type(value, struct source_lease);
-} source_leases SEC(".maps");
-
 /* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
 __noinline int look_up_lease(void)
 {

@@ -23,6 +23,7 @@
 #include "outgoing_packet.h"
 #include "watch_rules.h"
 #include "outgoing.h"
+#include "lease_map.h"
 #include "leases.h"
 #include "queue.h"
 #include "checksum_state.h"

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 
 use crate::datapath::attachments;
 use crate::datapath::host::Host;
-use crate::datapath::leases::{Entry, Leases};
+use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
+use crate::datapath::renewal::Renewal;
 use crate::datapath::source_settings::tagging_of;
 use crate::lease::{Keeper, Ours, Received, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
@@ -34,7 +35,7 @@ const FORGET_NS: u64 = 60_000_000_000;
 pub struct LeaseKeeping {
     keeper: Keeper,
     echo: icmp::Echo,
-    table: Option<Leases>,
+    renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
@@ -94,7 +95,7 @@ impl LeaseKeeping {
         Ok(Self {
             keeper: keeper(key, nonces),
             echo,
-            table: None,
+            renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
@@ -143,11 +144,18 @@ impl LeaseKeeping {
     /// Which pairs packets, or users, want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
-        self.table = Leases::open(pins)?;
-        let Some(table) = &self.table else {
+        let Some(table) = Leases::open(pins)? else {
             self.keeper.clear();
+            self.renewal = None;
             return Ok(());
         };
+        match &self.renewal {
+            Some(renewal) if renewal.is_for(&table)? => {}
+            _ => {
+                let renewal = Renewal::load(&table);
+                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+            }
+        }
         let mut tagging = Vec::new();
         for (_, _, info) in attachments::attachments(pins)? {
             let (encapsulations, marks) = tagging_of(&info);
@@ -189,33 +197,45 @@ impl LeaseKeeping {
         for pair in idle_for_long {
             table.remove(&pair)?;
         }
-        for pair in silent {
-            if let Some(lease) = self.keeper.lease(&pair).copied() {
-                self.store(&pair, &lease, true)?;
-            }
+        let known = |pair| Some((pair, *self.keeper.lease(&pair)?));
+        let silent: Vec<_> = silent.into_iter().filter_map(known).collect();
+        for (pair, lease) in &silent {
+            tell(&mut self.told, pair.dest, lease);
         }
-        Ok(())
+        self.renew(&silent)
     }
 
     fn take_answers(&mut self) -> Result<()> {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
         let keeper = &mut self.keeper;
-        let mut taken = Vec::new();
+        let (told, counts) = (&mut self.told, &mut self.counts);
+        let mut renewed = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
             let at = Received {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),
                 realtime_ns,
             };
-            taken.extend(keeper.take(payload, at));
-        })?;
-        for taken in taken {
+            let Some(taken) = keeper.take(payload, at) else {
+                return;
+            };
             match taken.lease.state {
-                LeaseState::Granted => self.counts.answered += 1,
-                _ => self.counts.refused += 1,
+                LeaseState::Granted => counts.answered += 1,
+                _ => counts.refused += 1,
             }
-            self.store(&taken.pair, &taken.lease, taken.changed)?;
+            if taken.changed {
+                tell(told, taken.pair.dest, &taken.lease);
+            }
+            renewed.push((taken.pair, taken.lease));
+        })?;
+        self.renew(&renewed)
+    }
+
+    /// Into the kernel.
+    fn renew(&self, renewed: &[(AddressPair, Lease)]) -> Result<()> {
+        if let Some(renewal) = &self.renewal {
+            renewal.renew(renewed)?;
         }
         Ok(())
     }
@@ -228,21 +248,6 @@ impl LeaseKeeping {
             // No route, a full queue: then there is no answer, which is the same.
             let _ = self.echo.send(asked.to, self.number, &asked.message);
         }
-    }
-
-    /// Into the kernel, and to people.
-    fn store(&mut self, pair: &AddressPair, lease: &Lease, changed: bool) -> Result<()> {
-        // A user may have named it since the last scan, or taken it off the list.
-        if let Some(table) = &self.table
-            && let Some(now) = table.get(pair)?
-        {
-            let lease = *lease;
-            table.set(pair, &Entry { lease, ..now })?;
-            if changed {
-                tell(&mut self.told, pair.dest, &lease);
-            }
-        }
-        Ok(())
     }
 }
 

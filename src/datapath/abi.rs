@@ -36,6 +36,12 @@ pub mod walk_object {
     include!(concat!(env!("OUT_DIR"), "/walk.skel.rs"));
 }
 
+/// Generated: the program that renews leases.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod renew_object {
+    include!(concat!(env!("OUT_DIR"), "/renew.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -72,6 +78,7 @@ abi!(
     address_pair,
     address_key,
     source_lease,
+    lease_renewal,
     sink_grant,
     token_buckets,
     walk_request,
@@ -113,5 +120,7 @@ pub const COUNTER_SLOTS: u32 = hostint_limit::COUNTER_SLOTS.0;
 pub const ABI_VERSION: u32 = hostint_limit::ABI_VERSION.0;
 /// Bytes of an interface's name, the final NUL included.
 pub const DEV_NAME_SIZE: usize = hostint_limit::DEV_NAME_SIZE.0 as usize;
+/// Leases in one run of the renewing program.
+pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
 /// Flow keys in one run of the sweep program.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;

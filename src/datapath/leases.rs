@@ -1,6 +1,7 @@
 //! The source's leases as the kernel half sees them.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
@@ -34,7 +35,7 @@ fn pair_of(key: &address_pair) -> AddressPair {
     }
 }
 
-fn key_of(pair: &AddressPair) -> address_pair {
+pub(super) fn key_of(pair: &AddressPair) -> address_pair {
     address_pair {
         saddr: address_words(pair.source),
         daddr: address_words(pair.dest),
@@ -72,7 +73,7 @@ fn state_of(value: &source_lease) -> LeaseState {
     }
 }
 
-fn value_of(entry: &Entry) -> source_lease {
+pub(super) fn value_of(entry: &Entry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
     let offset = lease.offset;
@@ -140,6 +141,19 @@ impl Leases {
     /// The leases of this host, if a source was set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
         Ok(Map::open(&pins.map(MAP))?.map(Self))
+    }
+
+    pub fn of(map: Map<address_pair, source_lease>) -> Self {
+        Self(map)
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.0.fd()
+    }
+
+    /// The kernel's number for the map.
+    pub fn id(&self) -> io::Result<u32> {
+        self.0.id()
     }
 
     /// Calls `visit` for each lease.

@@ -20,6 +20,8 @@ pub mod maps;
 pub mod peer;
 pub mod pins;
 pub mod probe;
+pub mod renewal;
+mod run;
 pub mod sink;
 pub mod sink_links;
 mod sink_settings;

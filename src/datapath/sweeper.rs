@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use libbpf_rs::libbpf_sys;
-
-use super::abi::{Abi, SWEEP_KEYS, bytes_of, flow_key, sink_flow, source_flow, walk};
+use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
 use super::maps::Map;
 use super::pins::Pins;
+use super::run::run_on;
 use super::sink::Sink;
 use super::source::FLOWS_MAP;
 use super::summaries::Summaries;
@@ -92,19 +91,7 @@ impl Sweeper {
     /// Has the kernel half look at these flows.
     fn sweep(&self, keys: &[flow_key]) -> io::Result<()> {
         for chunk in keys.chunks(SWEEP_KEYS) {
-            let data: Vec<u8> = chunk.iter().flat_map(bytes_of).copied().collect();
-            // SAFETY: plain data; all zeros means no option.
-            let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
-            options.sz = size_of_val(&options) as _;
-            options.data_in = data.as_ptr().cast();
-            options.data_size_in = data.len() as u32;
-            // SAFETY: descriptor, options and the data that they point to are valid during the call.
-            let result = unsafe {
-                libbpf_sys::bpf_prog_test_run_opts(self.program.as_raw_fd(), &mut options)
-            };
-            if result < 0 {
-                return Err(io::Error::from_raw_os_error(-result));
-            }
+            run_on(&self.program, chunk)?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::IpAddr;
 
+use slab::Slab;
+
 use super::nodes::Nodes;
 use super::offsets::Offsets;
 use super::verdict::{Ours, judge};
@@ -58,7 +60,9 @@ fn together(due_ns: u64) -> u64 {
     (due_ns + TOGETHER_NS / 2) / TOGETHER_NS * TOGETHER_NS
 }
 
+/// All that is known of a pair. Each answer finds it by its place, without a look at addresses.
 struct Peer {
+    pair: AddressPair,
     /// The last look at what is wanted that found it.
     look: u64,
     /// The user named the destination: it is asked whether it answers or not.
@@ -67,8 +71,8 @@ struct Peer {
     idle: bool,
     /// The address that questions leave from.
     origin: IpAddr,
-    /// Unanswered questions, oldest first.
-    out: VecDeque<u64>,
+    /// Unanswered questions, oldest first: nonces, and when they were asked.
+    out: VecDeque<(u64, u64)>,
     next_ns: u64,
     interval_ns: u64,
     /// Before that no answer was to be expected.
@@ -85,11 +89,13 @@ struct Peer {
 pub struct Keeper {
     key: LeaseKey,
     ours: Ours,
-    peers: HashMap<AddressPair, Peer>,
-    due: BTreeSet<(u64, AddressPair)>,
+    peers: Slab<Peer>,
+    places: HashMap<AddressPair, usize>,
+    /// When who is asked next.
+    due: BTreeSet<(u64, usize)>,
     look: u64,
-    /// Unanswered questions by nonce, and when they were asked.
-    out: HashMap<u64, (AddressPair, u64)>,
+    /// Who was asked, by the nonce of an unanswered question.
+    out: HashMap<u64, usize>,
     nodes: Nodes,
     random: Box<dyn FnMut() -> u64>,
 }
@@ -100,7 +106,8 @@ impl Keeper {
         Self {
             key,
             ours,
-            peers: HashMap::new(),
+            peers: Slab::new(),
+            places: HashMap::new(),
             due: BTreeSet::new(),
             look: 0,
             out: HashMap::new(),
@@ -122,64 +129,72 @@ impl Keeper {
         self.peers.is_empty()
     }
 
+    fn peer_mut(&mut self, pair: &AddressPair) -> Option<(usize, &mut Peer)> {
+        let place = *self.places.get(pair)?;
+        Some((place, self.peers.get_mut(place)?))
+    }
+
     /// Keeps a lease for this pair from now on.
     pub fn want(&mut self, pair: AddressPair, named: bool, now_ns: u64) {
-        if let Some(peer) = self.peers.get_mut(&pair) {
-            if named && !peer.named && peer.next_ns > now_ns + ASK_NS {
-                self.due.remove(&(peer.next_ns, pair));
-                peer.next_ns = now_ns;
-                self.due.insert((now_ns, pair));
-            }
+        let look = self.look;
+        if let Some((place, peer)) = self.peer_mut(&pair) {
+            let sooner = named && !peer.named && peer.next_ns > now_ns + ASK_NS;
             peer.named = named;
-            peer.look = self.look;
+            peer.look = look;
+            if sooner {
+                let before_ns = std::mem::replace(&mut peer.next_ns, now_ns);
+                self.due.remove(&(before_ns, place));
+                self.due.insert((now_ns, place));
+            }
             return;
         }
-        self.due.insert((now_ns, pair));
-        self.peers.insert(
+        let place = self.peers.insert(Peer {
             pair,
-            Peer {
-                look: self.look,
-                named,
-                idle: false,
-                origin: pair.source,
-                out: VecDeque::new(),
-                next_ns: now_ns,
-                interval_ns: ASK_NS,
-                listening_since_ns: now_ns,
-                heard_ns: 0,
-                early: 0,
-                offsets: Offsets::default(),
-                lease: Lease::default(),
-            },
-        );
+            look,
+            named,
+            idle: false,
+            origin: pair.source,
+            out: VecDeque::new(),
+            next_ns: now_ns,
+            interval_ns: ASK_NS,
+            listening_since_ns: now_ns,
+            heard_ns: 0,
+            early: 0,
+            offsets: Offsets::default(),
+            lease: Lease::default(),
+        });
+        self.places.insert(pair, place);
+        self.due.insert((now_ns, place));
     }
 
     /// Questions about this pair leave this host from another address than its packets.
     pub fn set_origin(&mut self, pair: &AddressPair, origin: IpAddr) {
-        if let Some(peer) = self.peers.get_mut(pair) {
+        if let Some((_, peer)) = self.peer_mut(pair) {
             peer.origin = origin;
         }
     }
 
     /// Whether packets go there.
     pub fn set_idle(&mut self, pair: &AddressPair, idle: bool, now_ns: u64) {
-        if let Some(peer) = self.peers.get_mut(pair) {
-            let wakes = peer.idle && !idle;
-            peer.idle = idle;
-            if wakes && peer.lease.state == LeaseState::Granted && peer.lease.until_ns <= now_ns {
-                self.due.remove(&(peer.next_ns, *pair));
-                peer.next_ns = now_ns;
-                peer.listening_since_ns = now_ns;
-                self.due.insert((now_ns, *pair));
-            }
+        let Some((place, peer)) = self.peer_mut(pair) else {
+            return;
+        };
+        let wakes = peer.idle && !idle;
+        peer.idle = idle;
+        if wakes && peer.lease.state == LeaseState::Granted && peer.lease.until_ns <= now_ns {
+            let before_ns = std::mem::replace(&mut peer.next_ns, now_ns);
+            peer.listening_since_ns = now_ns;
+            self.due.remove(&(before_ns, place));
+            self.due.insert((now_ns, place));
         }
     }
 
     /// Asks no more; the lease ends by itself.
     pub fn forget(&mut self, pair: &AddressPair) {
-        if let Some(peer) = self.peers.remove(pair) {
-            self.due.remove(&(peer.next_ns, *pair));
-            for nonce in &peer.out {
+        let place = self.places.remove(pair);
+        if let Some((place, peer)) = place.and_then(|at| Some((at, self.peers.try_remove(at)?))) {
+            self.due.remove(&(peer.next_ns, place));
+            for (nonce, _) in &peer.out {
                 self.out.remove(nonce);
             }
         }
@@ -187,8 +202,9 @@ impl Keeper {
 
     /// Forgets the pairs that nobody wanted since the last call, and tells which.
     pub fn forget_unwanted(&mut self) -> Vec<AddressPair> {
-        let unwanted = self.peers.iter().filter(|(_, peer)| peer.look != self.look);
-        let pairs: Vec<AddressPair> = unwanted.map(|(pair, _)| *pair).collect();
+        let peers = self.peers.iter();
+        let unwanted = peers.filter(|(_, peer)| peer.look != self.look);
+        let pairs: Vec<AddressPair> = unwanted.map(|(_, peer)| peer.pair).collect();
         for pair in &pairs {
             self.forget(pair);
         }
@@ -199,40 +215,39 @@ impl Keeper {
     /// Asks nobody any more.
     pub fn clear(&mut self) {
         self.peers.clear();
+        self.places.clear();
         self.due.clear();
         self.out.clear();
     }
 
     /// The pairs that leases are kept for.
     pub fn pairs(&self) -> impl Iterator<Item = &AddressPair> {
-        self.peers.keys()
+        self.places.keys()
     }
 
     pub fn lease(&self, pair: &AddressPair) -> Option<&Lease> {
-        self.peers.get(pair).map(|peer| &peer.lease)
+        let place = *self.places.get(pair)?;
+        self.peers.get(place).map(|peer| &peer.lease)
     }
 
     /// The next question that is due, if there is one. Asking may show that a sink is silent.
     pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
-        let (when, pair) = self.due.first().copied()?;
+        let (when, place) = self.due.first().copied()?;
         if when > now_ns {
             return None;
         }
         self.due.pop_first();
         let nonce = (self.random)();
-        let peer = self.peers.get_mut(&pair)?;
+        let peer = self.peers.get_mut(place)?;
         // An answer that comes later grants nothing any more.
-        while let Some(oldest) = peer.out.front()
-            && self
-                .out
-                .get(oldest)
-                .is_none_or(|(_, asked_ns)| now_ns.saturating_sub(*asked_ns) >= LEASE_NS)
+        while let Some((oldest, asked_ns)) = peer.out.front()
+            && now_ns.saturating_sub(*asked_ns) >= LEASE_NS
         {
             self.out.remove(oldest);
             peer.out.pop_front();
         }
-        self.out.insert(nonce, (pair, now_ns));
-        peer.out.push_back(nonce);
+        self.out.insert(nonce, place);
+        peer.out.push_back((nonce, now_ns));
         let heard_ns = peer.heard_ns.max(peer.listening_since_ns);
         if now_ns.saturating_sub(heard_ns) >= SILENT_NS {
             peer.lease.state = LeaseState::Silent;
@@ -251,7 +266,8 @@ impl Keeper {
             again_ns if peer.lease.state == LeaseState::Granted => again_ns,
             due_ns => together(due_ns),
         };
-        self.due.insert((peer.next_ns, pair));
+        self.due.insert((peer.next_ns, place));
+        let pair = peer.pair;
         let question = LeaseQuestion {
             nonce,
             flow_source: pair.source,
@@ -276,7 +292,11 @@ impl Keeper {
             Err(LeaseError::Forged { nonce }) => (nonce, Err(LeaseState::Forged)),
             Err(LeaseError::Version(_) | LeaseError::Format(_)) => return None,
         };
-        let (pair, asked_at_ns) = *self.out.get(&nonce)?;
+        let place = *self.out.get(&nonce)?;
+        let known = self.peers.len();
+        let peer = self.peers.get_mut(place)?;
+        let pair = peer.pair;
+        let asked_at_ns = peer.out.iter().find(|(asked, _)| *asked == nonce)?.1;
         let state = match echo {
             Err(state) => state,
             Ok(echo) => match echo.answer {
@@ -287,8 +307,6 @@ impl Keeper {
                 }
             },
         };
-        let known = self.peers.len();
-        let peer = self.peers.get_mut(&pair)?;
         let changed = peer.lease.state != state;
         if let Ok(LeaseEcho {
             answer: Some(answer),
@@ -311,21 +329,23 @@ impl Keeper {
             });
         }
         peer.early = match peer.out.front() {
-            Some(oldest) if *oldest != nonce && peer.lease.state == LeaseState::Granted => {
+            Some((oldest, _)) if *oldest != nonce && peer.lease.state == LeaseState::Granted => {
                 EARLY_RENEWALS
             }
             _ => peer.early.saturating_sub(1),
         };
         // Older questions are answered by this one; newer ones stay open.
-        while let Some(answered) = peer.out.pop_front() {
+        while let Some((answered, _)) = peer.out.pop_front() {
             self.out.remove(&answered);
             if answered == nonce {
                 break;
             }
         }
-        let newest = peer.out.back().and_then(|newest| self.out.get(newest));
-        let newest_ns = newest.map_or(asked_at_ns, |(_, asked_ns)| *asked_ns);
-        self.due.remove(&(peer.next_ns, pair));
+        let newest_ns = peer
+            .out
+            .back()
+            .map_or(asked_at_ns, |(_, asked_ns)| *asked_ns);
+        self.due.remove(&(peer.next_ns, place));
         let rtt_ns = at.monotonic_ns.saturating_sub(asked_at_ns);
         let ready = known <= READY;
         let wait_ns = match state {
@@ -347,7 +367,7 @@ impl Keeper {
         if wait_ns == IDLE_NS {
             peer.listening_since_ns = peer.next_ns;
         }
-        self.due.insert((peer.next_ns, pair));
+        self.due.insert((peer.next_ns, place));
         peer.lease.answered_ns = at.monotonic_ns;
         peer.lease.answer = echo.ok().and_then(|echo| echo.answer);
         peer.lease.rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX);

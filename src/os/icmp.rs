@@ -75,7 +75,8 @@ impl Echo {
             IpAddr::V4(_) => &V4,
             IpAddr::V6(_) => &V6,
         };
-        let mut packet = vec![family.request, 0, 0, 0];
+        let mut packet = Vec::with_capacity(HEADER_LEN + payload.len());
+        packet.extend([family.request, 0, 0, 0]);
         packet.extend(self.id.to_be_bytes());
         packet.extend(number.to_be_bytes());
         packet.extend(payload);
@@ -104,7 +105,8 @@ impl Echo {
         for (socket, family) in [(&self.v4, &V4), (&self.v6, &V6)] {
             let Some(socket) = socket else { continue };
             let mut buffer = [0; LONGEST];
-            while let Some((len, received_ns)) = receive_one(socket, &mut buffer)? {
+            let mut control = nix::cmsg_space!(libc::timespec);
+            while let Some((len, received_ns)) = receive_one(socket, &mut buffer, &mut control)? {
                 let payload_at = family.icmp_at as usize + HEADER_LEN;
                 if let Some(payload) = buffer.get(payload_at..len) {
                     take(payload, received_ns);
@@ -115,13 +117,16 @@ impl Echo {
     }
 }
 
-fn receive_one(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<Option<(usize, u64)>> {
-    let mut control = nix::cmsg_space!(libc::timespec);
+fn receive_one(
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+    control: &mut Vec<u8>,
+) -> io::Result<Option<(usize, u64)>> {
     let mut parts = [IoSliceMut::new(buffer)];
     let received = match recvmsg::<SockaddrStorage>(
         socket.as_raw_fd(),
         &mut parts,
-        Some(&mut control),
+        Some(control),
         MsgFlags::MSG_DONTWAIT,
     ) {
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),

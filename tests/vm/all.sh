@@ -6,7 +6,7 @@ set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../.."
 dir=$(realpath "$1"); shift
-tests=${TESTS:-verifier lease_answer source_leases flood sink sink_refusals vxlan_gpe merged_segments sequence source source_refusals watchlist source_numbers peer_mss peer_errors several_cpus}
+tests=${TESTS:-verifier lease_answer lease_renewal source_leases flood sink sink_refusals vxlan_gpe merged_segments sequence source source_refusals watchlist source_numbers peer_mss peer_errors several_cpus}
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 # shellcheck disable=SC2086

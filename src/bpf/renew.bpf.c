@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Run by the daemon, never attached: the "packet" is a list of leases as answers made them. One run renews many, and
+ * what packets or a user's commands write into them meanwhile stays.
+ */
+#include "kernel.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
+#include "lease_map.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+/* Unless it was removed. */
+static __always_inline bool renew(const struct lease_renewal *renewal)
+{
+	struct address_pair pair = renewal->pair;
+	struct source_lease *lease = bpf_map_lookup_elem(&source_leases, &pair);
+
+	if (!lease)
+		return false;
+	lease->until_ns = renewal->lease.until_ns;
+	__builtin_memcpy(&lease->answered_ns, &renewal->lease.answered_ns,
+			 __builtin_offsetof(struct source_lease, keep) -
+				 __builtin_offsetof(struct source_lease, answered_ns));
+	return true;
+}
+
+/* Tells how many were there. */
+SEC("xdp")
+int renew_leases(struct xdp_md *ctx)
+{
+	const struct lease_renewal *renewal = (void *)(long)ctx->data;
+	const void *end = (void *)(long)ctx->data_end;
+	__u32 renewed = 0;
+
+	for (__u32 i = 0; i < RENEWALS; i++, renewal++) {
+		if ((void *)(renewal + 1) > end)
+			break;
+		renewed += renew(renewal);
+	}
+	return renewed;
+}

@@ -1,0 +1,63 @@
+//! Renews leases inside the kernel, many at a time: what packets or a user's commands write into them meanwhile stays.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::renew_object::RenewSkelBuilder;
+use super::abi::{RENEWALS, lease_renewal};
+use super::leases::{Entry, Leases, key_of, value_of};
+use super::load::{program_fd, with_warnings};
+use super::run::run_on;
+use crate::model::{AddressPair, Lease};
+
+/// The program, loaded onto one map of leases.
+pub struct Renewal {
+    program: OwnedFd,
+    map_id: u32,
+}
+
+impl Renewal {
+    /// For these leases.
+    pub fn load(leases: &Leases) -> io::Result<Self> {
+        let mut object = MaybeUninit::uninit();
+        let mut open = RenewSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        let map = &mut open.maps.source_leases;
+        map.reuse_fd(leases.fd()).map_err(io::Error::other)?;
+        let skel = with_warnings(|| open.load())?;
+        Ok(Self {
+            program: program_fd(&skel.progs.renew_leases)?,
+            map_id: leases.id()?,
+        })
+    }
+
+    /// Whether it renews these.
+    pub fn is_for(&self, leases: &Leases) -> io::Result<bool> {
+        Ok(leases.id()? == self.map_id)
+    }
+
+    /// Those that are not there any more stay away. How many were renewed.
+    pub fn renew(&self, renewed: &[(AddressPair, Lease)]) -> io::Result<u32> {
+        let mut known = 0;
+        for lot in renewed.chunks(RENEWALS) {
+            let items: Vec<lease_renewal> = lot.iter().map(item_of).collect();
+            known += run_on(&self.program, &items)?;
+        }
+        Ok(known)
+    }
+}
+
+fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
+    lease_renewal {
+        pair: key_of(pair),
+        lease: value_of(&Entry {
+            lease: *lease,
+            named: false,
+            wanted_ns: 0,
+        }),
+    }
+}
