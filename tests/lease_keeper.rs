@@ -822,7 +822,7 @@ fn forgetting_one_pair_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_thousand_sinks_are_asked_every_700_ms_in_ten_lots_a_second_and_no_lease_ends() {
+fn a_thousand_sinks_are_asked_every_800_ms_in_ten_lots_a_second_and_no_lease_ends() {
     const PAIRS: u16 = 1_000;
     struct Case {
         name: &'static str,
@@ -908,8 +908,10 @@ fn a_thousand_sinks_are_asked_every_700_ms_in_ten_lots_a_second_and_no_lease_end
             for (which, two) in times.windows(2).enumerate() {
                 let gap = two[1] - two[0];
                 match which {
-                    0 => assert!((50..=750).contains(&gap), "{name}: {gap} ms at first"),
-                    _ => assert_eq!(gap, 700, "{name}: {asked_pair:?}"),
+                    0 => assert!((50..=850).contains(&gap), "{name}: {gap} ms at first"),
+                    // The first few are asked as often as few are.
+                    _ if two[0] < 700 => assert!([700, 800].contains(&gap), "{name}: {gap} ms"),
+                    _ => assert_eq!(gap, 800, "{name}: {asked_pair:?}"),
                 }
             }
             let grid = times.iter().skip(1).all(|ms| ms % 100 == 0);
@@ -958,7 +960,7 @@ fn sinks_that_come_to_be_known_at_once_are_not_asked_at_once_ever_after() {
         let asked = questions(&mut keeper, now);
         if ms >= 700 {
             let lot = asked.len();
-            let even = if ms % 100 == 0 { 130..=160 } else { 0..=0 };
+            let even = if ms % 100 == 0 { 110..=140 } else { 0..=0 };
             assert!(even.contains(&lot), "{lot} questions at {ms} ms");
         }
         for (_, question) in asked {

@@ -14,7 +14,7 @@ use crate::programs;
 
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(15);
-const SETTLED: Duration = Duration::from_secs(12);
+const SETTLED: Duration = Duration::from_secs(20);
 
 /// SipHash rounds for a question and its answer: 10 and 11 words, a word of length each, and the end of each.
 const ROUNDS_ANSWER: f64 = 2.0 * (11.0 + 12.0) + 8.0;
@@ -132,7 +132,7 @@ fn peers() {
                 let _ = socket.send_to(b"", format!("{host}:9"));
             }
         };
-        // Until idle ones are known to be idle.
+        // Until idle ones are known to be idle, and those that lost a question are asked as seldom as others.
         let settled = Instant::now() + SETTLED;
         while Instant::now() < settled {
             send();

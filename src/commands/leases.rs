@@ -125,6 +125,9 @@ impl LeaseKeeping {
             return Ok(());
         }
         self.next_round_ns = now_ns + ROUND_NS;
+        if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
+            return Ok(());
+        }
         let cpu_ns = clock::thread_cpu_ns();
         let mut scanned = Ok(());
         if now_ns >= self.next_scan_ns {
@@ -132,10 +135,8 @@ impl LeaseKeeping {
             let took_ns = clock::monotonic_ns() - now_ns;
             self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
         }
-        if !self.keeper.is_empty() {
-            self.take_answers()?;
-            self.ask();
-        }
+        self.take_answers()?;
+        self.ask();
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
         // Known leases are kept all the same.
         scanned

@@ -97,8 +97,13 @@ unsafe impl Abi for watch_text {}
 
 /// The bytes of a value as the kernel sees them.
 pub fn bytes_of<T: Abi>(value: &T) -> &[u8] {
+    bytes_of_all(std::slice::from_ref(value))
+}
+
+/// The bytes of values that lie one behind the other.
+pub fn bytes_of_all<T: Abi>(values: &[T]) -> &[u8] {
     // SAFETY: T is plain data without padding, valid for its size.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The value whose bytes the kernel wrote; `None` if there are too few.

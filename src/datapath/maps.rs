@@ -123,9 +123,9 @@ impl<K: Abi, V: Abi> Map<K, V> {
         self.handle.keys().filter_map(|bytes| read_from(&bytes))
     }
 
-    /// Calls `visit` for each entry of a hash map, thousands a system call.
+    /// Calls `visit` for each entry of a hash map, a thousand a system call.
     pub fn for_each(&self, visit: impl FnMut(K, V)) -> io::Result<()> {
-        read_batches(self.handle.as_fd().as_raw_fd(), 4096, visit)
+        read_batches(self.handle.as_fd().as_raw_fd(), 1024, visit)
     }
 
     /// Removes all entries of a hash map whose keys fit.

@@ -5,11 +5,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 
-use super::abi::{Abi, bytes_of};
+use super::abi::{Abi, bytes_of_all};
 
 /// At most as many items as the program looks at. What the program returned.
 pub fn run_on<T: Abi>(program: &OwnedFd, items: &[T]) -> io::Result<u32> {
-    let data: Vec<u8> = items.iter().flat_map(bytes_of).copied().collect();
+    let data = bytes_of_all(items);
     // SAFETY: plain data; all zeros means no option.
     let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
     options.sz = size_of_val(&options) as _;

@@ -13,8 +13,10 @@ use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
 
 /// A lease ends so long after the question whose answer granted it: within a second of the sink's end.
 const LEASE_NS: u64 = 950_000_000;
-/// A sink that grants a lease is asked again so long after its answer, sooner if it answers slowly.
+/// A sink that grants a lease is asked again so long after the question, sooner if it answers slowly.
 const RENEW_NS: u64 = 700_000_000;
+/// Of very many sinks each, which leaves less time to ask again.
+const RENEW_MANY_NS: u64 = 800_000_000;
 const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 /// Then, until it answers, again and again: a way that loses half of all packets is the very one to be measured.
 const AGAIN_NS: u64 = 20_000_000;
@@ -230,6 +232,12 @@ impl Keeper {
         self.peers.get(place).map(|peer| &peer.lease)
     }
 
+    /// Questions are out, or due.
+    pub fn is_busy(&self, now_ns: u64) -> bool {
+        let due = self.due.first().is_some_and(|(when, _)| *when <= now_ns);
+        due || !self.out.is_empty()
+    }
+
     /// The next question that is due, if there is one. Asking may show that a sink is silent.
     pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
         let (when, place) = self.due.first().copied()?;
@@ -353,7 +361,10 @@ impl Keeper {
             LeaseState::Granted if peer.early > 0 => {
                 ASK_NS.saturating_sub(2 * rtt_ns).max(RENEW_AT_ONCE_NS)
             }
-            LeaseState::Granted => RENEW_NS.saturating_sub(4 * rtt_ns).max(RENEW_AT_ONCE_NS),
+            LeaseState::Granted => {
+                let wait_ns = if ready { RENEW_NS } else { RENEW_MANY_NS };
+                wait_ns.saturating_sub(4 * rtt_ns).max(RENEW_AT_ONCE_NS)
+            }
             _ => ASK_NS,
         };
         // Sinks that come to be known at once are not asked at once ever after.
