@@ -545,5 +545,5 @@ fn what_cannot_be_used_is_said_at_the_start() {
         try: chmod 600",
         open.display()
     );
-    harness::check_all(1, &cases, harness::hostint);
+    harness::check_all(2, &cases, harness::hostint);
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::mistake::{Fault, fault};
+use super::mistake::{Fault, fault, secret_fault};
+use super::secret::{Password, read_secret};
 use super::url::{Purpose, check_url};
 
 const DEFAULT_DATABASE: &str = "hostint";
@@ -47,7 +48,7 @@ pub struct ClickHouseConfig {
     pub database: String,
     pub table: String,
     pub user: Option<String>,
-    pub password_file: Option<PathBuf>,
+    pub password: Option<Password>,
 }
 
 impl ClickHouseOptions {
@@ -58,6 +59,13 @@ impl ClickHouseOptions {
             let why = "whose password? (try clickhouse-user too)".to_owned();
             faults.push(fault(&["clickhouse-password-file"], why));
         }
+        let file = self.clickhouse_password_file.as_deref();
+        let file = file.filter(|_| self.clickhouse_user.is_some());
+        let password = file.map(|file| read_secret("ClickHouse password", file));
+        let password = password.transpose().unwrap_or_else(|why| {
+            faults.push(secret_fault("clickhouse-password-file", why));
+            None
+        });
         let alone = [
             ("clickhouse-database", self.clickhouse_database.is_some()),
             ("clickhouse-table", self.clickhouse_table.is_some()),
@@ -96,7 +104,7 @@ impl ClickHouseOptions {
             database,
             table,
             user: self.clickhouse_user,
-            password_file: self.clickhouse_password_file,
+            password: password.map(Password),
         })
     }
 }

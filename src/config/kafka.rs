@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::mistake::{Fault, fault, item_fault};
+use super::mistake::{Fault, fault, item_fault, secret_fault};
 use super::place::port_of;
+use super::secret::{Password, read_secret};
 
 const PORT: u16 = 9092;
 const DEFAULT_TOPIC: &str = "hostint.reports.v1";
@@ -87,7 +88,7 @@ pub struct KafkaConfig {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KafkaLogin {
     pub user: String,
-    pub password_file: PathBuf,
+    pub password: Password,
     pub sasl: KafkaSasl,
 }
 
@@ -170,9 +171,16 @@ impl KafkaOptions {
             let why = format!("{user:?} has no password (try kafka-password-file too)");
             faults.push(fault(&["kafka-user"], why));
         }
+        let password = match read_secret("Kafka password", self.kafka_password_file.as_ref()?) {
+            Ok(password) => Password(password),
+            Err(why) => {
+                faults.push(secret_fault("kafka-password-file", why));
+                return None;
+            }
+        };
         Some(KafkaLogin {
             user,
-            password_file: self.kafka_password_file.clone()?,
+            password,
             sasl: self.kafka_sasl.unwrap_or_default(),
         })
     }

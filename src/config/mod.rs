@@ -51,7 +51,7 @@ pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
-pub use secret::read_secret;
+pub use secret::Password;
 pub use settled::{Settings, Settled, settle, settle_source};
 pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};

@@ -1,8 +1,19 @@
 //! Files with secrets, which only their owner reads.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+/// A password, which nothing shows.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Password(pub String);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(secret)")
+    }
+}
 
 /// Nothing secret is longer.
 const MOST: u64 = 64 << 10;
@@ -11,7 +22,7 @@ const MOST: u64 = 64 << 10;
 ///
 /// # Errors
 /// A sentence for the user, with nothing of the file in it.
-pub fn read_secret(what: &str, path: &Path) -> Result<String, String> {
+pub(super) fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     let shown = path.display();
     let cannot = |why: &dyn std::fmt::Display| format!("cannot read {what} {shown}: {why}");
     let file = fs::metadata(path).map_err(|err| cannot(&err))?;

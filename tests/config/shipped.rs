@@ -1,5 +1,9 @@
 //! The config file that is shipped says all keys, and what it says is right.
 
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::LazyLock;
+
 use hostint::config::{CollectOptions, SinkOptions, SourceOptions, keys as all_keys};
 
 use super::mistakes;
@@ -29,7 +33,27 @@ fn put_to_use() -> (String, Vec<(String, String)>) {
     // There is no such file where tests run.
     let text = text.replace("lease-key", "#lease-key");
     let text = text.replace("push-headers-file", "#push-headers-file");
+    let password = password();
+    let text = text.replace("/etc/hostint/clickhouse.password", &password);
+    let text = text.replace("/etc/hostint/kafka-password", &password);
     (text, keys)
+}
+
+/// A file with one.
+fn password() -> String {
+    static FILE: LazyLock<String> = LazyLock::new(|| {
+        let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/shipped-password");
+        let mut options = std::fs::OpenOptions::new();
+        let file = options
+            .create(true)
+            .write(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(path);
+        file.unwrap().write_all(b"secret\n").unwrap();
+        path.to_owned()
+    });
+    FILE.clone()
 }
 
 #[test]

@@ -172,11 +172,11 @@ fn a_password_is_nobody_elses() {
     check(
         "no file",
         &hostint(&args),
-        1,
+        2,
         &["cannot read Kafka password", "No such file"],
     );
     std::fs::write(&file, "secret\n").unwrap();
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
     let says = ["cannot use Kafka password", "try: chmod 600"];
-    check("others may read it", &hostint(&args), 1, &says);
+    check("others may read it", &hostint(&args), 2, &says);
 }

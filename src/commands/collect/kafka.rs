@@ -1,8 +1,8 @@
 //! Kafka as the collector's settings describe it.
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Result, anyhow};
 
-use crate::config::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaSasl, read_secret};
+use crate::config::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaSasl};
 use crate::engines::kafka::{Compression, Credentials, Kafka, SaslConfig, Settings, tls};
 use crate::os::log;
 
@@ -21,17 +21,16 @@ pub fn make(config: &KafkaConfig) -> Result<Kafka> {
             KafkaCompression::Zstd => Compression::Zstd,
         },
         tls: tls.map_err(|err| anyhow!("cannot use --kafka-tls: {err}"))?,
-        login: config.login.as_ref().map(login).transpose()?,
+        login: config.login.as_ref().map(login),
         tell: |trouble| log::warning(trouble),
     }))
 }
 
-fn login(login: &KafkaLogin) -> Result<SaslConfig> {
-    let password = read_secret("Kafka password", &login.password_file).map_err(Error::msg)?;
-    let credentials = Credentials::new(login.user.clone(), password);
-    Ok(match login.sasl {
+fn login(login: &KafkaLogin) -> SaslConfig {
+    let credentials = Credentials::new(login.user.clone(), login.password.0.clone());
+    match login.sasl {
         KafkaSasl::Plain => SaslConfig::Plain(credentials),
         KafkaSasl::ScramSha256 => SaslConfig::ScramSha256(credentials),
         KafkaSasl::ScramSha512 => SaslConfig::ScramSha512(credentials),
-    })
+    }
 }
