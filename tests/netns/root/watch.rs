@@ -153,6 +153,36 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
 }
 
 #[test]
+fn a_daemon_that_is_killed_and_starts_anew_is_seen_and_flows_go_on() {
+    let lab = Lab::new();
+    let [_a, mut sink] = lab.tag("");
+    let (from, _to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let send = |n: u32| {
+        for _ in 0..n {
+            from.send_to(&[7; 64], "10.9.2.1:6000").unwrap();
+        }
+    };
+    let tmux = Tmux::start(&lab.b, 120, 24);
+    tmux.line(&format!("{HOSTINT} status --watch=0.1"));
+    send(70);
+    let flow = "udp 10.9.1.1:5000 > 10.9.2.1:6000";
+    let first = format!("daemon {}", sink.pid());
+    tmux.await_words("the daemon and a flow", &[&first, flow]);
+
+    sink.kill();
+    tmux.await_words("it is gone, the flow is there", &["NO DAEMON", flow]);
+    send(30);
+
+    let sink = lab.b.sink("--dev b0 --node-id 2");
+    let second = format!("daemon {}", sink.pid());
+    tmux.await_words("the next one", &[&second, flow]);
+    tmux.keys(&["Enter"]);
+    tmux.await_words("no packet was missed", &["packets 100", "loss in all 0"]);
+    tmux.keys(&["q"]);
+    tmux.await_restored("q");
+}
+
+#[test]
 fn however_it_ends_the_terminal_is_given_back() {
     let lab = Lab::new();
     let tmux = Tmux::start(&lab.b, 80, 24);
