@@ -235,10 +235,13 @@ impl LeaseKeeping {
 
     /// Into the kernel.
     fn renew(&self, renewed: &[(AddressPair, Lease)]) -> Result<()> {
-        if let Some(renewal) = &self.renewal {
-            renewal.renew(renewed)?;
-        }
-        Ok(())
+        let Some(renewal) = &self.renewal else {
+            return Ok(());
+        };
+        let renewed = renewal.renew(renewed);
+        renewed
+            .map(drop)
+            .context("cannot renew leases in the kernel")
     }
 
     fn ask(&mut self) {
