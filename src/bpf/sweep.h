@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Run by the daemon, never attached: the "packet" is a list of keys of flows whose loss period may be over. */
+/*
+ * Run by the daemon, never attached: the "packet" is a list of keys of flows whose loss period may be over. No XDP
+ * program: before 5.18 the kernel changes its own code for each run of one.
+ */
 #ifndef HOSTINT_SWEEP_H
 #define HOSTINT_SWEEP_H
 
 /* Sweeps the flow whose key is the index-th in the "packet". */
-__noinline int sweep_key(struct xdp_md *ctx, __u32 index)
+__noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 {
 	const struct flow_key *key = (void *)(long)ctx->data + index % SWEEP_KEYS * sizeof(*key);
 	const struct sink_settings *set = get_sink_settings();
@@ -27,8 +30,8 @@ __noinline int sweep_key(struct xdp_md *ctx, __u32 index)
 	return 1;
 }
 
-SEC("xdp")
-int sink_sweep(struct xdp_md *ctx)
+SEC("tc")
+int sink_sweep(struct __sk_buff *ctx)
 {
 	__u64 bytes = ctx->data_end - ctx->data;
 	__u32 keys = bytes / sizeof(struct flow_key);
@@ -38,7 +41,7 @@ int sink_sweep(struct xdp_md *ctx)
 			break;
 		sweep_key(ctx, i);
 	}
-	return XDP_PASS;
+	return 0;
 }
 
 #endif

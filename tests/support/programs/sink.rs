@@ -248,7 +248,7 @@ impl Sink {
             .flat_map(|key| bytes_of(&key_of(key)).to_vec())
             .collect();
         let ran = run(&self.skel.progs.sink_sweep, &list, None);
-        assert_eq!(ran.verdict, XDP_PASS, "a sweep always succeeds");
+        assert_eq!(ran.verdict, 0, "a sweep always succeeds");
     }
 
     pub fn flow(&self, key: &Key) -> Option<sink_flow> {
