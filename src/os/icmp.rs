@@ -120,7 +120,7 @@ impl Echo {
 fn receive_one(
     socket: &OwnedFd,
     buffer: &mut [u8],
-    control: &mut Vec<u8>,
+    control: &mut [u8],
 ) -> io::Result<Option<(usize, u64)>> {
     let mut parts = [IoSliceMut::new(buffer)];
     let received = match recvmsg::<SockaddrStorage>(
