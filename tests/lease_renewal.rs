@@ -69,19 +69,8 @@ mod root {
 
     fn any_lease(random: &mut Random) -> Lease {
         let addr = pair(random.u8()).dest;
-        let states = [
-            LeaseState::Asking,
-            LeaseState::Granted,
-            LeaseState::Silent,
-            LeaseState::NoSink,
-            LeaseState::Forged,
-            LeaseState::Encapsulation,
-            LeaseState::Mark,
-            LeaseState::OwnNode,
-            LeaseState::Duplicate { addr },
-        ];
         Lease {
-            state: random.pick(&states),
+            state: random.pick(&LeaseState::all(addr)),
             until_ns: random.next(),
             answered_ns: random.next(),
             answer: random.chance(0.8).then(|| any_answer(random)),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::mistake::{Fault, fault, secret_fault};
-use super::secret::{Password, read_secret};
+use super::mistake::{Fault, fault};
+use super::secret::{Password, read_password};
 use super::url::{Purpose, check_url};
 
 const DEFAULT_DATABASE: &str = "hostint";
@@ -61,10 +61,9 @@ impl ClickHouseOptions {
         }
         let file = self.clickhouse_password_file.as_deref();
         let file = file.filter(|_| self.clickhouse_user.is_some());
-        let password = file.map(|file| read_secret("ClickHouse password", file));
-        let password = password.transpose().unwrap_or_else(|why| {
-            faults.push(secret_fault("clickhouse-password-file", why));
-            None
+        let password = file.and_then(|file| {
+            let key = "clickhouse-password-file";
+            read_password(key, "ClickHouse password", file, faults)
         });
         let alone = [
             ("clickhouse-database", self.clickhouse_database.is_some()),
@@ -104,7 +103,7 @@ impl ClickHouseOptions {
             database,
             table,
             user: self.clickhouse_user,
-            password: password.map(Password),
+            password,
         })
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::mistake::{Fault, fault, item_fault, secret_fault};
+use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
-use super::secret::{Password, read_secret};
+use super::secret::{Password, read_password};
 
 const PORT: u16 = 9092;
 const DEFAULT_TOPIC: &str = "hostint.reports.v1";
@@ -171,13 +171,8 @@ impl KafkaOptions {
             let why = format!("{user:?} has no password (try kafka-password-file too)");
             faults.push(fault(&["kafka-user"], why));
         }
-        let password = match read_secret("Kafka password", self.kafka_password_file.as_ref()?) {
-            Ok(password) => Password(password),
-            Err(why) => {
-                faults.push(secret_fault("kafka-password-file", why));
-                return None;
-            }
-        };
+        let file = self.kafka_password_file.as_ref()?;
+        let password = read_password("kafka-password-file", "Kafka password", file, faults)?;
         Some(KafkaLogin {
             user,
             password,

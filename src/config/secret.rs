@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use super::mistake::{Fault, secret_fault};
+
 /// A password, which nothing shows.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Password(pub String);
@@ -13,6 +15,19 @@ impl fmt::Debug for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Password(secret)")
     }
+}
+
+/// The password in a file; what is wrong with the file is a fault of `key`.
+pub(super) fn read_password(
+    key: &'static str,
+    what: &str,
+    path: &Path,
+    faults: &mut Vec<Fault>,
+) -> Option<Password> {
+    read_secret(what, path)
+        .map_err(|why| faults.push(secret_fault(key, why)))
+        .map(Password)
+        .ok()
 }
 
 /// Nothing secret is longer.

@@ -136,6 +136,15 @@ impl Keeper {
         Some((place, self.peers.get_mut(place)?))
     }
 
+    /// Then, instead of when it was due.
+    fn ask_at(&mut self, place: usize, when_ns: u64) {
+        if let Some(peer) = self.peers.get_mut(place) {
+            self.due.remove(&(peer.next_ns, place));
+            peer.next_ns = when_ns;
+            self.due.insert((when_ns, place));
+        }
+    }
+
     /// Keeps a lease for this pair from now on.
     pub fn want(&mut self, pair: AddressPair, named: bool, now_ns: u64) {
         let look = self.look;
@@ -144,9 +153,7 @@ impl Keeper {
             peer.named = named;
             peer.look = look;
             if sooner {
-                let before_ns = std::mem::replace(&mut peer.next_ns, now_ns);
-                self.due.remove(&(before_ns, place));
-                self.due.insert((now_ns, place));
+                self.ask_at(place, now_ns);
             }
             return;
         }
@@ -184,10 +191,8 @@ impl Keeper {
         let wakes = peer.idle && !idle;
         peer.idle = idle;
         if wakes && peer.lease.state == LeaseState::Granted && peer.lease.until_ns <= now_ns {
-            let before_ns = std::mem::replace(&mut peer.next_ns, now_ns);
             peer.listening_since_ns = now_ns;
-            self.due.remove(&(before_ns, place));
-            self.due.insert((now_ns, place));
+            self.ask_at(place, now_ns);
         }
     }
 
@@ -240,10 +245,7 @@ impl Keeper {
 
     /// The next question that is due, if there is one. Asking may show that a sink is silent.
     pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
-        let (when, place) = self.due.first().copied()?;
-        if when > now_ns {
-            return None;
-        }
+        let (_, place) = *self.due.first().filter(|(when, _)| *when <= now_ns)?;
         self.due.pop_first();
         let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;

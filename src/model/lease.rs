@@ -136,9 +136,8 @@ pub enum LeaseState {
 }
 
 impl LeaseState {
-    /// The names of all states.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        let addr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    /// All states; `addr` is that of a sink with the same node id.
+    pub fn all(addr: IpAddr) -> [Self; 9] {
         [
             Self::Asking,
             Self::Granted,
@@ -150,8 +149,12 @@ impl LeaseState {
             Self::OwnNode,
             Self::Duplicate { addr },
         ]
-        .into_iter()
-        .map(Self::name)
+    }
+
+    /// The names of all states.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let all = Self::all(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        all.into_iter().map(Self::name)
     }
 
     /// Its name in JSON.

@@ -3,19 +3,7 @@
 use hostint::model::*;
 
 pub fn lease_states() -> impl Iterator<Item = LeaseState> {
-    let addr = "192.0.2.2".parse().unwrap();
-    [
-        LeaseState::Asking,
-        LeaseState::Granted,
-        LeaseState::Silent,
-        LeaseState::NoSink,
-        LeaseState::Forged,
-        LeaseState::Encapsulation,
-        LeaseState::Mark,
-        LeaseState::OwnNode,
-        LeaseState::Duplicate { addr },
-    ]
-    .into_iter()
+    LeaseState::all("192.0.2.2".parse().unwrap()).into_iter()
 }
 
 /// All of it, nothing of it, and roles with nothing in them.
