@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variables};
+use crate::model::FlowSort;
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -210,6 +211,16 @@ pub enum FlowOrder {
     Latency,
     /// most packets first
     Packets,
+}
+
+impl From<FlowOrder> for FlowSort {
+    fn from(order: FlowOrder) -> Self {
+        match order {
+            FlowOrder::Loss => Self::Loss,
+            FlowOrder::Latency => Self::Latency,
+            FlowOrder::Packets => Self::Packets,
+        }
+    }
 }
 
 /// How often something is looked at: seconds, or with a unit.

@@ -12,6 +12,7 @@ use hostint::wire::report_v05;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(2),
     node_id_word: true,
+    host_int: false,
     clock: None,
 };
 

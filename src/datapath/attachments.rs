@@ -7,9 +7,10 @@ use super::links::{Link, remove_link};
 use super::maps::Map;
 use super::pins::Pins;
 use super::source::{INFO_MAP, MAPS, clsact_filter, hook_of, leave_behind, name_bytes, role};
-use super::source_settings::dev_of;
+use super::source_settings::{config_of, dev_of, tagging_of};
 use super::{before, clsact, host, peer, stage};
-use crate::config::SourceHook;
+use crate::config::{SourceConfig, SourceHook};
+use crate::model::{Encapsulations, Marks};
 use crate::os::netdev;
 
 /// True if a source is or was set up on this host.
@@ -42,8 +43,28 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
     Ok(())
 }
 
-/// What is attached: interface index and name, hook, settings. Interfaces that are gone are left out.
-pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
+/// The source's program on an interface.
+#[derive(Clone, Debug)]
+pub struct SourceAttachment {
+    pub dev: String,
+    pub hook: SourceHook,
+    info: source_info,
+}
+
+impl SourceAttachment {
+    /// The settings that it was made with.
+    pub fn config(&self) -> SourceConfig {
+        config_of(self.hook, &self.info)
+    }
+
+    /// How its packets may be tagged, and marked.
+    pub fn tagging(&self) -> (Encapsulations, Marks) {
+        tagging_of(&self.info)
+    }
+}
+
+/// The programs that are attached, sorted by interface. Interfaces that are gone are left out.
+pub fn attachments(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
         return Ok(Vec::new());
     };
@@ -60,28 +81,29 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_in
             || Link::open(&pins.link(role(hook).0, &dev))?
                 .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == key.ifindex));
         if alive {
-            found.push((dev, hook, settings));
+            found.push(SourceAttachment {
+                dev,
+                hook,
+                info: settings,
+            });
         }
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort_by(|a, b| a.dev.cmp(&b.dev));
     Ok(found)
 }
 
 /// The shortest time after which a flow of any attachment is to be forgotten.
 pub fn idle_timeout_ns(pins: &Pins) -> io::Result<Option<u64>> {
     let attached = attachments(pins)?;
-    Ok(attached
-        .iter()
-        .map(|(_, _, info)| info.idle_timeout_ns)
-        .min())
+    Ok(attached.iter().map(|at| at.info.idle_timeout_ns).min())
 }
 
 /// An attachment as it should be, and whether it is.
 #[derive(Clone)]
-pub struct Seen {
-    pub key: source_key,
+pub struct InspectedAttachment {
+    pub(super) key: source_key,
     pub hook: SourceHook,
-    pub info: source_info,
+    pub(super) info: source_info,
     /// The interface's name when it was attached,
     pub dev: String,
     /// and now, if it is there.
@@ -89,8 +111,25 @@ pub struct Seen {
     pub alive: bool,
 }
 
+impl InspectedAttachment {
+    /// The settings that it was made with.
+    pub fn config(&self) -> SourceConfig {
+        config_of(self.hook, &self.info)
+    }
+
+    /// The number of the interface that it was made to.
+    pub fn ifindex(&self) -> u32 {
+        self.key.ifindex
+    }
+
+    /// True if its program leaves the MTU of packets to the kernel.
+    pub fn follows_mtu(&self) -> bool {
+        self.info.mtu == 0
+    }
+}
+
 /// All attachments that nobody ended by a command.
-pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
+pub fn inspect(pins: &Pins) -> io::Result<Vec<InspectedAttachment>> {
     let mut found = Vec::new();
     let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
         return Ok(found);
@@ -114,7 +153,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
             && (hook != SourceHook::Tc
                 || info.mss_clamp == 0
                 || peer::is_attached(pins, &dev, key.ifindex, info.clsact != 0)?);
-        found.push(Seen {
+        found.push(InspectedAttachment {
             key,
             hook,
             info,
@@ -127,7 +166,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
 }
 
 /// An attachment's interface has another name now.
-pub fn rename(pins: &Pins, seen: &Seen, name: &str) -> io::Result<()> {
+pub fn rename(pins: &Pins, seen: &InspectedAttachment, name: &str) -> io::Result<()> {
     for role in [role(seen.hook).0, peer::ROLE, stage::ROLE] {
         pins.rename_link(role, &seen.dev, name)?;
     }
@@ -140,19 +179,25 @@ pub fn rename(pins: &Pins, seen: &Seen, name: &str) -> io::Result<()> {
 }
 
 /// Forgets an attachment whose interface is gone for good.
-pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
+pub fn forget(pins: &Pins, seen: &InspectedAttachment) -> io::Result<()> {
     if let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
-        map.remove(key)?;
+        map.remove(&seen.key)?;
     }
     Ok(())
 }
 
 /// The attachments of another version of hostint, which runs here still.
-pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
+pub fn of_others(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let entries = before::entries::<source_key, source_info>(pins, INFO_MAP)?;
     Ok(entries
         .into_iter()
-        .filter_map(|(key, info)| Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info)))
+        .filter_map(|(key, info)| {
+            Some(SourceAttachment {
+                dev: netdev::name_of(key.ifindex)?,
+                hook: hook_of(key.hook)?,
+                info,
+            })
+        })
         .collect())
 }
 
@@ -207,7 +252,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     }
     if devs.is_empty() {
         let used = attachments(pins)?;
-        let used: Vec<u32> = used.iter().map(|(_, _, at)| at.stage_ifindex).collect();
+        let used: Vec<u32> = used.iter().map(|at| at.info.stage_ifindex).collect();
         stage::remove_orphans(&used)?;
         stage::remove_dead_links(pins)?;
     }

@@ -6,16 +6,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys};
+use libbpf_rs::{MapHandle, OpenObject, libbpf_sys};
 
 use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
 use super::abi::{
-    address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
-    sink_settings,
+    address_key, counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant, sink_settings,
 };
 use super::before;
 use super::bound;
 use super::collectors::{self, Collectors};
+use super::event_ring::EventRing;
 use super::grants;
 use super::host::{self, Host};
 use super::links::{
@@ -205,7 +205,7 @@ impl Sink {
         {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is attached in the other XDP mode (try hostint sink --detach first)",
+                "it is attached in the other XDP mode (try hostint sink detach first)",
             ));
         }
         if config.nic_timestamps {
@@ -251,21 +251,9 @@ impl Sink {
         }
     }
 
-    /// The ring of events, each handed to `take`.
-    pub fn events<'a>(&'a self, mut take: impl FnMut(&[u8]) + 'a) -> io::Result<RingBuffer<'a>> {
-        let mut builder = RingBufferBuilder::new();
-        builder
-            .add(&self.events, move |bytes| {
-                take(bytes);
-                0
-            })
-            .map_err(io::Error::other)?;
-        builder.build().map_err(io::Error::other)
-    }
-
-    /// Keeps a counter of the daemon where its end does not lose it.
-    pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
-        self.daemon.set(&which.0, &value)
+    /// The ring of events.
+    pub fn event_ring(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.events).map_err(io::Error::other)?)
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Builder {
     /// Whether latency reports carry the sink's node ID behind the report header, as Host-INT's
     /// do by default.
     pub node_id_word: bool,
+    /// Whether reports are for programs of Host-INT, whose latency report has no room for a queue's depth.
+    pub host_int: bool,
     /// The clock of the sink's host at present, if known.
     pub clock: Option<ClockState>,
 }
@@ -106,8 +108,9 @@ impl Builder {
 
     /// Host-INT's form, unless there is something that it cannot say.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
+        let queue = event.queue.filter(|_| !self.host_int);
         match event.headers {
-            Some(headers) if event.flow.vlans == Vlans::NONE && event.queue.is_none() => {
+            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {
@@ -118,7 +121,7 @@ impl Builder {
             }
             _ => ReportedPacket::Named {
                 flow: event.flow,
-                queue: event.queue,
+                queue,
             },
         }
     }
