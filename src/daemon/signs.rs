@@ -19,7 +19,7 @@ pub struct Signs {
 }
 
 impl Signs {
-    pub fn new() -> Self {
+    pub fn from_env() -> Self {
         Self {
             notify: Notify::from_env(),
             health: Health::new(),

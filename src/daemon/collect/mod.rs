@@ -125,7 +125,7 @@ impl Opening {
         let pushed = pushers.counts();
         let since_ns = board.status().started_ns;
         metrics_push::start(&mut pushers, push, since_ns, metrics::families(&board))?;
-        let signs = Signs::new();
+        let signs = Signs::from_env();
         let mut server = None;
         if let Some(http) = self.http {
             let page = page::routes(&http, store.as_ref(), hub.reasons(), collects_on, &board)?;

@@ -94,7 +94,7 @@ fn serve(loaded: LoadedSink, args: &SinkArgs) -> Result<()> {
             .then_some(signals::ask_to_reload as fn());
         control.serve(&pins, reload);
     }
-    let signs = Signs::new();
+    let signs = Signs::from_env();
     let served = ServedMetrics::start(http, receivers, &pins, &plan, &signs)?;
     let config = &plan.config;
     let mut flows = Sweeper::new(&sink, config.loss_timeout.0, config.idle_flow_timeout.0)?;

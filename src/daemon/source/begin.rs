@@ -73,7 +73,7 @@ impl AttachedSource {
             side: HostSide::new(pins, Some(leases)),
             source,
             plan,
-            signs: Signs::new(),
+            signs: Signs::from_env(),
         };
         Ok((daemon, lock))
     }
