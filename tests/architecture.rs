@@ -281,3 +281,219 @@ fn each_map_is_defined_in_one_place() {
         "{seen:?}"
     );
 }
+
+/// The headers of the kernel half.
+mod bpf {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+
+    use super::{Source, c_sources, none};
+
+    /// The types that the contracts in include/ are written in.
+    const KERNEL: &str = "src/bpf/kernel.h";
+
+    /// A file's lines without comments, in which nothing else looks like code.
+    fn code(source: &Source) -> String {
+        let mut code = String::new();
+        let mut rest = source.text.as_str();
+        while let Some((before, comment)) = rest.split_once("/*") {
+            code.push_str(before);
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        }
+        code.push_str(rest);
+        let lines = code.lines();
+        let lines = lines.map(|line| line.split("//").next().unwrap_or_default().trim_end());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn word(text: &str) -> &str {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &text[..end.unwrap_or(text.len())]
+    }
+
+    fn last_word(text: &str) -> &str {
+        let start = text.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &text[start.map_or(0, |at| at + 1)..]
+    }
+
+    /// The types, enumerators, constants, maps, macros and functions that a file defines. Types have a name space of
+    /// their own in C: `struct flow_key` is written so here.
+    fn definitions(source: &Source) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut in_enum = false;
+        for line in code(source).lines() {
+            let opens = line.ends_with('{') && !line.contains('(');
+            let kind = ["struct", "union", "enum"]
+                .into_iter()
+                .find(|kind| opens && word(line) == *kind);
+            let name = if let Some(kind) = kind {
+                in_enum = kind == "enum";
+                let name = word(line[kind.len()..].trim_start());
+                (!name.is_empty()).then(|| format!("{kind} {name}"))
+            } else if line.starts_with('}') {
+                in_enum = false;
+                let map = line.strip_prefix("} ");
+                let map = map.and_then(|rest| rest.strip_suffix(" SEC(\".maps\");"));
+                map.map(str::to_owned)
+            } else if let Some(rest) = line.strip_prefix("#define ") {
+                Some(word(rest).to_owned()).filter(|name| !name.starts_with("HOSTINT_"))
+            } else if let Some(rest) = line.strip_prefix("typedef ") {
+                Some(last_word(rest.trim_end_matches(';')).to_owned())
+            } else if let Some((constant, _)) = line
+                .strip_prefix("const volatile ")
+                .and_then(|rest| rest.split_once(" ="))
+            {
+                Some(last_word(constant).to_owned())
+            } else if in_enum {
+                Some(word(line.trim_start()).to_owned()).filter(|name| !name.is_empty())
+            } else if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                let function = line.split_once('(').map(|(head, _)| last_word(head));
+                function.filter(|name| *name != "SEC").map(str::to_owned)
+            } else {
+                None
+            };
+            found.extend(name);
+        }
+        found
+    }
+
+    /// The words of a file that are not names of members.
+    fn words(source: &Source) -> BTreeSet<String> {
+        let code = code(source);
+        let lines = code.lines().filter(|line| !line.starts_with("#include"));
+        let mut found = BTreeSet::new();
+        for line in lines {
+            let mut before = ' ';
+            let mut rest = line;
+            while let Some(first) = rest.chars().next() {
+                let word = word(rest);
+                if !word.is_empty() && before != '.' && before != '>' {
+                    found.insert(word.to_owned());
+                }
+                let step = word.len().max(first.len_utf8());
+                before = rest[..step].chars().next_back().unwrap_or(' ');
+                rest = &rest[step..];
+            }
+        }
+        found
+    }
+
+    /// The files of ours that a file includes, as paths from the root.
+    fn includes<'a>(source: &Source, all: &'a BTreeMap<String, Source>) -> Vec<&'a Source> {
+        let folder = Path::new(&source.path).parent().unwrap();
+        let code = code(source);
+        let names = code.lines().filter_map(|line| {
+            let name = line.strip_prefix("#include \"")?;
+            name.strip_suffix('"')
+        });
+        names
+            .map(|name| {
+                let found = [folder, Path::new("src/bpf"), Path::new("include")]
+                    .into_iter()
+                    .find_map(|root| all.get(&without_dots(&root.join(name))));
+                found.unwrap_or_else(|| panic!("{} includes {name}: no such file", source.path))
+            })
+            .collect()
+    }
+
+    fn without_dots(path: &Path) -> String {
+        let mut plain = PathBuf::new();
+        for part in path.components() {
+            if part.as_os_str() == ".." {
+                plain.pop();
+            } else {
+                plain.push(part);
+            }
+        }
+        plain.to_str().unwrap().to_owned()
+    }
+
+    fn files() -> BTreeMap<String, Source> {
+        let all = c_sources().into_iter();
+        all.map(|source| (source.path.clone(), source)).collect()
+    }
+
+    /// libbpf's headers, as the build script of libbpf-cargo gives them to clang.
+    fn libbpf_headers() -> PathBuf {
+        let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbpf-headers");
+        std::fs::create_dir_all(parent.join("bpf")).unwrap();
+        for (name, text) in libbpf_sys::API_HEADERS {
+            std::fs::write(parent.join("bpf").join(name), text).unwrap();
+        }
+        parent
+    }
+
+    /// What clang has against a file of these lines; nothing if it compiles.
+    fn mistakes(lines: &str, libbpf: &Path) -> String {
+        let mut clang = Command::new(env!("HOSTINT_CLANG"))
+            .args(env!("HOSTINT_BPF_FLAGS").split(' '))
+            .args(["-target", "bpf", "-fsyntax-only", "-x", "c", "-I"])
+            .arg(libbpf)
+            .arg("-")
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the clang that built the programs runs");
+        let mut stdin = clang.stdin.take().unwrap();
+        stdin.write_all(lines.as_bytes()).unwrap();
+        drop(stdin);
+        let output = clang.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        let first = text.lines().find(|line| line.contains("error"));
+        assert_eq!(output.status.success(), first.is_none(), "{text}");
+        first.unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn each_header_compiles_alone() {
+        let libbpf = libbpf_headers();
+        let mut found = Vec::new();
+        for path in files().keys().filter(|path| path.ends_with(".h")) {
+            let kernel = match path.starts_with("include/") {
+                true => format!("#include \"{KERNEL}\"\n"),
+                false => String::new(),
+            };
+            let mistake = mistakes(&format!("{kernel}#include \"{path}\"\n"), &libbpf);
+            if !mistake.is_empty() {
+                found.push(format!("{path}: {mistake}"));
+            }
+        }
+        none("these headers lean on what another file includes", &found);
+    }
+
+    #[test]
+    fn no_headers_include_each_other_in_a_circle() {
+        fn walk(source: &Source, all: &BTreeMap<String, Source>, way: &mut Vec<String>) {
+            way.push(source.path.clone());
+            for next in includes(source, all) {
+                assert!(!way.contains(&next.path), "{way:?} includes {}", next.path);
+                walk(next, all, way);
+            }
+            way.pop();
+        }
+        let all = files();
+        for source in all.values() {
+            walk(source, &all, &mut Vec::new());
+        }
+    }
+
+    #[test]
+    fn each_include_is_needed() {
+        let all = files();
+        let mut found = Vec::new();
+        for source in all.values() {
+            let used = words(source);
+            for header in includes(source, &all) {
+                let defined = definitions(header);
+                let mut names = defined.iter().map(|name| last_word(name));
+                if header.path != KERNEL && !names.any(|name| used.contains(name)) {
+                    found.push(format!("{} includes {}", source.path, header.path));
+                }
+            }
+        }
+        none("no name of the included file is used", &found);
+    }
+}

@@ -3,6 +3,20 @@
 #ifndef HOSTINT_ACCOUNT_H
 #define HOSTINT_ACCOUNT_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "events.h"
+#include "flow_news.h"
+#include "grants.h"
+#include "nic_stamp.h"
+#include "settings.h"
+#include "sink_flows.h"
+#include "sink_maps.h"
+#include "tagged_packet.h"
+#include "tokens.h"
+
 __noinline int send_latency(__u32 reasons)
 {
 	struct tagged_packet *p = get_scratch();

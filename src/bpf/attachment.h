@@ -3,6 +3,9 @@
 #ifndef HOSTINT_ATTACHMENT_H
 #define HOSTINT_ATTACHMENT_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+
 const volatile __u32 encapsulation = ENCAP_OVER_TCP_UDP;
 const volatile __u8 tos_value = 0x04;
 const volatile __u8 tos_mask = 0x04;

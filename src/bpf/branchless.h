@@ -6,6 +6,8 @@
 #ifndef HOSTINT_BRANCHLESS_H
 #define HOSTINT_BRANCHLESS_H
 
+#include "kernel.h"
+
 /* 1 if a < b; their difference must fit. */
 static __always_inline __u32 less(__s64 a, __s64 b)
 {

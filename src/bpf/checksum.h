@@ -3,6 +3,8 @@
 #ifndef HOSTINT_CHECKSUM_H
 #define HOSTINT_CHECKSUM_H
 
+#include "kernel.h"
+
 static __always_inline __u16 csum_fold(__u64 sum)
 {
 	sum = (sum & 0xffffffff) + (sum >> 32);

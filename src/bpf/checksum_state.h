@@ -3,6 +3,11 @@
 #ifndef HOSTINT_CHECKSUM_STATE_H
 #define HOSTINT_CHECKSUM_STATE_H
 
+#include "kernel.h"
+#include "features.h"
+#include "outgoing_packet.h"
+#include "queue.h"
+
 static __always_inline bool starts_at(const struct outgoing_packet *p, __u32 start, __u16 offset)
 {
 	return start == p->at.l4 &&

@@ -3,6 +3,9 @@
 #ifndef HOSTINT_COUNTERS_H
 #define HOSTINT_COUNTERS_H
 
+#include "kernel.h"
+#include "../../include/hostint/count.h"
+
 static __always_inline void count_in(void *map, __u32 reason, __u64 packets, __u64 bytes)
 {
 	struct counter *c = bpf_map_lookup_elem(map, &reason);

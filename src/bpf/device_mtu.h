@@ -3,6 +3,9 @@
 #ifndef HOSTINT_DEVICE_MTU_H
 #define HOSTINT_DEVICE_MTU_H
 
+#include "kernel.h"
+#include "features.h"
+
 const volatile __u32 fixed_mtu = 0; /* 0: ask the device */
 
 /* ifindex 0: the interface at hand. */

@@ -3,6 +3,11 @@
 #ifndef HOSTINT_EVENTS_H
 #define HOSTINT_EVENTS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "sink_maps.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4 * 1024 * 1024);

@@ -3,6 +3,8 @@
 #ifndef HOSTINT_FEATURES_H
 #define HOSTINT_FEATURES_H
 
+#include "kernel.h"
+
 const volatile bool have_tai_clock = false;    /* bpf_ktime_get_tai_ns, 6.1 */
 const volatile bool have_check_mtu = false;    /* bpf_check_mtu, 5.12 */
 const volatile bool have_kernel_ctx = false;   /* bpf_cast_to_kern_ctx, 6.2 */

@@ -3,6 +3,14 @@
 #ifndef HOSTINT_FLOW_NEWS_H
 #define HOSTINT_FLOW_NEWS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "events.h"
+#include "sink_flows.h"
+#include "sink_maps.h"
+#include "tokens.h"
+
 /* What the ring had no room for waits in the record for the next sweep. */
 static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
 {

@@ -3,6 +3,10 @@
 #ifndef HOSTINT_FULL_SUM_H
 #define HOSTINT_FULL_SUM_H
 
+#include "kernel.h"
+#include "checksum.h"
+#include "outgoing_packet.h"
+
 enum {
 	MAX_CHUNKS = 0x10000 / SUM_CHUNK,
 };

@@ -3,6 +3,13 @@
 #ifndef HOSTINT_GPE_PUSH_H
 #define HOSTINT_GPE_PUSH_H
 
+#include "kernel.h"
+#include "../../include/hostint/wire.h"
+#include "checksum.h"
+#include "layout.h"
+#include "outgoing_packet.h"
+#include "source_flows.h"
+
 static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node_id, __u64 now,
 					   const struct flow_number *number)
 {

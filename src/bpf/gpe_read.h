@@ -3,6 +3,14 @@
 #ifndef HOSTINT_GPE_READ_H
 #define HOSTINT_GPE_READ_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "layout.h"
+#include "packet.h"
+#include "tagged_packet.h"
+
 static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *b)
 {
 	if (b->vx_flags != GPE_VX_FLAGS || b->vx_next != GPE_VX_INT)

@@ -3,6 +3,11 @@
 #ifndef HOSTINT_GRANTS_H
 #define HOSTINT_GRANTS_H
 
+#include "kernel.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
+#include "../../include/hostint/watch.h"
+
 enum {
 	GRANT_NS = 60 * 1000000000LL, /* a grant outlives the source's lease by far */
 	ALLOWED_NS = 1000000000LL,    /* a flow is looked up anew after this time */

@@ -3,6 +3,14 @@
 #ifndef HOSTINT_ICMP_ERROR_H
 #define HOSTINT_ICMP_ERROR_H
 
+#include "kernel.h"
+#include "../../include/hostint/count.h"
+#include "checksum.h"
+#include "ip_headers.h"
+#include "path_mtu.h"
+#include "peer_maps.h"
+#include "quote.h"
+
 struct icmp_error {
 	__u8 type;
 	__u8 code;

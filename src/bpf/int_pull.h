@@ -3,6 +3,13 @@
 #ifndef HOSTINT_INT_PULL_H
 #define HOSTINT_INT_PULL_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "checksum.h"
+#include "layout.h"
+#include "tagged_packet.h"
+
 /* The L4 checksum without the INT block. Holds for finished checksums and for those that the sender's
  * stack left to a device that never finished them: see hostint-wire(7). */
 static __always_inline __u16 checksum_without_int(__u16 check, __u16 block)

@@ -3,6 +3,14 @@
 #ifndef HOSTINT_INT_PUSH_H
 #define HOSTINT_INT_PUSH_H
 
+#include "kernel.h"
+#include "../../include/hostint/wire.h"
+#include "attachment.h"
+#include "checksum.h"
+#include "layout.h"
+#include "outgoing_packet.h"
+#include "source_flows.h"
+
 static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32 ifindex, __u64 now,
 				       const struct flow_number *number)
 {

@@ -3,6 +3,16 @@
 #ifndef HOSTINT_INT_READ_H
 #define HOSTINT_INT_READ_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "checksum.h"
+#include "gpe_read.h"
+#include "layout.h"
+#include "packet.h"
+#include "tagged_packet.h"
+
 static __always_inline void take_block(const struct int_block *b, struct tagged_packet *p)
 {
 	p->facts.source_node = bpf_ntohl(b->node_id);

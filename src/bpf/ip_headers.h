@@ -3,6 +3,10 @@
 #ifndef HOSTINT_IP_HEADERS_H
 #define HOSTINT_IP_HEADERS_H
 
+#include "kernel.h"
+#include "features.h"
+#include "packet.h"
+
 enum {
 	MAX_VLAN_TAGS = 2,
 	MAX_EXTENSION_HEADERS = 4,

@@ -3,6 +3,10 @@
 #ifndef HOSTINT_LATENCY_H
 #define HOSTINT_LATENCY_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "branchless.h"
+
 /* 0 for latencies <= 0, else 1 + floor(log2(ns)). */
 static __always_inline __u32 histogram_slot(__s32 latency_ns)
 {

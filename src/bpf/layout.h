@@ -3,6 +3,10 @@
 #ifndef HOSTINT_LAYOUT_H
 #define HOSTINT_LAYOUT_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "packet.h"
+
 enum {
 	IP4_LEN = sizeof(struct iphdr),
 	IP6_LEN = sizeof(struct ipv6hdr),

@@ -3,6 +3,20 @@
 #ifndef HOSTINT_LEASE_ANSWER_H
 #define HOSTINT_LEASE_ANSWER_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
+#include "checksum.h"
+#include "device_mtu.h"
+#include "grants.h"
+#include "layout.h"
+#include "packet.h"
+#include "settings.h"
+#include "sink_maps.h"
+#include "siphash.h"
+
 struct icmp_echo {
 	__u8 type;
 	__u8 code;

@@ -3,6 +3,10 @@
 #ifndef HOSTINT_LEASE_MAP_H
 #define HOSTINT_LEASE_MAP_H
 
+#include "kernel.h"
+#include "../../include/hostint/lease.h"
+#include "../../include/hostint/lease_table.h"
+
 /* Shared by all CPUs. Entries come from the first packet of a pair, or from the user half, which renews them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -3,6 +3,16 @@
 #ifndef HOSTINT_LEASES_H
 #define HOSTINT_LEASES_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/lease_table.h"
+#include "lease_map.h"
+#include "outgoing_packet.h"
+#include "settings.h"
+#include "source_maps.h"
+#include "watchlist.h"
+
 /* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
 __noinline int look_up_lease(void)
 {

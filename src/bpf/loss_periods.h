@@ -3,6 +3,10 @@
 #ifndef HOSTINT_LOSS_PERIODS_H
 #define HOSTINT_LOSS_PERIODS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "branchless.h"
+
 enum {
 	WINDOW = WINDOW_WORDS * 64,
 	WORD_MASK = WINDOW_WORDS - 1,

@@ -3,6 +3,15 @@
 #ifndef HOSTINT_MSS_H
 #define HOSTINT_MSS_H
 
+#include "kernel.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "device_mtu.h"
+#include "ip_headers.h"
+#include "peer_attachment.h"
+#include "peer_maps.h"
+#include "watch_places.h"
+
 enum {
 	TCP_SYN = 0x02,
 	TCP_OPTION_END = 0,

@@ -3,6 +3,8 @@
 #ifndef HOSTINT_NIC_STAMP_H
 #define HOSTINT_NIC_STAMP_H
 
+#include "kernel.h"
+
 /* What this load is for. */
 const volatile bool nic_stamps = false;        /* a program that is told when packets came to the network card */
 const volatile bool have_room_to_grow = false; /* never */

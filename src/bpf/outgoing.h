@@ -3,6 +3,18 @@
 #ifndef HOSTINT_OUTGOING_H
 #define HOSTINT_OUTGOING_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "attachment.h"
+#include "layout.h"
+#include "outgoing_packet.h"
+#include "packet.h"
+#include "source_maps.h"
+#include "watch_rules.h"
+#include "watchlist.h"
+
 enum source_look {
 	SOURCE_LEAVE, /* counted */
 	SOURCE_SHORT, /* headers lie beyond the bytes at hand */

@@ -3,6 +3,13 @@
 #ifndef HOSTINT_OUTGOING_PACKET_H
 #define HOSTINT_OUTGOING_PACKET_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "attachment.h"
+#include "layout.h"
+#include "watchlist.h"
+
 enum {
 	SHORTEST_MTU = 576, /* no link that carries IPv4 hosts has a smaller one */
 	SUM_CHUNK = 512,

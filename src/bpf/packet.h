@@ -3,6 +3,9 @@
 #ifndef HOSTINT_PACKET_H
 #define HOSTINT_PACKET_H
 
+#include "kernel.h"
+#include "../../include/hostint/wire.h"
+
 enum int_verdict {
 	INT_VALID,
 	INT_NOT_INT, /* no resemblance: the mark belongs to somebody else */

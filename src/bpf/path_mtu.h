@@ -3,6 +3,12 @@
 #ifndef HOSTINT_PATH_MTU_H
 #define HOSTINT_PATH_MTU_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "packet.h"
+#include "quote.h"
+#include "source_flow_table.h"
+
 /* The tag in the metadata, and the first one in the frame. */
 static __always_inline __u32 vlans_of(struct __sk_buff *ctx)
 {

@@ -3,6 +3,11 @@
 #ifndef HOSTINT_PEER_MAPS_H
 #define HOSTINT_PEER_MAPS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "counters.h"
+
 /* Per CPU: no atomics. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

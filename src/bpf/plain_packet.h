@@ -6,6 +6,12 @@
 #ifndef HOSTINT_PLAIN_PACKET_H
 #define HOSTINT_PLAIN_PACKET_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "layout.h"
+#include "packet.h"
+
 /* True if the sink has nothing to do with the packet; false says nothing. */
 static __always_inline bool is_plain(void *data, void *end, const struct sink_settings *set)
 {

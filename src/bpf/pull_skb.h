@@ -3,6 +3,14 @@
 #ifndef HOSTINT_PULL_SKB_H
 #define HOSTINT_PULL_SKB_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "int_pull.h"
+#include "layout.h"
+#include "tagged_packet.h"
+#include "vlan_aside.h"
+
 enum pulled {
 	PULLED,
 	NOT_PULLED, /* the packet is as it was */

@@ -3,6 +3,13 @@
 #ifndef HOSTINT_PULL_XDP_H
 #define HOSTINT_PULL_XDP_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "int_pull.h"
+#include "layout.h"
+#include "tagged_packet.h"
+
 /* len is a constant. From the end: a word lands at least 36 bytes on, where everything is moved already. */
 static __always_inline bool move_front(void *data, void *end, __u32 by, const __u32 len)
 {

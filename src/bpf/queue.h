@@ -3,6 +3,12 @@
 #ifndef HOSTINT_QUEUE_H
 #define HOSTINT_QUEUE_H
 
+#include "kernel.h"
+#include "attachment.h"
+#include "device_mtu.h"
+#include "features.h"
+#include "outgoing_packet.h"
+
 /* Since 6.2. Weak: the program loads without it. */
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym __weak;
 

@@ -3,6 +3,13 @@
 #ifndef HOSTINT_QUOTE_H
 #define HOSTINT_QUOTE_H
 
+#include "kernel.h"
+#include "../../include/hostint/wire.h"
+#include "ip_headers.h"
+#include "packet.h"
+#include "peer_attachment.h"
+#include "watch_places.h"
+
 enum {
 	QUOTED_L4_LEN = 8, /* what every router quotes of L4, and all that a stack looks at */
 };

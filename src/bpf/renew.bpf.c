@@ -4,7 +4,6 @@
  * what packets or a user's commands write into them meanwhile stays.
  */
 #include "kernel.h"
-#include "../../include/hostint/lease.h"
 #include "../../include/hostint/lease_table.h"
 #include "lease_map.h"
 

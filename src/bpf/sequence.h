@@ -3,6 +3,12 @@
 #ifndef HOSTINT_SEQUENCE_H
 #define HOSTINT_SEQUENCE_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "branchless.h"
+#include "loss_periods.h"
+
 /* What one arrival's numbers were, beside being in order. */
 struct arrival {
 	__u32 reordered;

@@ -3,6 +3,10 @@
 #ifndef HOSTINT_SETTINGS_H
 #define HOSTINT_SETTINGS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "features.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

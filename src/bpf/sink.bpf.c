@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* INT sink: takes INT out of received packets, accounts for the flow, reports news. */
 #include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "settings.h"
-#include "checksum.h"
-#include "packet.h"
-#include "layout.h"
-#include "counters.h"
-#include "sink_maps.h"
-#include "events.h"
-#include "branchless.h"
-#include "loss_periods.h"
-#include "sequence.h"
-#include "latency.h"
-#include "grants.h"
-#include "sink_flows.h"
-#include "tagged_packet.h"
-#include "tokens.h"
-#include "flow_news.h"
-#include "gpe_read.h"
-#include "int_read.h"
 #include "plain_packet.h"
-#include "int_pull.h"
-#include "nic_stamp.h"
+#include "int_read.h"
 #include "account.h"
+#include "nic_stamp.h"
 #include "pull_xdp.h"
-#include "vlan_aside.h"
 #include "pull_skb.h"
-#include "siphash.h"
 #include "lease_answer.h"
 #include "sweep.h"
 
@@ -210,4 +182,18 @@ SEC("?xdp")
 int sink_nic_by_metadata(struct xdp_md *ctx)
 {
 	return sink_frame(ctx, STAMPED_BY_METADATA, false);
+}
+
+SEC("tc")
+int sink_sweep(struct __sk_buff *ctx)
+{
+	__u64 bytes = ctx->data_end - ctx->data;
+	__u32 keys = bytes / sizeof(struct flow_key);
+
+	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
+		if (i >= keys)
+			break;
+		sweep_key(ctx, i);
+	}
+	return 0;
 }

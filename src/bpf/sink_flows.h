@@ -3,6 +3,13 @@
 #ifndef HOSTINT_SINK_FLOWS_H
 #define HOSTINT_SINK_FLOWS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/wire.h"
+#include "latency.h"
+#include "loss_periods.h"
+#include "sequence.h"
+
 /* Shared by all CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

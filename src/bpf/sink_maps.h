@@ -3,6 +3,11 @@
 #ifndef HOSTINT_SINK_MAPS_H
 #define HOSTINT_SINK_MAPS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "counters.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

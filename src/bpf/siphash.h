@@ -3,6 +3,8 @@
 #ifndef HOSTINT_SIPHASH_H
 #define HOSTINT_SIPHASH_H
 
+#include "kernel.h"
+
 struct siphash {
 	__u64 v0, v1, v2, v3;
 };

@@ -3,6 +3,9 @@
 #ifndef HOSTINT_SOURCE_FLOW_TABLE_H
 #define HOSTINT_SOURCE_FLOW_TABLE_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+
 /* Shared by all CPUs; numbers are taken by atomics, or under the record's lock where the kernel has none that fetch. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

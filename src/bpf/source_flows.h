@@ -3,6 +3,13 @@
 #ifndef HOSTINT_SOURCE_FLOWS_H
 #define HOSTINT_SOURCE_FLOWS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "source_flow_table.h"
+#include "source_maps.h"
+
 struct flow_number {
 	__u32 sequence;
 	__u8 age_code; /* 0: not stated */

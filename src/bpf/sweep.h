@@ -6,6 +6,14 @@
 #ifndef HOSTINT_SWEEP_H
 #define HOSTINT_SWEEP_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "flow_news.h"
+#include "settings.h"
+#include "sink_flows.h"
+#include "sink_maps.h"
+#include "tagged_packet.h"
+
 /* Sweeps the flow whose key is the index-th in the "packet". */
 __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 {
@@ -28,20 +36,6 @@ __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 	sweep_flow(f, set, p->facts.now, &news);
 	tell_loss(f, set, &k, &news);
 	return 1;
-}
-
-SEC("tc")
-int sink_sweep(struct __sk_buff *ctx)
-{
-	__u64 bytes = ctx->data_end - ctx->data;
-	__u32 keys = bytes / sizeof(struct flow_key);
-
-	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
-		if (i >= keys)
-			break;
-		sweep_key(ctx, i);
-	}
-	return 0;
 }
 
 #endif

@@ -3,6 +3,23 @@
 #ifndef HOSTINT_TAG_SKB_H
 #define HOSTINT_TAG_SKB_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "attachment.h"
+#include "full_sum.h"
+#include "gpe_push.h"
+#include "int_push.h"
+#include "layout.h"
+#include "outgoing.h"
+#include "outgoing_packet.h"
+#include "queue.h"
+#include "settings.h"
+#include "source_flows.h"
+#include "source_maps.h"
+#include "vlan_aside.h"
+
 enum tag_plan {
 	PLAN_LEAVE, /* counted */
 	PLAN_TAG,

@@ -6,6 +6,17 @@
 #ifndef HOSTINT_TAG_XDP_H
 #define HOSTINT_TAG_XDP_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/count.h"
+#include "../../include/hostint/wire.h"
+#include "int_push.h"
+#include "layout.h"
+#include "outgoing_packet.h"
+#include "settings.h"
+#include "source_flows.h"
+#include "source_maps.h"
+
 /* Everything before the L4 header moves down, word by word from the front. */
 static __always_inline bool move_down(void *data, void *end, __u32 by, __u32 len)
 {

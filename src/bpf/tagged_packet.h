@@ -3,6 +3,13 @@
 #ifndef HOSTINT_TAGGED_PACKET_H
 #define HOSTINT_TAGGED_PACKET_H
 
+#include "kernel.h"
+#include "../../include/hostint/count.h"
+#include "layout.h"
+#include "packet.h"
+#include "sink_flows.h"
+#include "sink_maps.h"
+
 struct tagged_packet {
 	struct layout at;
 	struct layout inner; /* vxlan-gpe: the original packet's */

@@ -3,6 +3,12 @@
 #ifndef HOSTINT_TOKENS_H
 #define HOSTINT_TOKENS_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/lease_table.h"
+#include "sink_maps.h"
+#include "tagged_packet.h"
+
 /* The least recently used go: they are full again soon. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

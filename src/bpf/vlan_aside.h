@@ -6,6 +6,8 @@
 #ifndef HOSTINT_VLAN_ASIDE_H
 #define HOSTINT_VLAN_ASIDE_H
 
+#include "kernel.h"
+
 struct vlan_aside {
 	__u16 proto; /* 0: none */
 	__u16 tci;

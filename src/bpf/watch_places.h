@@ -3,6 +3,9 @@
 #ifndef HOSTINT_WATCH_PLACES_H
 #define HOSTINT_WATCH_PLACES_H
 
+#include "kernel.h"
+#include "../../include/hostint/watch.h"
+
 /* What the user half changes becomes visible to packets by its generation only, all at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -3,6 +3,11 @@
 #ifndef HOSTINT_WATCH_RULES_H
 #define HOSTINT_WATCH_RULES_H
 
+#include "kernel.h"
+#include "../../include/hostint/watch.h"
+#include "outgoing_packet.h"
+#include "watchlist.h"
+
 /* What the packet is in the sight of a node. */
 static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32 test)
 {

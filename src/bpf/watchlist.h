@@ -3,6 +3,12 @@
 #ifndef HOSTINT_WATCHLIST_H
 #define HOSTINT_WATCHLIST_H
 
+#include "kernel.h"
+#include "../../include/hostint/abi.h"
+#include "../../include/hostint/watch.h"
+#include "attachment.h"
+#include "watch_places.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2 * WATCH_NODES);
