@@ -10,7 +10,9 @@ use libbpf_cargo::SkeletonBuilder;
 const PROGRAMS: [&str; 7] = ["abi", "bound", "peer", "renew", "sink", "source", "walk"];
 
 /// Every program is compiled with these flags; a test compiles each header with them, too.
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 8] = [
+    "-Iinclude",
+    "-Isrc/bpf",
     "-O2",
     "-mcpu=v3",
     "-Wall",

@@ -292,7 +292,7 @@ mod bpf {
     use super::{Source, c_sources, none};
 
     /// The types that the contracts in include/ are written in.
-    const KERNEL: &str = "src/bpf/kernel.h";
+    const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
     /// A file's lines without comments, in which nothing else looks like code.
     fn code(source: &Source) -> String {
@@ -380,9 +380,8 @@ mod bpf {
         found
     }
 
-    /// The files of ours that a file includes, as paths from the root.
+    /// The files of ours that a file includes. Each is named from src/bpf or from include on.
     fn includes<'a>(source: &Source, all: &'a BTreeMap<String, Source>) -> Vec<&'a Source> {
-        let folder = Path::new(&source.path).parent().unwrap();
         let code = code(source);
         let names = code.lines().filter_map(|line| {
             let name = line.strip_prefix("#include \"")?;
@@ -390,24 +389,12 @@ mod bpf {
         });
         names
             .map(|name| {
-                let found = [folder, Path::new("src/bpf"), Path::new("include")]
+                let found = ["src/bpf", "include"]
                     .into_iter()
-                    .find_map(|root| all.get(&without_dots(&root.join(name))));
+                    .find_map(|root| all.get(&format!("{root}/{name}")));
                 found.unwrap_or_else(|| panic!("{} includes {name}: no such file", source.path))
             })
             .collect()
-    }
-
-    fn without_dots(path: &Path) -> String {
-        let mut plain = PathBuf::new();
-        for part in path.components() {
-            if part.as_os_str() == ".." {
-                plain.pop();
-            } else {
-                plain.push(part);
-            }
-        }
-        plain.to_str().unwrap().to_owned()
     }
 
     fn files() -> BTreeMap<String, Source> {

@@ -3,7 +3,7 @@
  * Whether what the kernel keeps of a program's device still points to the program. It does not if the kernel moved the
  * program while it was verified or compiled, and did not note that: the end of the device is the kernel's then.
  */
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

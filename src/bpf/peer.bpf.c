@@ -3,10 +3,10 @@
  * The source's peer, at the ingress of an interface at whose egress packets are tagged: what comes back in
  * answer to tagged packets suits a local stack that does not know of INT.
  */
-#include "kernel.h"
-#include "ip_headers.h"
-#include "mss.h"
-#include "icmp_error.h"
+#include "kernel/kernel.h"
+#include "packet/ip_headers.h"
+#include "peer/mss.h"
+#include "peer/icmp_error.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* INT sink: takes INT out of received packets, accounts for the flow, reports news. */
-#include "kernel.h"
-#include "plain_packet.h"
-#include "int_read.h"
-#include "account.h"
-#include "nic_stamp.h"
-#include "pull_xdp.h"
-#include "pull_skb.h"
-#include "lease_answer.h"
-#include "sweep.h"
+#include "kernel/kernel.h"
+#include "sink/plain.h"
+#include "sink/read.h"
+#include "sink/account.h"
+#include "sink/nic_stamp.h"
+#include "sink/pull_xdp.h"
+#include "sink/pull_skb.h"
+#include "lease/answer.h"
+#include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* INT source: adds INT to packets of watched flows. */
-#include "kernel.h"
-#include "device_mtu.h"
-#include "watchlist.h"
-#include "outgoing.h"
-#include "leases.h"
-#include "checksum_state.h"
-#include "tag_skb.h"
-#include "tag_xdp.h"
+#include "kernel/kernel.h"
+#include "kernel/device_mtu.h"
+#include "watch/list.h"
+#include "source/look.h"
+#include "lease/ask.h"
+#include "source/checksum_state.h"
+#include "source/tag_skb.h"
+#include "source/tag_xdp.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

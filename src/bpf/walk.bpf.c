@@ -3,8 +3,8 @@
  * Walks over flow tables for the daemon: of a million flows it copies only the keys of those that something is to
  * be done about, and pauses after each slice.
  */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
