@@ -2,8 +2,10 @@
 /* INT source: adds INT to packets of watched flows. */
 #include "kernel/kernel.h"
 #include "kernel/device_mtu.h"
+#include "kernel/host_settings.h"
 #include "watch/list.h"
 #include "source/look.h"
+#include "source/plan.h"
 #include "lease/ask.h"
 #include "source/checksum_state.h"
 #include "source/tag_skb.h"

@@ -3,19 +3,15 @@
  * Walks over flow tables for the daemon: of a million flows it copies only the keys of those that something is to
  * be done about, and pauses after each slice.
  */
+#include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-struct seq_file;
 struct bpf_map;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
 
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;

@@ -34,14 +34,4 @@ static __always_inline enum int_verdict check_int_block(const struct int_block *
 	return INT_NOT_INT;
 }
 
-static __always_inline bool is_fragment(__be16 frag_off)
-{
-	return frag_off & bpf_htons(IP_MF | IP_OFFSET);
-}
-
-static __always_inline bool is_vlan(__be16 proto)
-{
-	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
-}
-
 #endif

@@ -62,23 +62,6 @@ enum xdp_action {
 };
 
 enum {
-	ETH_HLEN = 14,
-	ETH_P_IP = 0x0800,
-	ETH_P_IPV6 = 0x86dd,
-	ETH_P_8021Q = 0x8100,
-	ETH_P_8021AD = 0x88a8,
-	VLAN_HLEN = 4,
-	IPPROTO_HOPOPTS = 0,
-	IPPROTO_ICMP = 1,
-	IPPROTO_ROUTING = 43,
-	IPPROTO_FRAGMENT = 44,
-	IPPROTO_ICMPV6 = 58,
-	IPPROTO_DSTOPTS = 60,
-	IPPROTO_TCP = 6,
-	IPPROTO_UDP = 17,
-	IP_DF = 0x4000,
-	IP_MF = 0x2000,
-	IP_OFFSET = 0x1fff,
 	CHECKSUM_PARTIAL = 3,
 };
 
@@ -86,7 +69,7 @@ struct bpf_spin_lock {
 	__u32 val;
 };
 
-/* Program contexts and packet headers: fixed by UAPI or by RFC, never relocated. */
+/* Program contexts: fixed by UAPI, never relocated. */
 struct __sk_buff {
 	__u32 len;
 	__u32 pkt_type;
@@ -129,58 +112,6 @@ struct xdp_md {
 	__u32 ingress_ifindex;
 	__u32 rx_queue_index;
 	__u32 egress_ifindex;
-};
-
-struct ethhdr {
-	__u8 h_dest[6];
-	__u8 h_source[6];
-	__be16 h_proto;
-} __attribute__((packed));
-
-struct iphdr {
-	__u8 version_ihl;
-	__u8 tos;
-	__be16 tot_len;
-	__be16 id;
-	__be16 frag_off;
-	__u8 ttl;
-	__u8 protocol;
-	__sum16 check;
-	__be32 saddr;
-	__be32 daddr;
-};
-
-struct vlan_tag {
-	__be16 tci;
-	__be16 proto;
-};
-
-struct ipv6hdr {
-	__be32 version_class_flow; /* version 4, traffic class 8, flow label 20 */
-	__be16 payload_len;
-	__u8 nexthdr;
-	__u8 hop_limit;
-	__be32 saddr[4];
-	__be32 daddr[4];
-};
-
-struct udphdr {
-	__be16 source;
-	__be16 dest;
-	__be16 len;
-	__sum16 check;
-};
-
-struct tcphdr {
-	__be16 source;
-	__be16 dest;
-	__be32 seq;
-	__be32 ack_seq;
-	__u8 doff; /* data offset in words << 4 */
-	__u8 flags;
-	__be16 window;
-	__sum16 check;
-	__be16 urg_ptr;
 };
 
 /* Kernel structures, read through CO-RE. */

@@ -8,37 +8,18 @@
 #include "hostint/count.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
-#include "packet/checksum.h"
+#include "kernel/clock.h"
 #include "kernel/device_mtu.h"
-#include "sink/grants.h"
-#include "packet/layout.h"
-#include "int/block.h"
 #include "kernel/host_settings.h"
-#include "sink/settings.h"
+#include "lease/request.h"
 #include "lease/siphash.h"
-
-struct icmp_echo {
-	__u8 type;
-	__u8 code;
-	__sum16 check;
-	__be16 id;
-	__be16 number;
-};
-
-struct lease_echo {
-	struct icmp_echo icmp;
-	struct lease_message message;
-};
+#include "packet/checksum.h"
+#include "packet/layout.h"
+#include "sink/counters.h"
+#include "sink/grants.h"
+#include "sink/settings.h"
 
 const volatile __u16 software_version = 0; /* major << 8 | minor */
-
-/* A request that may hold a question: where it is and to whom it was sent. */
-struct lease_request {
-	__u32 icmp; /* offset */
-	__u8 type;  /* of echo requests in this family */
-	__be32 saddr[4];
-	__be32 daddr[4];
-};
 
 /* One packet at a time and CPU; see the sink's other scratch. */
 struct lease_scratch {
@@ -60,61 +41,6 @@ static __always_inline struct lease_scratch *get_lease_scratch(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&lease_scratch, &zero);
-}
-
-enum {
-	ICMP_ECHO = 8,
-	ICMPV6_ECHO = 128,
-	ICMP_ECHO_LEN = sizeof(struct icmp_echo),
-};
-
-/* Echo requests without IP options, of exactly a question's length. */
-static __always_inline bool find_request(void *data, void *end, struct lease_request *r)
-{
-	struct ethhdr *eth = data;
-	__u32 l3 = ETH_HLEN;
-	__be16 proto;
-
-	if ((void *)(eth + 1) > end)
-		return false;
-	proto = eth->h_proto;
-#pragma unroll
-	for (int i = 0; i < 2 && is_vlan(proto); i++) {
-		struct vlan_tag *tag = data + l3;
-
-		if ((void *)(tag + 1) > end)
-			return false;
-		proto = tag->proto;
-		l3 += VLAN_HLEN;
-	}
-	if (proto == bpf_htons(ETH_P_IP)) {
-		struct iphdr *ip = data + l3;
-
-		if ((void *)(ip + 1) > end || ip->version_ihl != 0x45 || ip->protocol != IPPROTO_ICMP ||
-		    is_fragment(ip->frag_off) || ip->tot_len != bpf_htons(IP4_LEN + ICMP_ECHO_LEN + LEASE_MESSAGE_LEN))
-			return false;
-		r->icmp = l3 + IP4_LEN;
-		r->type = ICMP_ECHO;
-		r->daddr[0] = r->daddr[1] = 0;
-		r->daddr[2] = bpf_htonl(0xffff);
-		r->daddr[3] = ip->daddr;
-		r->saddr[0] = r->saddr[1] = 0;
-		r->saddr[2] = bpf_htonl(0xffff);
-		r->saddr[3] = ip->saddr;
-	} else if (proto == bpf_htons(ETH_P_IPV6)) {
-		struct ipv6hdr *ip = data + l3;
-
-		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_ICMPV6 ||
-		    ip->payload_len != bpf_htons(ICMP_ECHO_LEN + LEASE_MESSAGE_LEN))
-			return false;
-		r->icmp = l3 + IP6_LEN;
-		r->type = ICMPV6_ECHO;
-		__builtin_memcpy(r->daddr, ip->daddr, sizeof(r->daddr));
-		__builtin_memcpy(r->saddr, ip->saddr, sizeof(r->saddr));
-	} else {
-		return false;
-	}
-	return true;
 }
 
 static __always_inline __u64 question_tag(const struct lease_question *q, const struct lease_request *r,

@@ -7,10 +7,10 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/lease_table.h"
+#include "kernel/clock.h"
 #include "lease/pairs.h"
-#include "source/outgoing.h"
-#include "kernel/host_settings.h"
 #include "source/counters.h"
+#include "source/outgoing.h"
 #include "watch/list.h"
 
 /* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */

@@ -4,6 +4,7 @@
 #define HOSTINT_PACKET_CHECKSUM_H
 
 #include "kernel/kernel.h"
+#include "packet/headers.h"
 
 static __always_inline __u16 csum_fold(__u64 sum)
 {

@@ -5,12 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/features.h"
-#include "int/block.h"
-
-enum {
-	MAX_VLAN_TAGS = 2,
-	MAX_EXTENSION_HEADERS = 4,
-};
+#include "packet/headers.h"
 
 /* Places count from the frame's first byte. */
 struct ip_headers {
@@ -106,8 +101,6 @@ __noinline __u32 find_ethertype(struct __sk_buff *ctx)
 	}
 	return 0;
 }
-
-extern void *bpf_cast_to_kern_ctx(void *obj) __ksym __weak;
 
 /* Since 6.9 generic XDP may hand on a copy of the packet, of which TC ingress does not see the Ethernet header. */
 static __always_inline bool begins_with_ip(struct __sk_buff *ctx)

@@ -5,15 +5,12 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "int/block.h"
+#include "packet/headers.h"
 
 enum {
-	IP4_LEN = sizeof(struct iphdr),
-	IP6_LEN = sizeof(struct ipv6hdr),
-	MAX_EXTENSION_HEADERS = 4,
 	MIN_OPTIONS_LEN = 4,
 	MAX_OPTIONS_LEN = 64, /* bytes behind the fixed IP header that are looked through */
-	MAX_L3 = ETH_HLEN + 2 * VLAN_HLEN,
+	MAX_L3 = ETH_HLEN + MAX_VLAN_TAGS * VLAN_HLEN,
 	MAX_L4 = MAX_L3 + IP6_LEN + MAX_OPTIONS_LEN,
 	PULL_LEN = 256, /* more than all headers that are looked through */
 };
@@ -67,11 +64,6 @@ static __always_inline __u32 options_len(const struct layout *at)
 	return len;
 }
 
-static __always_inline bool is_l4(__u8 protocol)
-{
-	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
-}
-
 static __always_inline enum layout_verdict find_ipv4(void *data, void *end, __u32 l3, struct layout *at)
 {
 	struct iphdr *ip = data + l3;
@@ -96,11 +88,6 @@ static __always_inline enum layout_verdict find_ipv4(void *data, void *end, __u3
 	at->later_fragment = !!(ip->frag_off & bpf_htons(IP_OFFSET));
 	at->dont_fragment = !!(ip->frag_off & bpf_htons(IP_DF));
 	return LAYOUT_FOUND;
-}
-
-static __always_inline __u8 ipv6_class(const struct ipv6hdr *ip)
-{
-	return bpf_ntohl(ip->version_class_flow) >> 20;
 }
 
 static __always_inline enum layout_verdict find_ipv6(void *data, void *end, __u32 l3, struct layout *at)
@@ -167,7 +154,7 @@ static __always_inline enum layout_verdict find_layout(void *data, void *end, __
 	proto = eth->h_proto;
 	at->vlan_tags = 0;
 #pragma unroll
-	for (int i = 0; i < 2 && is_vlan(proto); i++) {
+	for (int i = 0; i < MAX_VLAN_TAGS && is_vlan(proto); i++) {
 		struct vlan_tag *tag = data + l3;
 
 		if ((void *)(tag + 1) > end)

@@ -7,6 +7,7 @@
 #define HOSTINT_PACKET_VLAN_ASIDE_H
 
 #include "kernel/kernel.h"
+#include "packet/headers.h"
 
 struct vlan_aside {
 	__u16 proto; /* 0: none */

@@ -9,8 +9,5 @@
 /* Bytes that INT adds to a packet. */
 const volatile __u32 room_ipv4 = INT_BLOCK_LEN;
 const volatile __u32 room_ipv6 = INT_BLOCK_LEN;
-const volatile __u8 tos_value = 0x04;
-const volatile __u8 tos_mask = 0x04;
-const volatile __be16 extension_port = 0; /* network order */
 
 #endif

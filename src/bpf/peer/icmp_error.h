@@ -6,9 +6,10 @@
 #include "kernel/kernel.h"
 #include "hostint/count.h"
 #include "packet/checksum.h"
+#include "packet/headers.h"
 #include "packet/ip_headers.h"
-#include "peer/path_mtu.h"
 #include "peer/counters.h"
+#include "peer/path_mtu.h"
 #include "peer/quote.h"
 
 struct icmp_error {

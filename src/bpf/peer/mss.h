@@ -7,6 +7,7 @@
 #include "hostint/count.h"
 #include "hostint/wire.h"
 #include "kernel/device_mtu.h"
+#include "packet/headers.h"
 #include "packet/ip_headers.h"
 #include "peer/attachment.h"
 #include "peer/counters.h"

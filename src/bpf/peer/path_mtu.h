@@ -5,7 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "int/block.h"
+#include "packet/headers.h"
 #include "peer/quote.h"
 #include "source/flow_table.h"
 

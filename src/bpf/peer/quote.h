@@ -5,9 +5,11 @@
 
 #include "kernel/kernel.h"
 #include "hostint/wire.h"
-#include "packet/ip_headers.h"
 #include "int/block.h"
-#include "peer/attachment.h"
+#include "int/gpe_block.h"
+#include "int/mark.h"
+#include "packet/headers.h"
+#include "packet/ip_headers.h"
 #include "watch/places.h"
 
 enum {
@@ -27,12 +29,6 @@ struct quote {
 	__u8 original;        /* and its protocol */
 	__u32 added_len;      /* bytes that INT added to the original */
 };
-
-static __always_inline bool is_gpe_block(const struct gpe_block *b)
-{
-	return b->vx_flags == GPE_VX_FLAGS && b->vx_next == GPE_VX_INT && b->type == GPE_TYPE &&
-	       b->length == GPE_WORDS && b->domain == bpf_htons(GPE_DOMAIN);
-}
 
 static __always_inline bool same_address(const __be32 *a, const __be32 *b)
 {

@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
-#include "sink/settings.h"
+#include "sink/counters.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -7,24 +7,11 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "packet/layout.h"
 #include "int/block.h"
+#include "int/gpe_block.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
 #include "sink/tagged.h"
-
-static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *b)
-{
-	if (b->vx_flags != GPE_VX_FLAGS || b->vx_next != GPE_VX_INT)
-		return INT_NOT_INT;
-	if (b->type != GPE_TYPE || b->length != GPE_WORDS || (b->next != GPE_NEXT_IPV4 && b->next != GPE_NEXT_IPV6))
-		return INT_BAD_SHIM;
-	/* Transit hops may have set E and M; D asks to discard the packet, which is not ours to obey. */
-	if ((b->version & 0xf9) != GPE_VERSION || b->hop_words != GPE_HOP_WORDS)
-		return INT_BAD_VERSION;
-	if (b->bitmap != bpf_htons(GPE_BITMAP) || b->domain != bpf_htons(GPE_DOMAIN) ||
-	    b->ds_bitmap != bpf_htons(GPE_DS_BITMAP) || b->ds_flags & bpf_htons(GPE_FLAG_UNKNOWN))
-		return INT_BAD_BITMAP;
-	return INT_VALID;
-}
 
 /*
  * Which of the superpacket's segments these are: one, or several that nobody has split, or that somebody

@@ -6,9 +6,10 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "sink/arrival.h"
+#include "sink/counters.h"
 #include "sink/events.h"
-#include "sink/flows.h"
-#include "sink/settings.h"
+#include "sink/flow_update.h"
 #include "sink/tokens.h"
 
 /* What the ring had no room for waits in the record for the next sweep. */

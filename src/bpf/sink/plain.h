@@ -9,8 +9,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "packet/layout.h"
-#include "int/block.h"
+#include "packet/headers.h"
 
 /* True if the sink has nothing to do with the packet; false says nothing. */
 static __always_inline bool is_plain(void *data, void *end, const struct sink_settings *set)

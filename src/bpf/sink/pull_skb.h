@@ -6,10 +6,11 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "sink/restore.h"
+#include "packet/headers.h"
 #include "packet/layout.h"
-#include "sink/tagged.h"
 #include "packet/vlan_aside.h"
+#include "sink/restore.h"
+#include "sink/tagged.h"
 
 enum pulled {
 	PULLED,

@@ -6,8 +6,9 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "sink/restore.h"
+#include "packet/headers.h"
 #include "packet/layout.h"
+#include "sink/restore.h"
 #include "sink/tagged.h"
 
 /* len is a constant. From the end: a word lands at least 36 bytes on, where everything is moved already. */

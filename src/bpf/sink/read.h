@@ -7,10 +7,11 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "packet/checksum.h"
-#include "sink/gpe_read.h"
-#include "packet/layout.h"
 #include "int/block.h"
+#include "packet/checksum.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "sink/gpe_read.h"
 #include "sink/tagged.h"
 
 static __always_inline void take_block(const struct int_block *b, struct tagged_packet *p)

@@ -7,7 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/wire.h"
 #include "packet/checksum.h"
-#include "packet/layout.h"
+#include "packet/headers.h"
 #include "sink/tagged.h"
 
 /* The L4 checksum without the INT block. Holds for finished checksums and for those that the sender's

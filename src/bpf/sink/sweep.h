@@ -8,9 +8,12 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "sink/news.h"
+#include "kernel/clock.h"
 #include "kernel/host_settings.h"
-#include "sink/flows.h"
+#include "sink/arrival.h"
+#include "sink/flow_table.h"
+#include "sink/flow_update.h"
+#include "sink/news.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 

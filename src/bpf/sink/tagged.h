@@ -5,10 +5,11 @@
 
 #include "kernel/kernel.h"
 #include "hostint/count.h"
-#include "packet/layout.h"
 #include "int/block.h"
-#include "sink/flows.h"
-#include "sink/settings.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "sink/arrival.h"
+#include "sink/counters.h"
 
 struct tagged_packet {
 	struct layout at;

@@ -5,8 +5,8 @@
 
 #include "kernel/kernel.h"
 #include "kernel/features.h"
+#include "packet/headers.h"
 #include "source/outgoing.h"
-#include "source/queue.h"
 
 static __always_inline bool starts_at(const struct outgoing_packet *p, __u32 start, __u16 offset)
 {

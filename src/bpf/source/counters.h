@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The source's counters, and what its programs were attached with. */
+/* The source's counters. */
 #ifndef HOSTINT_SOURCE_COUNTERS_H
 #define HOSTINT_SOURCE_COUNTERS_H
 
@@ -15,14 +15,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct counter);
 } source_counters SEC(".maps");
-
-/* Written and read by the user half only. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct source_key);
-	__type(value, struct source_info);
-} source_info SEC(".maps");
 
 static __always_inline void count_source(enum source_counter reason, __u64 packets, __u64 bytes)
 {

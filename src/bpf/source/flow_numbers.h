@@ -7,8 +7,8 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "source/flow_table.h"
 #include "source/counters.h"
+#include "source/flow_table.h"
 
 struct flow_number {
 	__u32 sequence;

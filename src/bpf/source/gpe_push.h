@@ -6,9 +6,9 @@
 #include "kernel/kernel.h"
 #include "hostint/wire.h"
 #include "packet/checksum.h"
-#include "packet/layout.h"
-#include "source/outgoing.h"
+#include "packet/headers.h"
 #include "source/flow_numbers.h"
+#include "source/outgoing.h"
 
 static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node_id, __u64 now,
 					   const struct flow_number *number)

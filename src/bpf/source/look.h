@@ -7,11 +7,12 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "source/attachment.h"
-#include "packet/layout.h"
-#include "source/outgoing.h"
 #include "int/block.h"
+#include "int/mark.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
 #include "source/counters.h"
+#include "source/outgoing.h"
 #include "source/watch_rules.h"
 #include "watch/list.h"
 
@@ -143,19 +144,6 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		return SOURCE_SHORT;
 	if (has_int(p, l4, end))
 		return leave(COUNT_SOURCE_HAS_INT, frame_len);
-	return SOURCE_WATCHED;
-}
-
-/* Does it fit with so many bytes more, whoever handles it on the way? */
-static __always_inline enum source_look check_size(const struct outgoing_packet *p, __u32 added, __u32 mtu)
-{
-	__u32 len = p->at.ip_len + added;
-
-	if (len > mtu)
-		return leave(COUNT_SOURCE_TOO_LONG, p->frame_len);
-	/* A router that fragments a tagged packet would separate INT from the rest. */
-	if (!p->at.dont_fragment && len > SHORTEST_MTU)
-		return leave(COUNT_SOURCE_MAY_FRAGMENT, p->frame_len);
 	return SOURCE_WATCHED;
 }
 

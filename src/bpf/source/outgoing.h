@@ -6,12 +6,12 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "source/attachment.h"
+#include "packet/headers.h"
 #include "packet/layout.h"
+#include "source/attachment.h"
 #include "watch/list.h"
 
 enum {
-	SHORTEST_MTU = 576, /* no link that carries IPv4 hosts has a smaller one */
 	SUM_CHUNK = 512,
 };
 

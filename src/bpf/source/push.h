@@ -5,11 +5,12 @@
 
 #include "kernel/kernel.h"
 #include "hostint/wire.h"
-#include "source/attachment.h"
+#include "int/mark.h"
 #include "packet/checksum.h"
-#include "packet/layout.h"
-#include "source/outgoing.h"
+#include "packet/headers.h"
+#include "source/attachment.h"
 #include "source/flow_numbers.h"
+#include "source/outgoing.h"
 
 static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32 ifindex, __u64 now,
 				       const struct flow_number *number)

@@ -4,13 +4,10 @@
 #define HOSTINT_SOURCE_QUEUE_H
 
 #include "kernel/kernel.h"
-#include "source/attachment.h"
 #include "kernel/device_mtu.h"
 #include "kernel/features.h"
+#include "source/attachment.h"
 #include "source/outgoing.h"
-
-/* Since 6.2. Weak: the program loads without it. */
-extern void *bpf_cast_to_kern_ctx(void *obj) __ksym __weak;
 
 /* The root queue; qdiscs that count for each CPU apart say 0. */
 static __always_inline void read_queue(struct __sk_buff *ctx, struct outgoing_packet *p)

@@ -10,12 +10,13 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "source/push.h"
+#include "kernel/clock.h"
+#include "packet/headers.h"
 #include "packet/layout.h"
-#include "source/outgoing.h"
-#include "kernel/host_settings.h"
-#include "source/flow_numbers.h"
 #include "source/counters.h"
+#include "source/flow_numbers.h"
+#include "source/outgoing.h"
+#include "source/push.h"
 
 /* Everything before the L4 header moves down, word by word from the front. */
 static __always_inline bool move_down(void *data, void *end, __u32 by, __u32 len)

@@ -5,7 +5,9 @@
 
 #include "kernel/kernel.h"
 #include "hostint/watch.h"
+#include "packet/headers.h"
 #include "source/outgoing.h"
+#include "source/sampling.h"
 #include "watch/list.h"
 
 /* What the packet is in the sight of a node. */

@@ -1,80 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The sink's flow table: one arrival brings a flow's record up to date and may be news. */
-#ifndef HOSTINT_SINK_FLOWS_H
-#define HOSTINT_SINK_FLOWS_H
+/* One arrival brings a flow's record up to date and may be news. */
+#ifndef HOSTINT_SINK_FLOW_UPDATE_H
+#define HOSTINT_SINK_FLOW_UPDATE_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "sink/arrival.h"
 #include "sink/latency.h"
 #include "sink/loss_periods.h"
 #include "sink/sequence.h"
-
-/* Shared by all CPUs. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, struct flow_key);
-	__type(value, struct sink_flow);
-} sink_flows SEC(".maps");
-
-/* A record of zeros: what a flow's first packet inserts. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct sink_flow));
-} sink_flow_zero SEC(".maps");
-
-/* What the sink learned from one tagged packet. */
-struct arrival_facts {
-	struct flow_key key;
-	__u64 now;
-	__u32 sequence; /* of the first segment, */
-	__u32 count;    /* of so many */
-	__u32 source_node;
-	__u32 ingress_ts;
-	__u32 ifindex;
-	__s32 latency_ns;
-	__u32 bytes;      /* of IP packets as sent */
-	__u32 wire_bytes; /* of the IP packet as it came */
-	__u16 source_port;
-	__u8 encapsulation;
-	__u8 age_code;
-};
-
-/* Losses taken out of a record to be reported. */
-struct loss_news {
-	__u64 hole_ns;
-	__u32 first;
-	__u32 count;
-	__u32 source_node;
-	__u32 ifindex;
-	__u16 source_port;
-};
-
-/* What one arrival, or a sweep, changed that somebody wants to know. */
-struct flow_news {
-	struct loss_news loss;
-	__u64 lost; /* numbers declared lost just now */
-	struct arrival arrival;
-	__u8 reasons;
-	__u8 bucket;
-	bool gap; /* a loss period began */
-	bool added;
-};
-
-static __always_inline struct sink_flow *add_flow(const struct flow_key *key)
-{
-	__u32 zero = 0;
-	void *empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);
-
-	if (!empty)
-		return NULL;
-	/* Another CPU may have been faster: then its record serves. */
-	bpf_map_update_elem(&sink_flows, key, empty, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&sink_flows, key);
-}
 
 /* Under the lock, as all that take a record. */
 static __always_inline void take_loss(struct sink_flow *f, struct loss_news *loss)
