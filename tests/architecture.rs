@@ -486,14 +486,31 @@ mod bpf {
     }
 
     #[test]
+    fn each_name_has_one_home() {
+        let mut homes: BTreeMap<String, String> = BTreeMap::new();
+        let mut found = Vec::new();
+        for source in files().into_values() {
+            for name in definitions(&source) {
+                let other = homes.insert(name.clone(), source.path.clone());
+                found.extend(other.map(|other| format!("{name}: {other}, {}", source.path)));
+            }
+        }
+        assert!(homes.contains_key("struct flow_key") && homes.contains_key("sink_tc"));
+        none("defined in two files", &found);
+    }
+
+    #[test]
     fn folders_include_only_what_they_may() {
         let all = files();
         let mut found = Vec::new();
-        for source in all.values() {
-            let below = source.path.strip_prefix("src/bpf/");
-            let Some((room, _)) = below.and_then(|path| path.split_once('/')) else {
+        let headers = all.values().filter(|source| source.path.ends_with(".h"));
+        for source in headers {
+            let Some(below) = source.path.strip_prefix("src/bpf/") else {
                 continue;
             };
+            let (room, _) = below
+                .split_once('/')
+                .unwrap_or_else(|| panic!("{} lies in no folder", source.path));
             let (_, may) = ROOMS
                 .into_iter()
                 .find(|(name, _)| *name == room)

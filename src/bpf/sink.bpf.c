@@ -20,7 +20,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 __noinline int read_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -30,7 +30,7 @@ __noinline int read_xdp(struct xdp_md *ctx)
 __noinline int read_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -48,7 +48,7 @@ static __always_inline void count_stripped(const struct tagged_packet *p)
 __noinline int strip_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p && pull_xdp(ctx, p, set);
 }
@@ -56,7 +56,7 @@ __noinline int strip_xdp(struct xdp_md *ctx)
 __noinline int strip_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p ? pull_skb(ctx, p, set) : NOT_PULLED;
 }
@@ -68,7 +68,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return XDP_PASS;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
@@ -109,7 +109,7 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return TCX_NEXT;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;

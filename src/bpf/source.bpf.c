@@ -18,7 +18,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 __noinline int look_skb(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 
 	if (!host || !p)
 		return SOURCE_LEAVE;
@@ -33,7 +33,7 @@ __noinline int look_skb(struct __sk_buff *ctx)
 __noinline int look_xdp(struct xdp_md *ctx)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 
 	if (!host || !p)
 		return SOURCE_LEAVE;
@@ -47,7 +47,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	enum tag_plan planned;
 	struct source_flow *f;
 
@@ -66,7 +66,7 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
 	if (!f)
-		f = add_flow(&p->key);
+		f = add_source_flow(&p->key);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return TCX_NEXT;
@@ -134,7 +134,7 @@ static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 
 	if (is_unwatched(ctx, &watching))
 		return false;
-	p = get_scratch();
+	p = outgoing();
 	if (!p)
 		return false;
 	p->watching = watching;
@@ -174,7 +174,7 @@ int source_tc_locked(struct __sk_buff *ctx)
 static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	struct source_flow *f;
 
 	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED ||
@@ -186,7 +186,7 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		return XDP_PASS;
 	}
 	if (!f)
-		f = add_flow(&p->key);
+		f = add_source_flow(&p->key);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return XDP_PASS;

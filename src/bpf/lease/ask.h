@@ -16,7 +16,7 @@
 /* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
 __noinline int look_up_lease(void)
 {
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease, wanted = {};
 	__u64 now = coarse_ns();
 

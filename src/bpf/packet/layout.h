@@ -64,6 +64,11 @@ static __always_inline __u32 options_len(const struct layout *at)
 	return len;
 }
 
+static __always_inline __u32 fixed_ip_len(const struct layout *at)
+{
+	return at->family == 4 ? IP4_LEN : IP6_LEN;
+}
+
 static __always_inline enum layout_verdict find_ipv4(void *data, void *end, __u32 l3, struct layout *at)
 {
 	struct iphdr *ip = data + l3;

@@ -35,7 +35,7 @@ static __always_inline bool same_address(const __be32 *a, const __be32 *b)
 	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
 }
 
-static __always_inline enum quote_kind read_extension(struct __sk_buff *ctx, struct quote *q)
+static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + UDP_LEN;
 	struct int_block block;
@@ -51,7 +51,7 @@ static __always_inline enum quote_kind read_extension(struct __sk_buff *ctx, str
 }
 
 /* The original packet is there as a whole; its addresses are those of the outer header. */
-static __always_inline enum quote_kind read_gpe(struct __sk_buff *ctx, struct quote *q)
+static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + UDP_LEN, original_at = block_at + GPE_BLOCK_LEN;
 	__u32 least = q->ip.version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
@@ -76,7 +76,7 @@ static __always_inline enum quote_kind read_gpe(struct __sk_buff *ctx, struct qu
 }
 
 /* Ports and TCP's sequence number are at their place. A quote of these only is known by its mark. */
-static __always_inline enum quote_kind read_over_tcp_udp(struct __sk_buff *ctx, struct quote *q)
+static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + (q->ip.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
 	struct int_block block;
@@ -107,11 +107,11 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 	if (!(version == 4 ? may_watch4(q->ip.daddr[0]) : may_watch6(q->ip.daddr)))
 		return QUOTE_FOREIGN;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
-		return read_extension(ctx, q);
+		return read_quoted_extension(ctx, q);
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == bpf_htons(GPE_PORT))
-		return read_gpe(ctx, q);
+		return read_quoted_gpe(ctx, q);
 	if ((q->ip.tos & tos_mask) == tos_value)
-		return read_over_tcp_udp(ctx, q);
+		return read_quoted_over_tcp_udp(ctx, q);
 	return QUOTE_FOREIGN;
 }
 

@@ -22,7 +22,7 @@
 
 __noinline int send_latency(__u32 reasons)
 {
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 	struct latency_event *e;
 
 	if (!p)
@@ -87,7 +87,7 @@ enum {
 /* Until when packets like the one at hand may be tagged (coarse monotonic clock), or 0, goes to the scratch. */
 __noinline int look_up_sender(void)
 {
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (p)
 		p->allowed_ns = allowed_until(p->facts.key.saddr, p->at.family, coarse_ns());
@@ -98,7 +98,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 {
 	const struct sink_settings *set = get_sink_settings();
 	const struct host_settings *host = get_host_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 	struct sink_flow *f;
 
 	if (!set || !host || !p)
@@ -128,7 +128,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
 			return 0;
 		}
-		f = add_flow(&p->facts.key);
+		f = add_sink_flow(&p->facts.key);
 		if (!f) {
 			count_sink(COUNT_SINK_UNTRACKED, p->facts.count, p->frame_len);
 			return 0;

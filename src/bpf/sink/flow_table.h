@@ -22,7 +22,7 @@ struct {
 	__uint(value_size, sizeof(struct sink_flow));
 } sink_flow_zero SEC(".maps");
 
-static __always_inline struct sink_flow *add_flow(const struct flow_key *key)
+static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *key)
 {
 	__u32 zero = 0;
 	void *empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);

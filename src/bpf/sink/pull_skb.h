@@ -18,9 +18,9 @@ enum pulled {
 	PULL_BROKE, /* the kernel refused half-way */
 };
 
-static __always_inline bool store_headers(struct __sk_buff *ctx, struct tagged_packet *p, __u32 l3)
+static __always_inline bool store_restored(struct __sk_buff *ctx, struct tagged_packet *p, __u32 l3)
 {
-	__u32 base = base_len(p), options = options_len(&p->at), l4;
+	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at), l4;
 
 	if (bpf_skb_store_bytes(ctx, l3, &p->base, base, 0))
 		return false;
@@ -41,7 +41,7 @@ static __always_inline bool load_options(struct __sk_buff *ctx, struct tagged_pa
 
 	if (options < MIN_OPTIONS_LEN || p->facts.encapsulation == ENCAP_VXLAN_GPE)
 		return true;
-	if (bpf_skb_load_bytes(ctx, p->at.l3 + base_len(p), p->options, options))
+	if (bpf_skb_load_bytes(ctx, p->at.l3 + fixed_ip_len(&p->at), p->options, options))
 		return false;
 	if (p->facts.encapsulation == ENCAP_EXTENSION_UDP && p->at.family == 6 && named < MAX_OPTIONS_LEN)
 		p->options[named] = p->facts.key.layers;
@@ -64,7 +64,7 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 	if (bpf_skb_adjust_room(ctx, -len, mode, ctx->gso_size ? BPF_F_ADJ_ROOM_FIXED_GSO : 0))
 		return put_vlan_back(ctx, &aside) ? NOT_PULLED : PULL_BROKE;
 	restore_headers(p, set);
-	if (!store_headers(ctx, p, ETH_HLEN))
+	if (!store_restored(ctx, p, ETH_HLEN))
 		return PULL_BROKE;
 	return put_vlan_back(ctx, &aside) ? PULLED : PULL_BROKE;
 }

@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/layout.h"
 #include "sink/tagged.h"
 
 /* The L4 checksum without the INT block. Holds for finished checksums and for those that the sender's
@@ -17,7 +18,7 @@ static __always_inline __u16 checksum_without_int(__u16 check, __u16 block)
 	return csum_fold((__u64)check + bpf_htons(INT_BLOCK_LEN) + block);
 }
 
-static __always_inline void change_base(struct tagged_packet *p, __u8 tos, __u16 ip_len)
+static __always_inline void restore_ip(struct tagged_packet *p, __u8 tos, __u16 ip_len)
 {
 	if (p->at.family == 4)
 		ip_change(&p->base.ip4, tos, ip_len, p->base.ip4.protocol);
@@ -29,7 +30,7 @@ static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const 
 {
 	__u8 ecn = p->at.tos & 3;
 
-	change_base(p, p->dscp ? (p->dscp & ~3) | ecn : p->at.tos & ~set->tos_mask, p->orig_len);
+	restore_ip(p, p->dscp ? (p->dscp & ~3) | ecn : p->at.tos & ~set->tos_mask, p->orig_len);
 	if (p->l4_len == TCP_BASE_LEN) {
 		p->l4.tcp.check = csum_tcp(checksum_without_int(p->l4.tcp.check, p->int_check));
 		return;
@@ -81,11 +82,6 @@ static __always_inline void restore_headers(struct tagged_packet *p, const struc
 	}
 }
 
-static __always_inline __u32 base_len(const struct tagged_packet *p)
-{
-	return p->at.family == 4 ? IP4_LEN : IP6_LEN;
-}
-
 /* Bytes that are taken out. */
 static __always_inline __u32 cut_len(const struct tagged_packet *p)
 {
@@ -95,7 +91,7 @@ static __always_inline __u32 cut_len(const struct tagged_packet *p)
 	case ENCAP_EXTENSION_UDP:
 		return EXTENSION_LEN;
 	default:
-		return base_len(p) + GPE_ROOM;
+		return fixed_ip_len(&p->at) + GPE_ROOM;
 	}
 }
 

@@ -25,7 +25,7 @@ __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 	const struct host_settings *host = get_host_settings();
 	struct flow_news news = {};
 	struct flow_key k;
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 	struct sink_flow *f;
 
 	if (!set || !host || !p || (void *)(key + 1) > (void *)(long)ctx->data_end)

@@ -62,7 +62,7 @@ struct {
 	__type(value, struct tagged_packet);
 } sink_scratch SEC(".maps");
 
-static __always_inline struct tagged_packet *get_scratch(void)
+static __always_inline struct tagged_packet *tagged(void)
 {
 	__u32 zero = 0;
 

@@ -60,7 +60,7 @@ __noinline int take_tokens(__u32 what)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct token_buckets *total, *own;
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 	__u32 zero = 0;
 
 	if (!set || !p)

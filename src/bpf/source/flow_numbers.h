@@ -30,7 +30,7 @@ static __always_inline __u8 flow_age_code(__u64 age_ns)
 }
 
 /* NULL if the table is full. */
-static __always_inline struct source_flow *add_flow(const struct flow_key *key)
+static __always_inline struct source_flow *add_source_flow(const struct flow_key *key)
 {
 	struct source_flow empty = {};
 

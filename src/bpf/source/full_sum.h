@@ -14,7 +14,7 @@ enum {
 /* Adds the index-th chunk of the segment. 0: the kernel refused to read. */
 __noinline int add_chunk(struct __sk_buff *ctx, __u32 index)
 {
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	__u32 offset = index * SUM_CHUNK, len;
 	__s64 sum;
 
@@ -38,7 +38,7 @@ __noinline int add_chunk(struct __sk_buff *ctx, __u32 index)
 
 __noinline int sum_segment(struct __sk_buff *ctx)
 {
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 
 	if (!p)
 		return 0;

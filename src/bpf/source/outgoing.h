@@ -66,29 +66,24 @@ struct {
 	__type(value, struct outgoing_packet);
 } source_scratch SEC(".maps");
 
-static __always_inline struct outgoing_packet *get_scratch(void)
+static __always_inline struct outgoing_packet *outgoing(void)
 {
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&source_scratch, &zero);
 }
 
-static __always_inline __u32 base_len(const struct outgoing_packet *p)
-{
-	return p->at.family == 4 ? IP4_LEN : IP6_LEN;
-}
-
 /* Bytes that this encapsulation adds to the packet. */
 static __always_inline __u32 added_len(const struct outgoing_packet *p, __u32 encap)
 {
 	if (encap == ENCAP_VXLAN_GPE)
-		return base_len(p) + GPE_ROOM;
+		return fixed_ip_len(&p->at) + GPE_ROOM;
 	return encap == ENCAP_EXTENSION_UDP ? EXTENSION_LEN : INT_BLOCK_LEN;
 }
 
 static __always_inline void *out_ip(struct outgoing_packet *p)
 {
-	return p->out.base + IP6_LEN - base_len(p);
+	return p->out.base + IP6_LEN - fixed_ip_len(&p->at);
 }
 
 static __always_inline struct iphdr *out_ipv4(struct outgoing_packet *p)

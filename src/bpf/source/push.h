@@ -36,7 +36,7 @@ static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32
 }
 
 /* The fixed IP header as it will be; the received one is in its place already. */
-static __always_inline void change_base(struct outgoing_packet *p, __u8 tos, __u32 ip_len, __u8 protocol)
+static __always_inline void change_out_ip(struct outgoing_packet *p, __u8 tos, __u32 ip_len, __u8 protocol)
 {
 	if (p->at.family == 4) {
 		ip_change(out_ipv4(p), tos, ip_len, protocol);
@@ -69,7 +69,7 @@ static __always_inline void push_extension(struct outgoing_packet *p)
 	struct udphdr *udp = &p->out.udp.udp;
 	struct int_block *block = &p->out.udp.block;
 
-	change_base(p, p->at.tos, p->at.ip_len + EXTENSION_LEN, IPPROTO_UDP);
+	change_out_ip(p, p->at.tos, p->at.ip_len + EXTENSION_LEN, IPPROTO_UDP);
 	udp->source = p->l4.udp.source;
 	udp->dest = extension_port;
 	udp->len = bpf_htons(p->at.ip_len - (p->at.l4 - p->at.l3) + EXTENSION_LEN);
@@ -131,7 +131,7 @@ static __always_inline void push_over_tcp_udp(struct outgoing_packet *p)
 	__u8 dscp = full_checksum ? 0 : p->at.tos & ~3;
 	__u8 flag = full_checksum ? 0 : INT_FLAG_DSCP;
 
-	change_base(p, (p->at.tos & ~tos_mask) | tos_value, p->at.ip_len + INT_BLOCK_LEN, p->at.protocol);
+	change_out_ip(p, (p->at.tos & ~tos_mask) | tos_value, p->at.ip_len + INT_BLOCK_LEN, p->at.protocol);
 	if (p->at.protocol == IPPROTO_TCP) {
 		p->out.tcp.block.flags |= flag;
 		p->out.tcp.block.dscp = dscp;

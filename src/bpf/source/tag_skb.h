@@ -36,9 +36,9 @@ static __always_inline __u32 room_mode(const struct outgoing_packet *p)
 }
 
 /* The first refusal comes before anything is written; after it the headers are the packet's own. */
-static __always_inline bool store_headers(struct __sk_buff *ctx, struct outgoing_packet *p)
+static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
-	__u32 base = base_len(p), options = options_len(&p->at), body;
+	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at), body;
 
 	switch (p->encapsulation) {
 	case ENCAP_VXLAN_GPE:
@@ -60,7 +60,8 @@ static __always_inline bool store_headers(struct __sk_buff *ctx, struct outgoing
 /* What adjust_room leaves behind the room, and must stand before it. */
 static __always_inline bool load_headers(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
-	__u32 base = base_len(p), options = options_len(&p->at), named = p->at.protocol_at - p->at.l3 - IP6_LEN;
+	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at),
+	      named = p->at.protocol_at - p->at.l3 - IP6_LEN;
 
 	if (options < MIN_OPTIONS_LEN || p->encapsulation == ENCAP_VXLAN_GPE)
 		return true;
@@ -124,7 +125,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 			   p->ifindex, now, &number);
 		push_over_tcp_udp(p);
 	}
-	if (!store_headers(ctx, p))
+	if (!store_tagged(ctx, p))
 		return undo(ctx, p, &vlan);
 	if (!put_vlan_back(ctx, &vlan)) {
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);

@@ -32,7 +32,7 @@ static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32
 /* A step of its own, verified once. */
 __noinline int decide(void)
 {
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	struct watch_edge edge = {};
 	__u32 *next;
 
