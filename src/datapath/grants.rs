@@ -14,7 +14,7 @@ use crate::os::clock;
 pub const ALLOW_MAP: &str = "sink_allow";
 pub const GRANTS_MAP: &str = "sink_grants";
 
-/// As src/bpf/grants.h has it: a grant outlives the last question by this.
+/// As src/bpf/sink/grants.h has it: a grant outlives the last question by this.
 const GRANT_NS: u64 = 60_000_000_000;
 /// A source's lease ends within this after the last answer.
 pub const LEASE_ENDS_NS: u64 = 1_000_000_000;
