@@ -1,7 +1,8 @@
 //! Help is what somebody looked at: `hostint … --help` at 100 columns.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test help` writes tests/golden/help/ anew. Read it as a new user would.
+//! `HOSTINT_BLESS=1 cargo test --test cli help` writes tests/golden/help/ anew. Read it as a new user would.
 
+use hostint_testing::binary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ fn commands(command: &clap::Command, words: &[&str], found: &mut Vec<Vec<String>
 }
 
 fn help(words: &[String]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hostint"));
+    let mut command = Command::new(binary::hostint());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("HOSTINT_") {
             command.env_remove(name);
@@ -79,7 +80,7 @@ fn help_is_what_was_read() {
         assert!(
             *text == read,
             "{} is not what --help says now, first at {:?} \
-             (HOSTINT_BLESS=1 cargo test --test help; then look at git diff)",
+             (HOSTINT_BLESS=1 cargo test --test cli help; then look at git diff)",
             path.display(),
             differs
         );

@@ -1,6 +1,6 @@
 //! Man pages and completions say what the command line's definition says.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test manpages` (or `make man`) writes them anew.
+//! `HOSTINT_BLESS=1 cargo test --test cli manpages` (or `make man`) writes them anew.
 
 use std::path::{Path, PathBuf};
 

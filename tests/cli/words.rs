@@ -1,5 +1,6 @@
 //! The command line as users meet it: help, messages, exit codes, what goes to which stream.
 
+use hostint_testing::binary;
 use std::io::{Read, pipe};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
@@ -9,17 +10,11 @@ use hostint::cli::Cli;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-mod golden;
-#[path = "cli/harness.rs"]
-mod harness;
-#[path = "cli/root.rs"]
-mod root;
-
-use harness::{Daemon, HOSTINT, check, check_all, hostint, text};
+use hostint_testing::harness::{Daemon, check, check_all, hostint, text};
 
 fn collect(args: &[&str], stdout: Stdio) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(
-        Command::new(HOSTINT)
+        Command::new(binary::hostint())
             .args(["collect", "--listen", "127.0.0.1:0"])
             .env("HOSTINT_STORE", "none")
             .args(args)
@@ -103,7 +98,7 @@ fn version_is_that_of_the_package() {
 
 #[test]
 fn a_wrong_command_line_is_2_and_says_what_is_right() {
-    check_all(2, include_str!("cli/usage.txt"), hostint);
+    check_all(2, include_str!("usage.txt"), hostint);
 }
 
 const NOT_THERE: &str = "
@@ -145,8 +140,8 @@ fn what_is_not_there_is_1_and_is_named() {
 fn reports_go_to_stdout_and_the_rest_to_stderr() {
     let (mut daemon, address) = collect(&["--json", "--count", "3"], Stdio::piped());
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let latency = golden::udp_payload("hostint_report_l4_udp");
-    let loss = golden::udp_payload("hostint_drop_summary_udp");
+    let latency = hostint_testing::golden::udp_payload("hostint_report_l4_udp");
+    let loss = hostint_testing::golden::udp_payload("hostint_drop_summary_udp");
     for datagram in [&latency[..], b"hostile", &loss] {
         socket.send_to(datagram, address).unwrap();
     }
@@ -181,7 +176,7 @@ fn reports_go_to_stdout_and_the_rest_to_stderr() {
 fn a_group_of_reports_is_one_datagram_and_several_lines() {
     let (mut daemon, address) = collect(&["--json", "--count", "2"], Stdio::piped());
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut group = golden::udp_payload("tr20_coalesced");
+    let mut group = hostint_testing::golden::udp_payload("tr20_coalesced");
     socket.send_to(&group, address).unwrap();
     // The number wraps from 2^22 - 1, and one of the two reports is of an unknown type.
     group[1..4].copy_from_slice(&[0xc0, 0, 0]);
@@ -211,7 +206,10 @@ fn text_lines_are_for_people() {
     let (mut daemon, address) = collect(&["--count", "1"], Stdio::piped());
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket
-        .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+        .send_to(
+            &hostint_testing::golden::udp_payload("hostint_report_l4_udp"),
+            address,
+        )
         .unwrap();
     let mut out = String::new();
     daemon
@@ -233,7 +231,10 @@ fn a_reader_that_goes_away_is_no_panic() {
     let (daemon, address) = collect(&[], writer.into());
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket
-        .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+        .send_to(
+            &hostint_testing::golden::udp_payload("hostint_report_l4_udp"),
+            address,
+        )
         .unwrap();
     let (code, err) = daemon.end();
     assert_eq!(code, Some(0), "{err}");
@@ -241,7 +242,7 @@ fn a_reader_that_goes_away_is_no_panic() {
 
     let (reader, writer) = pipe().unwrap();
     drop(reader);
-    let output = Command::new(HOSTINT)
+    let output = Command::new(binary::hostint())
         .args(["sink", "--help"])
         .stdout(writer)
         .stderr(Stdio::piped())
@@ -266,7 +267,7 @@ fn a_used_address_is_1_and_is_named() {
 #[test]
 fn one_collector_listens_on_several_addresses() {
     let mut daemon = Daemon::start(
-        Command::new(HOSTINT)
+        Command::new(binary::hostint())
             .args([
                 "collect",
                 "--listen",
@@ -284,7 +285,10 @@ fn one_collector_listens_on_several_addresses() {
         let line = daemon.wait_for(ip);
         let address = line.trim().rsplit(' ').next().unwrap().to_owned();
         socket
-            .send_to(&golden::udp_payload("hostint_report_l4_udp"), address)
+            .send_to(
+                &hostint_testing::golden::udp_payload("hostint_report_l4_udp"),
+                address,
+            )
             .unwrap();
     }
     let (code, err) = daemon.end();

@@ -1,10 +1,8 @@
 //! Captures of reports: every file format and link type, damage, and what is no report.
 
-mod golden;
-
-use golden::{frame, udp_payload};
 use hostint::collector::capture::{Capture, CaptureError, LinkType, MAX_BLOCK_BYTES};
 use hostint::collector::datagram::{self, NoDatagram};
+use hostint_testing::golden::{frame, udp_payload};
 
 const NS: u64 = 1_700_000_000_123_456_789;
 

@@ -1,5 +1,6 @@
 //! A collector's file of lines: rotated by others or by itself, on a disk that is full, without losing count.
 
+use hostint_testing::binary;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, UdpSocket};
@@ -14,12 +15,7 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::Value;
 
-mod golden;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-
-use harness::{Daemon, HOSTINT};
+use hostint_testing::harness::Daemon;
 
 const LATE: Duration = Duration::from_secs(30);
 
@@ -56,7 +52,7 @@ struct Collector {
 impl Collector {
     fn start(output: &Path, args: &[&str]) -> Self {
         let mut daemon = Daemon::start(
-            Command::new(HOSTINT)
+            Command::new(binary::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0", "--json", "--output"])
                 .arg(output)
                 .args(args)
@@ -75,7 +71,7 @@ impl Collector {
     }
 
     fn send(&mut self, count: u32) {
-        let mut report = golden::udp_payload("hostint_report_l4_udp");
+        let mut report = hostint_testing::golden::udp_payload("hostint_report_l4_udp");
         for _ in 0..count {
             self.sent += 1;
             report[4..8].copy_from_slice(&self.sent.to_be_bytes());
@@ -284,7 +280,7 @@ fn a_capture_becomes_a_file_too() {
     collector.send(3);
     await_that("three lines", || numbers(&path).len() == 3);
     collector.end();
-    let output = Command::new(HOSTINT)
+    let output = Command::new(binary::hostint())
         .args(["collect", "--json", "--read"])
         .arg(&path)
         .arg("--output")

@@ -1,5 +1,6 @@
 //! A collector that is offered more than it can take, and one that is lied to: nothing is lost without being counted.
 
+use hostint_testing::binary;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -12,23 +13,15 @@ use hostint::collector::{Exporters, Listener, Reception, decode};
 use hostint::os::clock;
 use nix::sys::signal::Signal;
 
-mod golden;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-
-use harness::{Daemon, HOSTINT};
-use random::Random;
+use hostint_testing::harness::Daemon;
+use hostint_testing::random::Random;
 
 const LATE: Duration = Duration::from_secs(60);
 
 /// A collector on loopback, and where.
 fn collect(args: &[&str]) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(
-        Command::new(HOSTINT)
+        Command::new(binary::hostint())
             .args(["collect", "--listen", "127.0.0.1:0"])
             .args(args)
             .env("HOSTINT_STORE", "none")
@@ -63,7 +56,8 @@ fn peak_kib(pid: u32) -> u64 {
 /// A latency report with this number.
 fn report(number: u32) -> Vec<u8> {
     static REPORT: OnceLock<Vec<u8>> = OnceLock::new();
-    let report = REPORT.get_or_init(|| golden::udp_payload("hostint_report_l4_udp"));
+    let report =
+        REPORT.get_or_init(|| hostint_testing::golden::udp_payload("hostint_report_l4_udp"));
     let mut datagram = report.clone();
     datagram[4..8].copy_from_slice(&number.to_be_bytes());
     datagram
@@ -259,8 +253,12 @@ fn hostile_exporters_cost_others_nothing() {
         any_node,
     ];
     let known = ["hostint_report_l4_udp", "tr20_coalesced"].map(str::to_owned);
-    let known = known.into_iter().chain(golden::with_reports());
-    let known: Vec<_> = known.map(|name| golden::udp_payload(&name)).collect();
+    let known = known
+        .into_iter()
+        .chain(hostint_testing::golden::with_reports());
+    let known: Vec<_> = known
+        .map(|name| hostint_testing::golden::udp_payload(&name))
+        .collect();
     let (mut random, _) = Random::from_env();
     let mut collector = Collector::new();
     let mut good = Good {

@@ -1,15 +1,11 @@
 //! `hostint collect --read`: captures and lines in, lines out, and what the user is told.
 
-mod golden;
-#[allow(dead_code)] // this file uses its share
-#[path = "cli/harness.rs"]
-mod harness;
-
+use hostint_testing::binary;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 
-use golden::frame;
-use harness::{HOSTINT, check, hostint, text};
+use hostint_testing::golden::frame;
+use hostint_testing::harness::{check, hostint, text};
 use serde_json::Value;
 
 /// A file that goes with its guard.
@@ -128,7 +124,7 @@ fn a_capture_becomes_lines_and_lines_become_themselves() {
 #[test]
 fn standard_input_is_a_file_too() {
     let file = Scratch::new("stdin.pcap", &reports());
-    let output = Command::new(HOSTINT)
+    let output = Command::new(binary::hostint())
         .args(["collect", "--read", "-", "--json", "--count", "2"])
         .stdin(Stdio::from(File::open(&file.0).unwrap()))
         .output()

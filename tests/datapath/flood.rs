@@ -2,14 +2,12 @@
 //!
 //! HOSTINT_LONG=10000000 for as many invented flows.
 
-mod support;
-
 use hostint::datapath::abi::{sink_counter, source_counter};
-use support::packets::udp;
-use support::programs::sink::{Sink, Sizes, settings};
-use support::programs::source::{Options, Source};
-use support::random::{Random, env_number};
-use support::stream::{SEQUENCE_AT, packet};
+use hostint_testing::packets::udp;
+use hostint_testing::programs::sink::{Sink, Sizes, settings};
+use hostint_testing::programs::source::{Options, Source};
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::stream::{SEQUENCE_AT, packet};
 
 const KNOWN: u64 = 64;
 const TABLE: u32 = 256;

@@ -1,9 +1,6 @@
 //! What the programs cost that does not depend on the machine's mood: instructions that the verifier walks, and
 //! bytes of machine code. A change that makes them grow is to be seen in review: HOSTINT_BLESS=1 writes the file anew.
 
-#[path = "support/program_info.rs"]
-mod program_info;
-
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use std::fmt::Write;
@@ -18,10 +15,8 @@ mod root {
     use libbpf_rs::ProgramMut;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
-    use super::program_info;
-
     fn line(out: &mut String, name: &str, program: &ProgramMut<'_>) {
-        let info = program_info::of(program);
+        let info = hostint_testing::program_info::of(program);
         let (verified, jited) = (info.verified_insns, info.jited_prog_len);
         writeln!(out, "{name:<28} {verified:>7} {jited:>6}").expect("a string has room");
     }
@@ -130,7 +125,7 @@ mod root {
         }
         assert_eq!(
             now, committed,
-            "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test instructions)"
+            "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test datapath instructions)"
         );
     }
 }

@@ -1,13 +1,11 @@
 //! What the INT sink tells of a flow's losses, and when.
 
-mod support;
-
-use support::frame::{Frame, UDP};
-use support::int_block::Block;
-use support::model::Key;
-use support::packets::key;
-use support::programs::sink::{Sink, Sizes, gaps, losses, settings};
-use support::stream::{BASE, SECOND, Stream, TIMEOUT, sink_with_timeout};
+use hostint_testing::frame::{Frame, UDP};
+use hostint_testing::int_block::Block;
+use hostint_testing::model::Key;
+use hostint_testing::packets::key;
+use hostint_testing::programs::sink::{Sink, Sizes, gaps, losses, settings};
+use hostint_testing::stream::{BASE, SECOND, Stream, TIMEOUT, sink_with_timeout};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,15 +1,13 @@
 //! Packets that stand for several numbers, superpackets whole or merged again: as if each number had come alone.
 
-mod support;
-
-use support::arrivals::Path;
-use support::model::gpe::{self, Block};
-use support::model::sequence::Flow;
-use support::model::{Key, layout};
-use support::packets::{key, tcp};
-use support::programs::sink::Sink;
-use support::random::{Random, env_number};
-use support::stream::{BASE, MS, SECOND, sink_with};
+use hostint_testing::arrivals::Path;
+use hostint_testing::model::gpe::{self, Block};
+use hostint_testing::model::sequence::Flow;
+use hostint_testing::model::{Key, layout};
+use hostint_testing::packets::{key, tcp};
+use hostint_testing::programs::sink::Sink;
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::stream::{BASE, MS, SECOND, sink_with};
 
 const SIZE: u16 = 10;
 
@@ -19,7 +17,7 @@ fn frame(number: u64, count: u16) -> Vec<u8> {
     let at = layout::find(&original).expect("TCP");
     let block = Block {
         sequence: number as u32,
-        base: support::checksum::be32(&original, at.l4 + 4),
+        base: hostint_testing::checksum::be32(&original, at.l4 + 4),
         size: SIZE,
         count,
         ..Block::single(false)

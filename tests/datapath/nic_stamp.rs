@@ -1,12 +1,10 @@
 //! When a packet came by the network card's clock: what the sink takes for that, against a model in plain Rust.
 
-mod support;
-
 use hostint::datapath::abi::sink_counter;
-use support::packets::{key, udp};
-use support::programs::sink::{Sink, Sizes, XDP_PASS, latencies, settings};
-use support::random::{Random, env_number};
-use support::sink_cases::int;
+use hostint_testing::packets::{key, udp};
+use hostint_testing::programs::sink::{Sink, Sizes, XDP_PASS, latencies, settings};
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::sink_cases::int;
 
 const SECOND: i128 = 1_000_000_000;
 const LONGEST_WAIT: i128 = SECOND / 10;

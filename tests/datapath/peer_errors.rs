@@ -1,18 +1,16 @@
 //! The source's peer program, run on ICMP errors: those about tagged packets become errors about what the stack sent.
 
-mod support;
-
 use hostint::datapath::abi::peer_counter as count;
-use support::checksum::verify_packet;
-use support::frame::{EXTENSION_PORT, MARK, TCP, UDP};
-use support::icmp::{
+use hostint_testing::checksum::verify_packet;
+use hostint_testing::frame::{EXTENSION_PORT, MARK, TCP, UDP};
+use hostint_testing::icmp::{
     CARRIERS, Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, error_body, ethernet,
     mend_header, original, tagged, translated,
 };
-use support::model::Key;
-use support::peer_cases::{assert_becomes, assert_left};
-use support::programs::peer::{Options, Peer};
-use support::programs::source::TCX_NEXT;
+use hostint_testing::model::Key;
+use hostint_testing::peer_cases::{assert_becomes, assert_left};
+use hostint_testing::programs::peer::{Options, Peer};
+use hostint_testing::programs::source::TCX_NEXT;
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

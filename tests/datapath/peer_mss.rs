@@ -1,13 +1,11 @@
 //! The source's peer program, run on TCP's SYNs: their MSS leaves room for INT.
 
-mod support;
-
 use hostint::datapath::abi::peer_counter as count;
-use support::checksum::verify_packet;
-use support::frame::{TCP, UDP};
-use support::icmp::{FAMILIES, Family, Host, Ip, ethernet, mend_header};
-use support::peer_cases::{assert_becomes, assert_left};
-use support::programs::peer::{Options, Peer};
+use hostint_testing::checksum::verify_packet;
+use hostint_testing::frame::{TCP, UDP};
+use hostint_testing::icmp::{FAMILIES, Family, Host, Ip, ethernet, mend_header};
+use hostint_testing::peer_cases::{assert_becomes, assert_left};
+use hostint_testing::programs::peer::{Options, Peer};
 
 const SYN: u8 = 0x02;
 const SYN_ACK: u8 = 0x12;

@@ -1,20 +1,18 @@
 //! Millions of random and damaged frames: the kernel programs and the models never disagree, and what the sink takes
 //! out is what the source put in.
 
-mod support;
-
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{sink_counter, source_counter};
-use support::generate::{mutate, received, sent, taggable, with_vlans};
-use support::model::Encapsulation;
-use support::model::sink::Seen;
-use support::model::source::Stamp;
-use support::programs::sink::{Sink, model_of, settings};
-use support::programs::source::{Hook, Options, Source};
-use support::random::{Random, env_number};
-use support::source_cases::{passes, run, stamp_of, verify_tagged};
+use hostint_testing::generate::{mutate, received, sent, taggable, with_vlans};
+use hostint_testing::model::Encapsulation;
+use hostint_testing::model::sink::Seen;
+use hostint_testing::model::source::Stamp;
+use hostint_testing::programs::sink::{Sink, model_of, settings};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::source_cases::{passes, run, stamp_of, verify_tagged};
 
 /// Between two looks at the counters.
 const BATCH: u64 = 2_000;
@@ -74,7 +72,7 @@ mod root {
     fn any_frame_at_the_sink(hook: Hook) {
         let (_, seed) = Random::from_env();
         let settings = settings();
-        let sizes = support::programs::sink::Sizes {
+        let sizes = hostint_testing::programs::sink::Sizes {
             flows: FLOWS,
             ..Default::default()
         };
@@ -287,7 +285,7 @@ mod root {
             flows: 4_096,
             ..Options::default()
         });
-        let sizes = support::programs::sink::Sizes {
+        let sizes = hostint_testing::programs::sink::Sizes {
             flows: 4_096,
             ..Default::default()
         };

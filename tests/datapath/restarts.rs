@@ -1,13 +1,11 @@
 //! Where a flow's numbering begins, begins anew, wraps or rests: none of that is a loss.
 
-mod support;
-
 use std::ops::RangeInclusive;
 
 use hostint::datapath::abi::sink_counter;
-use support::model::source::age_code;
-use support::programs::sink::{Sink, losses, settings};
-use support::stream::{BASE, HOUR, MS, SECOND, Stream, TIMEOUT, sink_with_timeout};
+use hostint_testing::model::source::age_code;
+use hostint_testing::programs::sink::{Sink, losses, settings};
+use hostint_testing::stream::{BASE, HOUR, MS, SECOND, Stream, TIMEOUT, sink_with_timeout};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,11 +1,9 @@
 //! What the INT sink makes of a flow's sequence numbers, against a model that remembers every number.
 
-mod support;
-
 use hostint::datapath::abi::sink_counter;
-use support::arrivals::Path;
-use support::random::{Random, env_number};
-use support::stream::{BASE, MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
+use hostint_testing::arrivals::Path;
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::stream::{BASE, MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,22 +1,20 @@
 //! One flow on several CPUs at once: no count is lost, no number used twice.
 
-mod support;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use hostint::datapath::abi::{sink_counter, source_counter};
-use support::frame::{Frame, UDP};
-use support::int_block::Block;
-use support::model::{Encapsulation, Key};
-use support::packets::{key, udp};
-use support::programs::Shared;
-use support::programs::sink::{Sink, Sizes, latencies, settings};
-use support::programs::source::{Hook, Options, Source};
-use support::source_cases::stamp_of;
-use support::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
+use hostint_testing::frame::{Frame, UDP};
+use hostint_testing::int_block::Block;
+use hostint_testing::model::{Encapsulation, Key};
+use hostint_testing::packets::{key, udp};
+use hostint_testing::programs::Shared;
+use hostint_testing::programs::sink::{Sink, Sizes, latencies, settings};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::stamp_of;
+use hostint_testing::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

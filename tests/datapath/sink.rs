@@ -1,14 +1,13 @@
 //! The INT sink, run on single packets: what it takes out, what it counts, what comes out.
 
-mod golden;
-mod support;
-
 use hostint::datapath::abi::sink_counter;
-use support::frame::{Frame, MARK};
-use support::int_block::Block;
-use support::packets::{key, tcp, tcp6, udp, udp6};
-use support::programs::sink::{Sink, Sizes, XDP_DROP, XDP_PASS, latencies, model_of, settings};
-use support::sink_cases::{
+use hostint_testing::frame::{Frame, MARK};
+use hostint_testing::int_block::Block;
+use hostint_testing::packets::{key, tcp, tcp6, udp, udp6};
+use hostint_testing::programs::sink::{
+    Sink, Sizes, XDP_DROP, XDP_PASS, latencies, model_of, settings,
+};
+use hostint_testing::sink_cases::{
     Case, Outcome, check, check_all, extension, int, stripped, with_zero_checksum,
 };
 
@@ -158,8 +157,8 @@ mod root {
     fn golden_packets_come_out_as_recorded() {
         let case = |name, wire, restored| Case {
             name,
-            frame: golden::frame(wire),
-            outcome: Outcome::StrippedFromHostInt(golden::frame(restored)),
+            frame: hostint_testing::golden::frame(wire),
+            outcome: Outcome::StrippedFromHostInt(hostint_testing::golden::frame(restored)),
         };
         check_all(vec![
             case("TCP", "hostint_l4_tcp_1wire", "hostint_l4_tcp_2sink"),

@@ -1,12 +1,10 @@
 //! What the INT sink tells the user half of, and what it keeps of a flow's latency.
 
-mod support;
-
 use hostint::datapath::abi::{sink_counter, sink_settings};
-use support::packets::{key, tcp, udp};
-use support::programs::sink::{Event, Sink, Sizes, latencies, settings};
-use support::random::Random;
-use support::sink_cases::{extension, int};
+use hostint_testing::packets::{key, tcp, udp};
+use hostint_testing::programs::sink::{Event, Sink, Sizes, latencies, settings};
+use hostint_testing::random::Random;
+use hostint_testing::sink_cases::{extension, int};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,11 +1,9 @@
 //! The INT sink, run on packets that it leaves as they are, and what it counts them as.
 
-mod support;
-
 use hostint::datapath::abi::sink_counter;
-use support::frame::{EXTENSION_PORT, Frame, MARK};
-use support::packets::{tcp, tcp6, udp, udp6};
-use support::sink_cases::{check_all, extension, int, refused, untouched};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::sink_cases::{check_all, extension, int, refused, untouched};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

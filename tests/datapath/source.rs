@@ -1,13 +1,11 @@
 //! The INT source, run on single packets: what it tags, and how.
 
-mod support;
-
 use hostint::datapath::abi::source_counter;
-use support::frame::{EXTENSION_PORT, Frame, MARK};
-use support::model::Encapsulation;
-use support::packets::{tcp, tcp6, udp, udp6};
-use support::programs::source::{Hook, Options, Source};
-use support::source_cases::{assert_left, assert_tagged, every_way, stamp_of, with};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};
+use hostint_testing::model::Encapsulation;
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::{assert_left, assert_tagged, every_way, stamp_of, with};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,14 +1,12 @@
 //! How the INT source numbers packets, and what it says of a flow's age.
 
-mod support;
-
 use hostint::datapath::abi::{int_flag, source_counter};
-use support::frame::Frame;
-use support::model::Encapsulation;
-use support::model::source::age_code;
-use support::packets::{key, tcp, udp};
-use support::programs::source::{Hook, Options, Source};
-use support::source_cases::{
+use hostint_testing::frame::Frame;
+use hostint_testing::model::Encapsulation;
+use hostint_testing::model::source::age_code;
+use hostint_testing::packets::{key, tcp, udp};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::{
     assert_counted, assert_left, assert_tagged, every_way, passes, run, with,
 };
 

@@ -1,16 +1,14 @@
 //! The INT source, run on packets that it leaves as they are, and what it counts them as.
 
-mod support;
-
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_counter;
-use support::frame::{EXTENSION_PORT, Frame};
-use support::int_block::Block;
-use support::model::Encapsulation;
-use support::packets::{tcp, tcp6, udp, udp6};
-use support::programs::source::{Hook, Options, Source, TCX_NEXT};
-use support::source_cases::{assert_counted, assert_left, assert_tagged, every_way, with};
+use hostint_testing::frame::{EXTENSION_PORT, Frame};
+use hostint_testing::int_block::Block;
+use hostint_testing::model::Encapsulation;
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
+use hostint_testing::source_cases::{assert_counted, assert_left, assert_tagged, every_way, with};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

@@ -1,8 +1,5 @@
 //! The kernel accepts every program in every configuration, within an instruction budget.
 
-#[path = "support/program_info.rs"]
-mod program_info;
-
 mod root {
     use std::mem::MaybeUninit;
     use std::os::fd::AsFd;
@@ -16,14 +13,12 @@ mod root {
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
 
-    use super::program_info;
-
     /// What the verifier may walk at most: a tenth of what it would.
     const BUDGET: u32 = 100_000;
 
     fn check(name: &str, program: &impl AsFd) {
         // 0 before 5.16, which does not say.
-        let walked = program_info::of(program).verified_insns;
+        let walked = hostint_testing::program_info::of(program).verified_insns;
         println!("{name}: {walked} instructions verified");
         assert!(
             walked <= BUDGET,

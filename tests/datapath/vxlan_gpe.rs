@@ -1,22 +1,20 @@
 //! INT over VXLAN-GPE at the sink, run on single packets: segments of superpackets, told apart and put back.
 
-mod support;
-
 use hostint::datapath::abi::sink_counter;
-use support::checksum::{be16, put16};
-use support::model::gpe::{self, Block};
-use support::model::layout;
-use support::model::sink::Seen;
-use support::packets::{tcp, tcp6, udp, udp6};
-use support::programs::sink::{Sink, XDP_PASS, latencies, model_of, settings};
-use support::sink_cases::{Case, Outcome, check_all};
+use hostint_testing::checksum::{be16, put16};
+use hostint_testing::model::gpe::{self, Block};
+use hostint_testing::model::layout;
+use hostint_testing::model::sink::Seen;
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::sink::{Sink, XDP_PASS, latencies, model_of, settings};
+use hostint_testing::sink_cases::{Case, Outcome, check_all};
 
 fn wrap(frame: &[u8], block: &Block) -> Vec<u8> {
     let at = layout::find(frame).expect("TCP or UDP");
     gpe::wrap(frame, &at, 0xc123, block)
 }
 
-fn single(name: &'static str, frame: support::frame::Frame) -> Case {
+fn single(name: &'static str, frame: hostint_testing::frame::Frame) -> Case {
     let original = frame.bytes();
     let v6 = layout::find(&original).expect("TCP or UDP").v6;
     Case {
@@ -330,7 +328,7 @@ mod root {
             put16(&mut frame, 18, id);
             sink.run(&frame);
             let event = latencies(&sink.events());
-            let key = support::packets::key(17);
+            let key = hostint_testing::packets::key(17);
             assert_eq!(sink.flow(&key).map(|flow| flow.head), Some(sequence));
             assert_eq!(event.len(), usize::from(sequence == 70), "one new flow");
         }
@@ -361,9 +359,9 @@ mod root {
 
     #[test]
     fn the_outer_source_port_spreads_flows() {
-        use support::programs::source::{Options, Source};
+        use hostint_testing::programs::source::{Options, Source};
         let source = Source::load(&Options {
-            encapsulation: support::model::Encapsulation::VxlanGpe,
+            encapsulation: hostint_testing::model::Encapsulation::VxlanGpe,
             ..Options::default()
         });
         let ports: std::collections::HashSet<u16> = (0..64)

@@ -1,18 +1,16 @@
 //! The watchlist: which rule decides, compiled and in the kernel as asked one after the other.
 
-mod support;
-
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{source_counter as count, watch_limit};
 use hostint::datapath::watch::{Compiled, TooComplex, compile};
 use hostint::model::{DEFAULT_PRIORITY, Place, Prefix, Transport, WatchAction, WatchRule};
-use support::frame::Frame;
-use support::model::layout;
-use support::model::watch::{Packet, decide};
-use support::packets::{tcp, udp, udp6};
-use support::programs::source::{Options, Source, TCX_NEXT};
-use support::random::Random;
+use hostint_testing::frame::Frame;
+use hostint_testing::model::layout;
+use hostint_testing::model::watch::{Packet, decide};
+use hostint_testing::packets::{tcp, udp, udp6};
+use hostint_testing::programs::source::{Options, Source, TCX_NEXT};
+use hostint_testing::random::Random;
 
 fn place(text: &str) -> Place {
     Place {

@@ -8,14 +8,7 @@ use std::time::{Duration, Instant};
 use hostint::engines::*;
 use hostint::model::*;
 
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
-
-use synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 const LATE: Duration = Duration::from_secs(30);
 const TIME_NS: u64 = 1_800_000_000_000_000_000;

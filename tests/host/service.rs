@@ -1,9 +1,6 @@
 //! Under a service manager: readiness, state in words, signs of life, and lines in the journal.
 
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/netns.rs"]
-mod netns;
-
+use hostint_testing::binary;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
@@ -13,7 +10,6 @@ use std::time::Duration;
 use hostint::os::clock;
 use hostint::os::log::Event;
 use hostint::os::notify::Notify;
-use netns::HOSTINT;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -96,7 +92,7 @@ impl Drop for Running {
 #[test]
 fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
     let mut manager = Manager::new("collect");
-    let mut command = Command::new(HOSTINT);
+    let mut command = Command::new(binary::hostint());
     command
         .args(["collect", "--listen", "127.0.0.1:0"])
         .env("HOSTINT_STORE", "none")
@@ -119,7 +115,7 @@ fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
 #[test]
 fn a_mistake_is_told_before_readiness() {
     let manager = Manager::new("mistake");
-    let mut command = Command::new(HOSTINT);
+    let mut command = Command::new(binary::hostint());
     command.args(["sink", "--dev", "lo"]).stdin(Stdio::null());
     manager.watch(&mut command);
     let output = command.output().unwrap();
@@ -195,7 +191,7 @@ fn what_is_no_address_leaves_the_daemon_alone() {
 
 #[test]
 fn the_manual_lists_every_event_by_its_id() {
-    let page = include_str!("../man/hostint.8");
+    let page = include_str!("../../man/hostint.8");
     let mut ids: Vec<&str> = Event::ALL.map(Event::id).to_vec();
     for id in &ids {
         assert!(id.len() == 32 && page.contains(id), "{id}");
@@ -211,16 +207,17 @@ mod root {
     use std::io::Read;
     use std::os::unix::net::UnixStream;
 
-    use netns::{Lab, await_that};
+    use hostint_testing::netns::{Lab, await_that};
     use nix::sys::stat::fstat;
 
     #[test]
     fn the_sink_tells_what_it_strips_and_the_source_what_it_tags() {
         let lab = Lab::new();
         let mut manager = Manager::new("sink");
-        let mut command = lab
-            .b
-            .command(HOSTINT, &["sink", "--dev", "b0", "--node-id", "2"]);
+        let mut command = lab.b.command(
+            binary::hostint(),
+            &["sink", "--dev", "b0", "--node-id", "2"],
+        );
         manager.watch(&mut command);
         let mut sink = Running(command.stderr(Stdio::null()).spawn().unwrap());
         assert_eq!(manager.hear(""), "READY=1", "before all else");
@@ -234,7 +231,7 @@ mod root {
         let mut source_manager = Manager::new("source");
         let args = "source attach --dev a0 --node-id 1 --force --foreground";
         let args: Vec<&str> = args.split(' ').collect();
-        let mut command = lab.a.command(HOSTINT, &args);
+        let mut command = lab.a.command(binary::hostint(), &args);
         source_manager.watch(&mut command);
         let mut source = Running(command.stderr(Stdio::null()).spawn().unwrap());
         assert_eq!(source_manager.hear(""), "READY=1", "before all else");
@@ -303,7 +300,7 @@ mod root {
         let status = Command::new("unshare")
             .args(["--mount", "--net", "sh", "-ec", &line, "sh"])
             .arg(&folder.0)
-            .arg(HOSTINT)
+            .arg(binary::hostint())
             .env("JOURNAL_STREAM", format!("{}:{}", stat.st_dev, stat.st_ino))
             .stdin(Stdio::null())
             .stderr(std::os::fd::OwnedFd::from(theirs))

@@ -1,7 +1,5 @@
 //! The sink's answers to lease questions, and whose packets it strips by them; what nobody can make it do.
 
-mod support;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{
@@ -13,20 +11,20 @@ use hostint::model::{
     LeaseQuestion, Marks, NodeId,
 };
 use hostint::wire::lease::{MAGIC, MESSAGE_LEN, decode_echo, encode_question};
-use support::checksum::{complement, pseudo_header, put16, sum, verify_packet};
-use support::frame::{EXTENSION_PORT, Frame, MARK, UDP};
-use support::generate::{mutate, received};
-use support::model::{gpe, layout};
-use support::packets::{key, tcp, tcp6, udp, udp6};
-use support::programs::Ran;
-use support::programs::clock::NODE;
-use support::programs::clock::{coarse_ns, monotonic_ns};
-use support::programs::sink::{
+use hostint_testing::checksum::{complement, pseudo_header, put16, sum, verify_packet};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
+use hostint_testing::generate::{mutate, received};
+use hostint_testing::model::{gpe, layout};
+use hostint_testing::packets::{key, tcp, tcp6, udp, udp6};
+use hostint_testing::programs::Ran;
+use hostint_testing::programs::clock::NODE;
+use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
+use hostint_testing::programs::sink::{
     Sink, Sizes, TCX_DROP, XDP_DROP, XDP_PASS, latencies, losses, settings,
 };
-use support::programs::source::TCX_NEXT;
-use support::random::{Random, env_number};
-use support::sink_cases::{extension, int};
+use hostint_testing::programs::source::TCX_NEXT;
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::sink_cases::{extension, int};
 
 const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");
 const NONCE: u64 = 0x0102_0304_0506_0708;
@@ -746,7 +744,7 @@ mod root {
     /// Runs packets of a flow, sweeping now and then; how many bytes came and how many reports would go out.
     fn reports_for(
         sink: &Sink,
-        key: &support::model::Key,
+        key: &hostint_testing::model::Key,
         frames: impl Iterator<Item = Vec<u8>>,
     ) -> (u64, u64) {
         let (mut bytes, mut reports) = (0, 0);

@@ -1,7 +1,5 @@
 //! Leases that answers renew, many in one run of a program in the kernel, against a plain model of the table.
 
-mod support;
-
 /// These need CAP_BPF.
 mod root {
     use std::collections::HashMap;
@@ -16,7 +14,7 @@ mod root {
     };
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
-    use super::support::random::Random;
+    use hostint_testing::random::Random;
 
     fn pair(n: u8) -> AddressPair {
         let v4 = |a, b| IpAddr::from([192, 0, a, b]);

@@ -1,17 +1,15 @@
 //! The INT source, run on packets to hosts whose sink must be known to be alive.
 
-mod support;
-
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{source_counter, source_lease};
-use support::frame::{EXTENSION_PORT, Frame};
-use support::int_block::Block;
-use support::model::Encapsulation;
-use support::packets::{tcp, tcp6, udp, udp6};
-use support::programs::clock::{coarse_ns, monotonic_ns};
-use support::programs::source::{Hook, Options, Source, TCX_NEXT};
-use support::source_cases::{
+use hostint_testing::frame::{EXTENSION_PORT, Frame};
+use hostint_testing::int_block::Block;
+use hostint_testing::model::Encapsulation;
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
+use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
+use hostint_testing::source_cases::{
     assert_counted, assert_left, assert_tagged, every_way, passes, run, stamp_of, with,
 };
 

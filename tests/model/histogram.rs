@@ -1,11 +1,7 @@
 //! Latency histograms: how far quantiles may be off, that adding is counting, and what damaged bytes do.
 
-#[path = "support/random.rs"]
-#[allow(dead_code)] // other tests use the rest
-mod random;
-
 use hostint::model::LatencyHistogram;
-use random::Random;
+use hostint_testing::random::Random;
 
 fn of(values: &[i64]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();

@@ -2,26 +2,16 @@
 //!
 //! HOSTINT_LONG=1 for the full counts: 100 restarts, 100 crashes, 50 upgrades, 1,000 operations.
 
-// Each test file uses a part of it.
-#[allow(dead_code)]
-#[path = "support/load.rs"]
-mod load;
-#[allow(dead_code)]
-#[path = "support/netns.rs"]
-mod netns;
-#[allow(dead_code)]
-#[path = "support/random.rs"]
-mod random;
-
 /// These need root.
 mod root {
+    use hostint_testing::binary;
     use std::path::PathBuf;
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use super::load::Load;
-    use super::netns::{Daemon, HOSTINT, Host, Lab, await_that, await_that_or, pins_below, sh};
-    use super::random::Random;
+    use hostint_testing::load::Load;
+    use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
+    use hostint_testing::random::Random;
 
     fn count(short: usize, long: usize) -> usize {
         if std::env::var_os("HOSTINT_LONG").is_some() {
@@ -53,7 +43,7 @@ mod root {
                 sinks: [None, None],
             };
             for side in 0..2 {
-                pair.start(side, HOSTINT);
+                pair.start(side, binary::hostint());
             }
             for (side, flags, dest) in SOURCES {
                 let host = pair.host(side);
@@ -113,7 +103,7 @@ mod root {
         for n in 0..count(8, 100) {
             let side = n % 2;
             assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
-            pair.start(side, HOSTINT);
+            pair.start(side, binary::hostint());
         }
         pair.await_tagging("after the last restart");
         load.end().assert_untouched("restarts");
@@ -128,7 +118,7 @@ mod root {
         for n in 0..count(8, 100) {
             let side = n % 2;
             pair.sinks[side].take().unwrap().kill();
-            pair.start(side, HOSTINT);
+            pair.start(side, binary::hostint());
         }
         pair.await_tagging("after the last crash");
         load.end().assert_untouched("crashes");
@@ -152,7 +142,7 @@ mod root {
             .status()
             .unwrap();
         assert!(status.success(), "the next version does not build");
-        let name = PathBuf::from(HOSTINT);
+        let name = PathBuf::from(binary::hostint());
         let below = name.strip_prefix(root.join("target")).unwrap_or(&name);
         target.join(below)
     }
@@ -160,7 +150,7 @@ mod root {
     #[test]
     fn versions_with_other_maps_take_over_from_each_other() {
         let next = next_version();
-        let versions = [HOSTINT, next.to_str().unwrap()];
+        let versions = [binary::hostint(), next.to_str().unwrap()];
         let mut pair = Pair::new();
         let load = pair.load();
         pair.await_tagging("at first");
@@ -260,7 +250,7 @@ mod root {
                 "sink --detach",
             ][random.below(7)];
             let args: Vec<&str> = line.split(' ').collect();
-            let mut child = host.command(HOSTINT, &args);
+            let mut child = host.command(binary::hostint(), &args);
             let mut child = child.stderr(std::process::Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(random.below(250) as u64));
             child.kill().unwrap();
@@ -414,11 +404,11 @@ mod root {
         match operation {
             "restart" | "upgrade" => {
                 assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
-                pair.start(side, HOSTINT);
+                pair.start(side, binary::hostint());
             }
             "kill" => {
                 pair.sinks[side].take().unwrap().kill();
-                pair.start(side, HOSTINT);
+                pair.start(side, binary::hostint());
             }
             "attach" => {
                 let encap = ["over-tcp-udp", "extension-udp", "vxlan-gpe"][random.below(3)];
@@ -459,7 +449,7 @@ mod root {
                 pair.host(side).hostint("sink --detach");
                 let mut daemon = pair.sinks[side].take().unwrap();
                 await_that("the daemon of a detached sink ends", || daemon.has_ended());
-                pair.start(side, HOSTINT);
+                pair.start(side, binary::hostint());
             }
         }
         std::thread::sleep(Duration::from_millis(random.below(100) as u64));

@@ -1,12 +1,10 @@
 //! From sink events to the bytes of reports.
 
-mod golden;
-
-use golden::{decode, frame, udp_payload};
 use hostint::model::*;
 use hostint::report::Builder;
 use hostint::wire::int_v05::IntBlock;
 use hostint::wire::report_v05;
+use hostint_testing::golden::{decode, frame, udp_payload};
 
 /// When the golden reports were made, with some nanoseconds that a report does not show.
 const NOW_NS: u64 = 1_700_000_000 * 1_000_000_000 + 987_654_321;

@@ -1,18 +1,16 @@
 //! Reports on their way: to collectors, back to packet senders, into the log, over loopback.
 
-mod golden;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use golden::decode;
 use hostint::collector::{Exporters, Listener, Reception, ReportGroup};
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
 use hostint::wire::packet;
+use hostint_testing::golden::decode;
 
 const NOW_NS: u64 = 1_700_000_000_987_654_321;
 

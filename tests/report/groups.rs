@@ -1,18 +1,12 @@
 //! Reports of v1.0 and v2.0 on their way: numbers, groups, what a datagram has room for, and exact counts.
 
-#[allow(dead_code)] // each test file uses its share
-mod golden;
-#[allow(dead_code)] // each test file uses its share
-#[path = "golden/random.rs"]
-mod random;
-
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use hostint::collector::{Exporters, ReportGroup, decode};
 use hostint::model::*;
 use hostint::report::{Builder, Destinations, Emitter, ReportForm};
-use random::Random;
+use hostint_testing::random_reports::Random;
 
 const NOW_NS: u64 = 1_700_000_000_987_654_321;
 

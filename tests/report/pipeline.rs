@@ -1,13 +1,11 @@
 //! Ring bytes become reports, datagrams, and the same reports again; nothing in between needs a kernel.
 
-mod golden;
-
-use golden::decode;
 use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_event};
 use hostint::datapath::events;
 use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent, Vlans};
 use hostint::report::Builder;
 use hostint::wire::report_v05;
+use hostint_testing::golden::decode;
 
 const BUILDER: Builder = Builder {
     sink_node: NodeId(2),

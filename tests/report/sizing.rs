@@ -2,19 +2,13 @@
 //!
 //! With HOSTINT_LONG the network has 10,000 hosts, as in `cargo bench --bench sizing`.
 
-#[path = "support/report_rules.rs"]
-mod report_rules;
-#[path = "support/simulation.rs"]
-mod simulation;
-mod support;
-
 use hostint::engines::Entry;
-use report_rules::{Flow, Rules};
-use simulation::{PROFILES, simulate};
-use support::model::sequence;
-use support::random::{self, Random};
+use hostint_testing::model::sequence;
+use hostint_testing::random::Random;
+use hostint_testing::report_rules::{Flow, Rules};
+use hostint_testing::simulation::{PROFILES, simulate};
 
-const MANUAL: &str = include_str!("../man/hostint-sizing.7");
+const MANUAL: &str = include_str!("../../man/hostint-sizing.7");
 
 fn hosts() -> u64 {
     match std::env::var_os("HOSTINT_LONG") {

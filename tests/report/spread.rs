@@ -1,15 +1,6 @@
 //! Reports spread over collectors: real emitters, real collectors, and a clock that the test turns.
 
-#[allow(dead_code)]
-#[path = "cli/harness.rs"]
-mod harness;
-#[allow(dead_code)]
-#[path = "support/random.rs"]
-mod random;
-#[allow(dead_code)]
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
+use hostint_testing::binary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
@@ -18,12 +9,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harness::{Daemon, HOSTINT};
 use hostint::model::*;
 use hostint::report::{Destinations, Emitter, PROBE_PERIOD, Standing, rendezvous};
 use hostint::wire::probe::{self, ProbeAnswer};
+use hostint_testing::harness::Daemon;
+use hostint_testing::synthetic::Synthetic;
 use serde_json::Value;
-use synthetic::Synthetic;
 
 const LATE: Duration = Duration::from_secs(60);
 const FLOWS: usize = 300;
@@ -42,7 +33,7 @@ impl Collector {
     /// On the port of one before, or any.
     fn start(at: SocketAddr) -> Self {
         let mut daemon = Daemon::start(
-            Command::new(HOSTINT)
+            Command::new(binary::hostint())
                 .args(["collect", "--json", "--listen", &at.to_string()])
                 .env("HOSTINT_STORE", "none")
                 .stdin(Stdio::null())

@@ -1,24 +1,15 @@
 //! `hostint history` as users meet it: tables, a matrix, JSON, CSV, exit codes.
 
-#[allow(dead_code)] // other tests use the rest
-#[path = "cli/harness.rs"]
-mod harness;
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/random.rs"]
-mod random;
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
+use hostint_testing::binary;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use harness::{Daemon, HOSTINT, text};
 use hostint::model::*;
+use hostint_testing::harness::{Daemon, text};
+use hostint_testing::synthetic::Synthetic;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use synthetic::Synthetic;
 
 /// 2026-11-21 10:00 UTC.
 const TEN: u64 = 1_795_255_200_000_000_000;
@@ -47,7 +38,7 @@ impl Drop for Folder {
 }
 
 fn hostint(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(HOSTINT)
+    let mut child = Command::new(binary::hostint())
         .args(args)
         .env_remove("HOSTINT_STORE")
         .env("COLUMNS", "100")
@@ -314,7 +305,7 @@ fn a_live_collector_is_asked_while_it_collects() {
     let file = folder.file();
     let start = || {
         Daemon::start(
-            Command::new(HOSTINT)
+            Command::new(binary::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0", "--store", &file])
                 .stdout(Stdio::null()),
         )
@@ -360,7 +351,7 @@ fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
     let folder = Folder::new("default");
     let run = |state: &str| {
         Daemon::start(
-            Command::new(HOSTINT)
+            Command::new(binary::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0"])
                 .env("STATE_DIRECTORY", state)
                 .env_remove("HOSTINT_STORE")

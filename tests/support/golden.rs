@@ -18,13 +18,11 @@ pub fn frame(name: &str) -> Vec<u8> {
 }
 
 /// The UDP payload of a frame without VLAN tag and IPv4 options.
-#[allow(dead_code)] // each test file uses its share
 pub fn udp_payload(name: &str) -> Vec<u8> {
     frame(name).split_off(14 + 20 + 8)
 }
 
 /// The only report of a datagram.
-#[allow(dead_code)] // each test file uses its share
 pub fn decode(datagram: &[u8]) -> Result<Report, collector::DecodeError> {
     let mut group = collector::decode(datagram)?;
     match (group.reports.pop(), group.refused.pop()) {
@@ -35,7 +33,6 @@ pub fn decode(datagram: &[u8]) -> Result<Report, collector::DecodeError> {
 }
 
 /// The names of all frames with reports.
-#[allow(dead_code)] // each test file uses its share
 pub fn with_reports() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut names: Vec<String> = std::fs::read_dir(folder)

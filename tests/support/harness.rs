@@ -1,14 +1,13 @@
 //! Runs hostint and checks what it says.
 
+use crate::binary;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-
-pub const HOSTINT: &str = env!("CARGO_BIN_EXE_hostint");
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -19,7 +18,7 @@ pub fn run(mut command: Command) -> Output {
 }
 
 pub fn hostint(args: &[&str]) -> Output {
-    let mut command = Command::new(HOSTINT);
+    let mut command = Command::new(binary::hostint());
     command
         .args(args)
         .env_remove("HOSTINT_BPFFS")
@@ -63,8 +62,7 @@ pub struct TempFile(PathBuf);
 
 impl TempFile {
     pub fn new(name: &str, content: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("cli-{}-{name}", std::process::id()));
+        let path = binary::scratch().join(format!("cli-{}-{name}", std::process::id()));
         std::fs::write(&path, content).unwrap();
         Self(path)
     }

@@ -108,7 +108,7 @@ pub fn parse(text: &str) -> Schemas {
 pub fn print(schemas: &Schemas) -> String {
     let mut out = String::from(
         "# What hostint writes for programs: each path and its type. `?`: may be absent or null; `=`: one of these.\n\
-         # Readers rely on every line. tests/schemas.rs says how new ones come.\n",
+         # Readers rely on every line. tests/views/schemas.rs says how new ones come.\n",
     );
     for (name, shape) in schemas {
         let _ = writeln!(out, "\n[{name}]");

@@ -7,11 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/dashboards.rs"]
-mod dashboards;
-
-use dashboards::{RULES, dashboards, files, panels, queries, repository};
+use hostint_testing::dashboards::{RULES, dashboards, files, panels, queries, repository};
 
 /// What Grafana's grid has.
 const COLUMNS: u64 = 24;
@@ -222,12 +218,12 @@ fn promtool_accepts_the_rules_and_the_example() {
 
 #[test]
 fn alerts_fire_when_they_should() {
-    promtool(&["test", "rules"], &files("tests/prometheus", ".yml"));
+    promtool(&["test", "rules"], &files("tests/views/prometheus", ".yml"));
 }
 
 #[test]
 fn every_alert_says_what_to_do_and_has_a_test_of_both_kinds() {
-    let tests: String = files("tests/prometheus", ".yml")
+    let tests: String = files("tests/views/prometheus", ".yml")
         .iter()
         .map(|path| std::fs::read_to_string(path).unwrap())
         .collect();

@@ -1,6 +1,6 @@
 //! Metrics: what they are called, that they never fall, that labels are bounded, and that promtool finds nothing.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test metrics` writes tests/golden/metrics.txt anew; dashboards and alerts of users
+//! `HOSTINT_BLESS=1 cargo test --test views metrics` writes tests/golden/metrics.txt anew; dashboards and alerts of users
 //! name what is there.
 
 use std::collections::BTreeMap;
@@ -13,14 +13,7 @@ use hostint::datapath::counters::{self, Meaning};
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
 
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/random.rs"]
-mod random;
-#[allow(dead_code)] // other tests use the rest
-#[path = "support/status_samples.rs"]
-mod status_samples;
-
-use random::Random;
+use hostint_testing::random::Random;
 
 fn counter_statuses(all: &[Meaning]) -> Vec<CounterStatus> {
     let counters = all.iter().enumerate().map(|(i, meaning)| CounterStatus {
@@ -34,7 +27,7 @@ fn counter_statuses(all: &[Meaning]) -> Vec<CounterStatus> {
 
 /// A host with every counter there is.
 fn status() -> HostStatus {
-    let [mut status, ..] = status_samples::all();
+    let [mut status, ..] = hostint_testing::status_samples::all();
     if let Some(sink) = &mut status.sink {
         sink.counters = counter_statuses(counters::SINK);
         let daemon = counters::DAEMON.iter().map(|meaning| DaemonCounter {
@@ -192,7 +185,7 @@ fn names_types_and_help_are_what_users_built_upon() {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == lines,
-        "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test metrics; then look at git diff)"
+        "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test views metrics; then look at git diff)"
     );
 }
 
@@ -498,7 +491,7 @@ fn labels_are_escaped() {
 #[test]
 fn every_state_of_a_lease_has_its_series() {
     let names: Vec<&str> = LeaseState::names().collect();
-    let states: Vec<&str> = status_samples::lease_states()
+    let states: Vec<&str> = hostint_testing::status_samples::lease_states()
         .map(LeaseState::name)
         .collect();
     assert_eq!(names, states);

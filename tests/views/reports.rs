@@ -1,12 +1,10 @@
 //! How reports read: flows, latencies, log lines, text lines and JSON.
 
-mod golden;
-
-use golden::{decode, udp_payload};
 use hostint::model::*;
 use hostint::views::text::{Nanoseconds, TextLine};
 use hostint::views::{dests, rules};
 use hostint::wire::packet;
+use hostint_testing::golden::{decode, udp_payload};
 use serde_json::{Value, json};
 
 fn report(name: &str) -> Report {

@@ -1,18 +1,8 @@
 //! What hostint writes for programs keeps its shape: schemas only grow.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
+//! `HOSTINT_BLESS=1 cargo test --test views schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
 
-mod golden;
-#[allow(dead_code)] // the page's tests use the rest
-#[path = "support/history_samples.rs"]
-mod history_samples;
-#[path = "support/report_samples.rs"]
-mod report_samples;
-#[path = "support/shape.rs"]
-mod shape;
-#[path = "support/status_samples.rs"]
-mod status_samples;
-
+use hostint_testing::binary;
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -26,9 +16,9 @@ use hostint::model::*;
 use hostint::views::history::{Cell, View};
 use hostint::views::{dests, rules};
 use hostint::web::{Listener, Page, Server, page};
+use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
 use serde::Serialize;
 use serde_json::{Value, json};
-use shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
 
 fn values<T: Serialize>(samples: &[T]) -> Vec<Value> {
     let of = |one| serde_json::to_value(one).unwrap();
@@ -36,7 +26,7 @@ fn values<T: Serialize>(samples: &[T]) -> Vec<Value> {
 }
 
 fn status() -> Shape {
-    let mut shape = shape_of(&values(&status_samples::all()));
+    let mut shape = shape_of(&values(&hostint_testing::status_samples::all()));
     let names = |all: &'static [counters::Meaning]| all.iter().map(|one| one.name);
     say(&mut shape, "sink.counters[].name", names(counters::SINK));
     say(&mut shape, "sink.daemon[].name", names(counters::DAEMON));
@@ -46,10 +36,10 @@ fn status() -> Shape {
         names(counters::SOURCE),
     );
     say(&mut shape, "source.counters[].name", names(counters::PEER));
-    let states = status_samples::lease_states().map(LeaseState::name);
+    let states = hostint_testing::status_samples::lease_states().map(LeaseState::name);
     say(&mut shape, "source.peers[].state", states);
     say(&mut shape, "source.peers[].state", ["idle"]);
-    let why = values(&status_samples::reasons());
+    let why = values(&hostint_testing::status_samples::reasons());
     for (path, key) in [("why[].topic", "topic"), ("why[].severity", "severity")] {
         say(
             &mut shape,
@@ -62,7 +52,7 @@ fn status() -> Shape {
 
 /// A schema for each kind of report, but one for all that are about a packet.
 fn reports() -> Vec<(String, Shape)> {
-    let records = values(&report_samples::all());
+    let records = values(&hostint_testing::report_samples::all());
     let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
         kind @ ("latency" | "drop-summary" | "flow-summary") => kind.to_owned(),
         _ => "packet".to_owned(),
@@ -155,7 +145,7 @@ fn config_check() -> Shape {
         if let Some(content) = content {
             std::fs::write(&path, content).unwrap();
         }
-        let output = Command::new(env!("CARGO_BIN_EXE_hostint"))
+        let output = Command::new(binary::hostint())
             .args(["status", "--json", "--check-config"])
             .arg(&path)
             .output()
@@ -254,13 +244,13 @@ fn history() -> Shape {
 }
 
 /// A collector's page of a history that nobody lived.
-fn serve_page(history: &history_samples::Synthetic) -> Server {
+fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> Server {
     let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
     let status = history.clone();
     let routes = page(Page {
         histories: vec![Box::new(history.clone())],
         status: Box::new(move || status.status()),
-        now_ns: history_samples::now_ns,
+        now_ns: hostint_testing::history_samples::now_ns,
         bound: listener.address().unwrap(),
         collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
     });
@@ -280,7 +270,7 @@ fn ask(server: &Server, path: &str) -> Value {
 
 /// What the page gets at each path about the history.
 fn api() -> impl Iterator<Item = (String, Shape)> {
-    let server = serve_page(&history_samples::Synthetic::of(8));
+    let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
     let shapes = ["extent", "pairs", "flows", "series", "reports"].map(|path| {
         let mut answer = ask(&server, &format!("/api/{path}"));
         for (list, absent) in [
@@ -303,7 +293,7 @@ fn api() -> impl Iterator<Item = (String, Shape)> {
 }
 
 fn collect_status() -> Shape {
-    let server = serve_page(&history_samples::Synthetic::of(8));
+    let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
     let mut status = ask(&server, "/api/status");
     let mut silent = status["exporters"][0].clone();
     for key in ["node", "clock", "clock_synchronised"] {
@@ -369,8 +359,9 @@ fn make_schemas() -> Schemas {
 
 #[test]
 fn schemas_only_grow() {
-    let path = shape::kept_in();
-    let mut kept = shape::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+    let path = hostint_testing::shape::kept_in();
+    let mut kept =
+        hostint_testing::shape::parse(&std::fs::read_to_string(&path).unwrap_or_default());
     let now = schemas();
     let Change { broken, new } = change(&kept, now);
     if std::env::var_os("HOSTINT_BLESS").is_some() {
@@ -383,7 +374,7 @@ fn schemas_only_grow() {
                 }
             }
         }
-        std::fs::write(&path, shape::print(&kept)).unwrap();
+        std::fs::write(&path, hostint_testing::shape::print(&kept)).unwrap();
     }
     assert!(
         broken.is_empty(),
@@ -396,7 +387,7 @@ fn schemas_only_grow() {
     assert!(
         new.is_empty() || std::env::var_os("HOSTINT_BLESS").is_some(),
         "schemas have new lines: describe them in the man pages, then bless them \
-         (HOSTINT_BLESS=1 cargo test --test schemas):\n{}",
+         (HOSTINT_BLESS=1 cargo test --test views schemas):\n{}",
         new.join("\n")
     );
 }
@@ -540,7 +531,12 @@ fn a_change_breaks_readers_or_does_not() {
         let found = change(&before, &after);
         assert_eq!(found.broken, case.broken, "{}", case.name);
         assert_eq!(found.new, case.new, "{}", case.name);
-        assert_eq!(shape::parse(&shape::print(&after)), after, "{}", case.name);
+        assert_eq!(
+            hostint_testing::shape::parse(&hostint_testing::shape::print(&after)),
+            after,
+            "{}",
+            case.name
+        );
     }
     let mut words = shape_of(&[json!({"a": "one"})]);
     say(&mut words, "a", ["one"]);

@@ -1,10 +1,6 @@
 //! What the collector serves by HTTP: every path, every refusal, and the page in a real browser.
 
-#[allow(dead_code)] // other tests use the rest
-mod golden;
-#[path = "support/history_samples.rs"]
-mod history_samples;
-
+use hostint_testing::binary;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -13,9 +9,9 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use history_samples::{Synthetic, now_ns};
 use hostint::model::*;
 use hostint::web::{Listener, Page, Server, page};
+use hostint_testing::history_samples::{Synthetic, now_ns};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -481,7 +477,7 @@ impl Collector {
     fn start() -> Self {
         let folder = std::env::temp_dir().join(format!("hostint-page-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hostint"))
+        let mut child = Command::new(binary::hostint())
             .args([
                 "collect",
                 "--listen",
@@ -540,7 +536,7 @@ fn a_collector_serves_what_it_received() {
         serde_json::json!([receives.to_string()])
     );
     assert_eq!(get("/api/pairs").json()["total"], 0);
-    let datagram = golden::udp_payload("hostint_report_l4_udp");
+    let datagram = hostint_testing::golden::udp_payload("hostint_report_l4_udp");
     let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
     let end = Instant::now() + PATIENCE;
     // What is sent before the collector is ready waits at its socket.

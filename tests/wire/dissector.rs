@@ -1,15 +1,10 @@
 //! Wireshark's dissector, run by tshark: what it says of known packets, and that no packet makes it raise an error.
 
-mod golden;
-#[allow(dead_code)] // each test file uses its share
-#[path = "support/random.rs"]
-mod random;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use random::Random;
+use hostint_testing::random::Random;
 
 /// What is left of a packet in a capture, and the size that it had.
 struct Captured {
@@ -88,11 +83,11 @@ fn assert_no_errors(said: &str) {
     }
 }
 
-/// The packet called so in tests/dissector or tests/golden.
+/// The packet called so in tests/wire/dissector or tests/golden.
 fn frame(name: &str) -> Vec<u8> {
-    match at(&format!("tests/dissector/{name}.hex")).exists() {
-        true => golden::frame(&format!("../dissector/{name}")),
-        false => golden::frame(name),
+    match at(&format!("tests/wire/dissector/{name}.hex")).exists() {
+        true => hostint_testing::golden::frame(&format!("../dissector/{name}")),
+        false => hostint_testing::golden::frame(name),
     }
 }
 
@@ -163,14 +158,14 @@ fn assert_fields(name: &str, table: &[Expected]) {
 
 #[test]
 fn every_field_of_the_golden_packets_is_shown() {
-    let table = expected("tests/dissector/vectors.txt");
+    let table = expected("tests/wire/dissector/vectors.txt");
     assert!(table.len() >= 56, "{} packets", table.len());
     assert_fields("vectors", &table);
 }
 
 #[test]
 fn packets_of_hostint_and_malformed_ones_are_explained() {
-    assert_fields("hostint", &expected("tests/dissector/hostint.txt"));
+    assert_fields("hostint", &expected("tests/wire/dissector/hostint.txt"));
 }
 
 /// What a packet without INT has to look like: as if the dissector were not there.
@@ -290,7 +285,7 @@ fn filters_compare_latencies() {
 }
 
 fn all_packets() -> Vec<Vec<u8>> {
-    ["tests/golden", "tests/dissector"]
+    ["tests/golden", "tests/wire/dissector"]
         .into_iter()
         .flat_map(|folder| std::fs::read_dir(at(folder)).unwrap())
         .map(|entry| entry.unwrap().path())

@@ -1,19 +1,15 @@
 //! Every format of the field: the golden reports and INT packets, field by field, and what is made of them.
 
-mod golden;
-#[path = "golden/random.rs"]
-mod random;
-
-use golden::{decode, frame, udp_payload};
 use hostint::collector::{self, DecodeErrorKind, ReportGroup};
 use hostint::model::*;
 use hostint::wire::{packet, report_v20};
-use random::Random;
+use hostint_testing::golden::{decode, frame, udp_payload};
+use hostint_testing::random_reports::Random;
 use serde_json::{Value, json};
 
 /// `golden/expected.jsonl`: what each golden report becomes, and what each INT packet shows.
 fn expected() -> Vec<(String, Value)> {
-    let text = include_str!("golden/expected.jsonl");
+    let text = include_str!("../golden/expected.jsonl");
     text.lines()
         .map(|line| {
             let value: Value = serde_json::from_str(line).unwrap();

@@ -1,10 +1,8 @@
 //! The INT block in packets: bytes to values and back, and what is refused.
 
-mod golden;
-
-use golden::frame;
 use hostint::model::{Hop, NodeId};
 use hostint::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
+use hostint_testing::golden::frame;
 
 #[test]
 fn int_blocks_are_read_and_written_back() {

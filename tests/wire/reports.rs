@@ -1,13 +1,9 @@
 //! Telemetry reports and INT blocks: bytes to values and back, and what is refused.
 
-mod golden;
-#[path = "golden/random.rs"]
-mod random;
-
-use golden::{decode, udp_payload};
 use hostint::model::*;
 use hostint::wire::report_v05;
-use random::Random;
+use hostint_testing::golden::{decode, udp_payload};
+use hostint_testing::random_reports::Random;
 
 const HOST_INT_REPORTS: [&str; 4] = [
     "hostint_report_l4_udp",

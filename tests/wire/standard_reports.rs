@@ -1,15 +1,9 @@
 //! The sink's observations in the standard's forms, Telemetry Report v1.0 and v2.0: what comes out again, and what is lost.
 
-#[allow(dead_code)] // each test file uses its share
-mod golden;
-#[allow(dead_code)] // each test file uses its share
-#[path = "golden/random.rs"]
-mod random;
-
-use golden::{decode, udp_payload};
 use hostint::model::*;
 use hostint::wire::{report, report_standard, report_v10, report_v20};
-use random::Random;
+use hostint_testing::golden::{decode, udp_payload};
+use hostint_testing::random_reports::Random;
 
 const DSCP: u8 = 0x01;
 

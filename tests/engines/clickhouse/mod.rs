@@ -6,37 +6,16 @@ use hostint::engines::Engine;
 use hostint::engines::clickhouse::{ClickHouse, User};
 use hostint::model::*;
 
-#[path = "support/clickhouse.rs"]
-mod clickhouse;
-#[path = "support/clickhouse_queries.rs"]
-mod clickhouse_queries;
-#[path = "support/clickhouse_rows.rs"]
-mod clickhouse_rows;
-#[path = "support/collecting.rs"]
-mod collecting;
-#[allow(dead_code)]
-mod golden;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/netns.rs"]
-#[allow(dead_code)]
-mod netns;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/report_samples.rs"]
-mod report_samples;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
+#[cfg(feature = "real-engines")]
+mod modern;
+mod troubles;
 
-use clickhouse::{DISTRIBUTED, PLAIN, Ports, Server};
-use clickhouse_queries::Known;
-use clickhouse_rows::parcel;
-use collecting::Collecting;
-use netns::Lab;
-use synthetic::Synthetic;
+use hostint_testing::clickhouse::{DISTRIBUTED, PLAIN, Ports, Server};
+use hostint_testing::clickhouse_queries::Known;
+use hostint_testing::clickhouse_rows::parcel;
+use hostint_testing::collecting::Collecting;
+use hostint_testing::netns::Lab;
+use hostint_testing::synthetic::Synthetic;
 
 fn loopback(name: &str) -> Server {
     Server::start(name, &Ports::free("127.0.0.1"), &[])
@@ -70,7 +49,7 @@ fn every_kind_of_report_is_a_row_with_what_it_tells() {
         password: Some("between us".to_owned()),
     };
     let mut engine = ClickHouse::new(&server.url, "hostint", "reports", Some(user)).unwrap();
-    clickhouse_rows::check(&mut engine, &|sql| server.ask(sql));
+    hostint_testing::clickhouse_rows::check(&mut engine, &|sql| server.ask(sql));
 }
 
 /// Reports, and how long nothing can be delivered.

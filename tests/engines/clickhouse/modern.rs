@@ -7,34 +7,10 @@ use std::process::{Child, Command, Stdio};
 
 use hostint::engines::clickhouse::ClickHouse;
 
-#[path = "support/clickhouse.rs"]
-#[allow(dead_code)]
-mod clickhouse;
-#[path = "support/clickhouse_queries.rs"]
-mod clickhouse_queries;
-#[path = "support/clickhouse_rows.rs"]
-mod clickhouse_rows;
-#[path = "support/collecting.rs"]
-#[allow(dead_code)]
-mod collecting;
-#[allow(dead_code)]
-mod golden;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/report_samples.rs"]
-mod report_samples;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
+use hostint_testing::clickhouse_queries::Known;
+use hostint_testing::collecting::Collecting;
 
-use clickhouse_queries::Known;
-use collecting::Collecting;
-
-const SCHEMA: &str = include_str!("../packaging/clickhouse/schema.sql");
+const SCHEMA: &str = include_str!("../../../packaging/clickhouse/schema.sql");
 
 /// chdb behind HTTP.
 struct Shim {
@@ -55,7 +31,7 @@ impl Shim {
         let mut child = Command::new(&python)
             .arg(concat!(
                 env!("CARGO_MANIFEST_DIR"),
-                "/tests/clickhouse/shim.py"
+                "/tests/engines/clickhouse/shim.py"
             ))
             .arg(&dir)
             .stdin(Stdio::null())
@@ -73,14 +49,15 @@ impl Shim {
         let url = url.trim().to_owned();
         assert!(url.starts_with("http"), "chdb did not start");
         let shim = Self { child, dir, url };
-        for statement in clickhouse::statements(SCHEMA) {
+        for statement in hostint_testing::clickhouse::statements(SCHEMA) {
             shim.ask(&statement);
         }
         shim
     }
 
     fn ask(&self, sql: &str) -> String {
-        clickhouse::try_ask(&self.url, sql).unwrap_or_else(|err| panic!("{sql}: {err}"))
+        hostint_testing::clickhouse::try_ask(&self.url, sql)
+            .unwrap_or_else(|err| panic!("{sql}: {err}"))
     }
 
     fn engine(&self) -> ClickHouse {
@@ -125,7 +102,7 @@ fn every_kind_of_report_is_a_row_with_what_it_tells() {
     let shim = Shim::start("kinds");
     // Samples are old.
     shim.ask("ALTER TABLE hostint.reports REMOVE TTL");
-    clickhouse_rows::check(&mut shim.engine(), &|sql| shim.ask(sql));
+    hostint_testing::clickhouse_rows::check(&mut shim.engine(), &|sql| shim.ask(sql));
 }
 
 #[test]

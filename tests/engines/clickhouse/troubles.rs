@@ -9,25 +9,9 @@ use hostint::engines::clickhouse::{COLUMNS, ClickHouse, append_rows};
 use hostint::engines::*;
 use nix::sys::signal::Signal;
 
-#[path = "support/collecting.rs"]
-#[allow(dead_code)]
-mod collecting;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/http_server.rs"]
-#[allow(dead_code)]
-mod http_server;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
-
-use collecting::Collecting;
-use http_server::{HttpServer, Reply, Request};
-use synthetic::Synthetic;
+use hostint_testing::collecting::Collecting;
+use hostint_testing::http_server::{HttpServer, Reply, Request};
+use hostint_testing::synthetic::Synthetic;
 
 const RUN: Run = Run(0xabc);
 const TOKEN: &str = "insert_deduplication_token";
@@ -545,5 +529,5 @@ fn what_cannot_be_used_is_said_at_the_start() {
         try: chmod 600",
         open.display()
     );
-    harness::check_all(2, &cases, harness::hostint);
+    hostint_testing::harness::check_all(2, &cases, hostint_testing::harness::hostint);
 }

@@ -1,5 +1,6 @@
 //! Flow collectors that many use: nfdump's nfcapd and pmacct's nfacctd.
 
+use hostint_testing::binary;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -13,10 +14,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use super::collecting::Collecting;
-use super::netns::{HOSTINT, Host, Lab, await_that};
 use super::outages::reports;
 use super::parcels::*;
+use hostint_testing::collecting::Collecting;
+use hostint_testing::netns::{Host, Lab, await_that};
 
 const COLLECTOR: &str = "10.9.2.1:4739";
 
@@ -198,7 +199,7 @@ fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
     };
     let first = nfacctd();
     let mut collecting = lab.a.enter(|| {
-        let command = lab.a.command(HOSTINT, &[]);
+        let command = lab.a.command(binary::hostint(), &[]);
         let flags = ["--ipfix", COLLECTOR, "--ipfix-transport", "udp"];
         let interval = ["--ipfix-interval", "300ms", "--queue", "1G"];
         Collecting::start_with(command, &[flags.as_slice(), &interval].concat())

@@ -11,9 +11,9 @@ use hostint::model::{FlowKey, Vlans};
 
 use super::decoder::*;
 use super::listeners::TcpCollector;
-use super::netns::{Lab, await_that, sh};
 use super::parcels::*;
-use super::synthetic::Synthetic;
+use hostint_testing::netns::{Lab, await_that, sh};
+use hostint_testing::synthetic::Synthetic;
 
 /// Reports of as many flows.
 fn of_flows(number: u64, first: u64, count: u64) -> Parcel {

@@ -1,16 +1,17 @@
 //! Networks and collectors that go away: a real collector of reports, and what it has delivered afterwards.
 
+use hostint_testing::binary;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use hostint::engines::Engine;
 use hostint::engines::ipfix::{Ipfix, Transport};
 
-use super::collecting::Collecting;
 use super::decoder::{Session, Sums};
 use super::listeners::{TcpCollector, datagrams};
-use super::netns::{HOSTINT, Lab, await_that};
 use super::parcels::*;
+use hostint_testing::collecting::Collecting;
+use hostint_testing::netns::{Lab, await_that};
 
 const COLLECTOR: &str = "10.9.2.1:4739";
 
@@ -37,7 +38,7 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
         let flags = ["--ipfix", "10.9.2.1", "--ipfix-interval", "200ms"];
         let room = ["--queue", "1G"];
         Collecting::start_with(
-            lab.a.command(HOSTINT, &[]),
+            lab.a.command(binary::hostint(), &[]),
             &[flags.as_slice(), &room].concat(),
         )
     });

@@ -4,10 +4,10 @@ use hostint::engines::Entry;
 use hostint::model::*;
 
 use super::decoder::*;
-use super::golden;
 use super::parcels::*;
-use super::random::Random;
-use super::synthetic::Synthetic;
+use hostint_testing::golden;
+use hostint_testing::random::Random;
+use hostint_testing::synthetic::Synthetic;
 
 const MS: u64 = 1_000_000;
 

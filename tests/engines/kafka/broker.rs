@@ -4,33 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-#[path = "kafka/cluster.rs"]
-#[allow(dead_code)] // the mock cluster
-mod cluster;
-#[path = "support/collecting.rs"]
-#[allow(dead_code)]
-mod collecting;
-#[path = "kafka/consumed.rs"]
-#[allow(dead_code)]
-mod consumed;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
-#[path = "kafka/tansu.rs"]
-mod tansu;
-#[path = "support/wire.rs"]
-mod wire;
-
-use collecting::Collecting;
-use consumed::{Consumed, windows};
-use tansu::Tansu;
-use wire::Wire;
+use super::consumed::{Consumed, windows};
+use super::tansu::{self, Tansu};
+use hostint_testing::collecting::Collecting;
+use hostint_testing::wire::Wire;
 
 const PARTITIONS: usize = 12;
 const REPORTS: &str = "hostint.reports.v1";
@@ -44,7 +21,7 @@ fn with_topics(name: &str) -> Tansu {
 
 /// Sends reports in four parts: while all is well, while the broker is gone, when it is back, and while nothing gets
 /// through to it.
-fn through_outages(tansu: &mut Tansu, wire: &Wire) -> collecting::Sent {
+fn through_outages(tansu: &mut Tansu, wire: &Wire) -> hostint_testing::collecting::Sent {
     let (part, away) = match std::env::var_os("HOSTINT_LONG") {
         Some(_) => (250_000, Duration::from_secs(60)),
         None => (2_500, Duration::from_secs(1)),

@@ -27,7 +27,10 @@ fn program() -> &'static Path {
     BUILT.get_or_init(|| {
         let name = format!("mock_cluster-{}", std::process::id());
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kafka/mock_cluster.c");
+        let source = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/engines/kafka/mock_cluster.c"
+        );
         let built = Command::new("cc")
             .args(["-Wall", "-Wextra", "-Werror", source, "-o"])
             .arg(&program)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use hostint::engines::kafka::{Window, message as proto, partition_of};
 use prost::Message as _;
 
-use crate::cluster::Message;
-use crate::collecting::Sent;
+use super::cluster::Message;
+use hostint_testing::collecting::Sent;
 
 /// The reports of a topic.
 #[derive(Debug, Default)]

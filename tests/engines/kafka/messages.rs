@@ -10,7 +10,8 @@ use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::model::*;
 use prost::Message;
 
-use crate::{read_back, report_samples};
+use super::read_back;
+use hostint_testing::report_samples;
 
 #[test]
 fn a_record_comes_back_from_its_message() {

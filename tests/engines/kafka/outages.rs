@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cluster::Cluster;
-use crate::collecting::Collecting;
-use crate::consumed::{Consumed, windows};
-use crate::wire::Wire;
-use crate::{CLOCK_TOPIC, TOPIC};
+use super::cluster::Cluster;
+use super::consumed::{Consumed, windows};
+use super::{CLOCK_TOPIC, TOPIC};
+use hostint_testing::collecting::Collecting;
+use hostint_testing::wire::Wire;
 
 fn long() -> bool {
     std::env::var_os("HOSTINT_LONG").is_some()

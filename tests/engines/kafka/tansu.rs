@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::cluster::{Message, messages};
+use super::cluster::{Message, messages};
 
 /// Where it listens, in a network namespace of its own.
 pub const ADDRESS: &str = "127.0.0.1:9092";
@@ -101,7 +101,7 @@ impl Tansu {
         }
         command.arg(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/tests/kafka/client.py"
+            "/tests/engines/kafka/client.py"
         ));
         let output = command.args([ADDRESS, verb]).args(args).output().unwrap();
         let complaint = String::from_utf8_lossy(&output.stderr);

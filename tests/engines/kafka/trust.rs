@@ -1,5 +1,6 @@
 //! Who is trusted: brokers by their certificates, users by their passwords.
 
+use hostint_testing::binary;
 use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -10,10 +11,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use hostint::engines::kafka::{Credentials, Kafka, SaslConfig, Settings};
 use hostint::engines::{Engine, Trouble};
 
-use crate::collecting::Collecting;
-use crate::deliveries::{parcel, settings};
-use crate::harness::{HOSTINT, check, hostint};
-use crate::stub::Stub;
+use super::deliveries::{parcel, settings};
+use hostint_testing::collecting::Collecting;
+use hostint_testing::harness::{check, hostint};
+use hostint_testing::kafka_stub::Stub;
 
 /// A folder that goes with its guard.
 struct Folder(PathBuf);
@@ -114,7 +115,7 @@ fn brokers_are_known_by_certificates_that_the_system_trusts() {
     let mut broker = Listening::start(port, &folder);
     let at = format!("127.0.0.1:{port}");
     let collect = |trusted: &str| {
-        let mut command = Command::new(HOSTINT);
+        let mut command = Command::new(binary::hostint());
         command.env("SSL_CERT_FILE", folder.path(trusted));
         command.env_remove("SSL_CERT_DIR");
         let mut collecting = Collecting::start_with(command, &["--kafka", &at, "--kafka-tls"]);

@@ -10,36 +10,11 @@ use hostint::engines::*;
 use hostint::model::*;
 use prost::Message;
 
-#[path = "support/collecting.rs"]
-#[allow(dead_code)]
-mod collecting;
-#[allow(dead_code)]
-mod golden;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/http_server.rs"]
-#[allow(dead_code)]
-mod http_server;
-#[path = "support/pushing.rs"]
-mod pushing;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "support/report_samples.rs"]
-#[allow(dead_code)]
-mod report_samples;
-#[path = "otlp/rotel.rs"]
 mod rotel;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
-#[path = "support/wire.rs"]
-mod wire;
 
-use http_server::{HttpServer, Reply, Request};
-use pushing::{SAID, SECRET, await_that, headers, identity, push_once, tell};
-use synthetic::Synthetic;
+use hostint_testing::http_server::{HttpServer, Reply, Request};
+use hostint_testing::pushing::{SAID, SECRET, await_that, headers, identity, push_once, tell};
+use hostint_testing::synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_123_456_789;
 const REPORTS: u64 = 30;
@@ -325,7 +300,7 @@ fn reports_are_events_with_all_that_their_json_says() {
 
 #[test]
 fn reports_of_every_kind_keep_every_value() {
-    for sample in report_samples::all() {
+    for sample in hostint_testing::report_samples::all() {
         let report = sample.report().unwrap();
         let record = Record::new(&report, sample.arrival()).in_class(Some("storage"));
         let json = serde_json::to_value(&record).unwrap();
@@ -377,11 +352,12 @@ fn leaves(value: &serde_json::Value) -> usize {
 fn a_collector_pushes_with_the_headers_of_its_file_and_says_nothing_of_them() {
     use std::os::unix::fs::PermissionsExt;
     let receiving = HttpServer::taking(vec![says(503), says(400)]);
-    let file = harness::TempFile::new("headers", &format!("Authorization: {SECRET}\n"));
+    let file =
+        hostint_testing::harness::TempFile::new("headers", &format!("Authorization: {SECRET}\n"));
     let permissions = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(file.path(), permissions).unwrap();
     let url = receiving.url.clone() + "otlp/";
-    let mut collecting = collecting::Collecting::start(&[
+    let mut collecting = hostint_testing::collecting::Collecting::start(&[
         "--otlp",
         &url,
         "--otlp-reports",

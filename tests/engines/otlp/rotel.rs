@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use super::*;
-use crate::collecting::Collecting;
-use crate::wire::Wire;
+use hostint_testing::collecting::Collecting;
+use hostint_testing::wire::Wire;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Drop for Rotel {
 #[derive(Default)]
 struct Arrived {
     seen: HashSet<(String, u64)>,
-    sent: collecting::Sent,
+    sent: hostint_testing::collecting::Sent,
     /// The values of hostint_collect_reports_total by their times: rotel may pass on a later one first.
     reports_total: BTreeMap<u64, i64>,
 }

@@ -11,33 +11,13 @@ use hostint::model::EngineUnit;
 use hostint::model::metrics::Snapshot;
 use prost::Message;
 
-#[path = "support/collecting.rs"]
-#[allow(dead_code)]
-mod collecting;
-#[path = "cli/harness.rs"]
-#[allow(dead_code)]
-mod harness;
-#[path = "support/http_server.rs"]
-#[allow(dead_code)]
-mod http_server;
-#[path = "remote_write/outages.rs"]
 mod outages;
-#[path = "support/pushing.rs"]
-mod pushing;
-#[path = "support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "remote_write/servers.rs"]
 mod servers;
-#[path = "support/status_samples.rs"]
-#[allow(dead_code)]
-mod status_samples;
-#[path = "support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
 
-use http_server::{HttpServer, Reply};
-use pushing::{LIMITS, SAID, SECRET, await_that, headers, identity, push_once, tell};
+use hostint_testing::http_server::{HttpServer, Reply};
+use hostint_testing::pushing::{
+    LIMITS, SAID, SECRET, await_that, headers, identity, push_once, tell,
+};
 
 /// Samples of the families that are pushed: three numbers, and a histogram of six series.
 const SAMPLES: u64 = 9;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant, SystemTime};
 use hostint::model::*;
 use hostint::views::metrics::sink;
 
+use super::servers::{Cable, Kind, Server};
 use super::*;
-use crate::collecting::Collecting;
-use crate::servers::{Cable, Kind, Server};
+use hostint_testing::collecting::Collecting;
 
 const TOTAL: &str = "hostint_collect_reports_total";
 
@@ -151,7 +151,7 @@ fn both_understand_the_histograms_of_a_sink() {
     for kind in [Kind::VictoriaMetrics, Kind::Prometheus] {
         let cable = Cable::new();
         let server = Server::start(kind, &cable);
-        let [status, ..] = status_samples::all();
+        let [status, ..] = hostint_testing::status_samples::all();
         let push = RemoteWrite::new(&server.url(), Vec::new(), &identity()).unwrap();
         let mut pushers = Pushers::new(LIMITS, || Ok(()), tell);
         pushers.add(Arc::new(push)).unwrap();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use nix::sched::{CloneFlags, unshare};
 use serde_json::Value;
 
-use crate::pushing::await_that;
+use hostint_testing::pushing::await_that;
 
 pub const ADDRESS: &str = "10.9.3.2";
 

@@ -3,7 +3,7 @@
 use hostint::model::{FlowStatus, HostStatus};
 use hostint::views::watch::{quantile, window};
 
-use crate::host::{BEGIN_NS, Viewer, flow, sink};
+use super::host::{BEGIN_NS, Viewer, flow, sink};
 
 /// Packets a second, loss, p50 and p99 as the screen says them.
 fn row(viewer: &mut Viewer) -> Vec<String> {
@@ -241,8 +241,8 @@ fn counters_that_begin_anew_have_no_rate() {
 #[test]
 fn what_a_daemon_says_is_what_it_read() {
     let mut status = sink(vec![flow(1, 1000, 10, 12), flow(2, 10, 0, 5)]);
-    status.source = crate::host::source(7).source;
-    status.why = crate::host::source(7).why;
+    status.source = super::host::source(7).source;
+    status.why = super::host::source(7).why;
     let text = serde_json::to_string(&status).unwrap();
     let read: HostStatus = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hostint::views::watch::{Act, Key};
 
-use crate::host::{Viewer, flow, sink, source};
+use super::host::{Viewer, flow, sink, source};
 
 /// Flows 1 to 9; flow n gets n * 100 packets a second, and loses n in a thousand.
 fn viewer() -> Viewer {

@@ -1,6 +1,6 @@
 //! Screens are what somebody looked at.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test watch` writes tests/golden/watch/ anew. Read it as somebody in need would.
+//! `HOSTINT_BLESS=1 cargo test --test views watch` writes tests/golden/watch/ anew. Read it as somebody in need would.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use hostint::model::{FlowKey, FlowStatus, HostStatus, Vlans};
 use hostint::views::watch::Key;
 use ratatui::style::{Color, Modifier};
 
-use crate::host::{Viewer, flow, nothing, sink, source};
+use super::host::{Viewer, flow, nothing, sink, source};
 
 /// Three flows after so many seconds, of which the second loses.
 fn few(second: u64) -> HostStatus {
@@ -122,7 +122,7 @@ fn screens_are_what_was_looked_at() {
         let read = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
         assert!(
             *screen == read,
-            "{name} is not what it was (HOSTINT_BLESS=1 cargo test --test watch; then look at git diff):\n{screen}"
+            "{name} is not what it was (HOSTINT_BLESS=1 cargo test --test views watch; then look at git diff):\n{screen}"
         );
     }
 }
