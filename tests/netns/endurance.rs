@@ -127,24 +127,18 @@ mod root {
 
     /// A build of the same sources with another layout of maps, as a later version may have.
     fn next_version() -> PathBuf {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        let target = root.join("target/next");
+        let args = ["--features", "next-abi", "--bin", "hostint-next"];
         let status = Command::new(env!("CARGO"))
-            .current_dir(&root)
-            .args([
-                "build",
-                "--locked",
-                "--features",
-                "next-abi",
-                "--target-dir",
-            ])
-            .arg(&target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["build", "--locked"])
+            .args(args)
+            // It is built once and never debugged.
+            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .status()
             .unwrap();
         assert!(status.success(), "the next version does not build");
-        let name = PathBuf::from(binary::hostint());
-        let below = name.strip_prefix(root.join("target")).unwrap_or(&name);
-        target.join(below)
+        PathBuf::from(binary::hostint()).with_file_name("hostint-next")
     }
 
     #[test]
