@@ -2,7 +2,7 @@
 //!
 //! `HOSTINT_BLESS=1 cargo test --test cli help` writes tests/golden/help/ anew. Read it as a new user would.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn commands(command: &clap::Command, words: &[&str], found: &mut Vec<Vec<String>
 }
 
 fn help(words: &[String]) -> String {
-    let mut command = Command::new(binary::hostint());
+    let mut command = Command::new(places::hostint());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("HOSTINT_") {
             command.env_remove(name);

@@ -1,6 +1,6 @@
 //! The command line as users meet it: help, messages, exit codes, what goes to which stream.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::io::{Read, pipe};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use hostint_testing::harness::{Daemon, check, check_all, hostint, text};
 
 fn collect(args: &[&str], stdout: Stdio) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(
-        Command::new(binary::hostint())
+        Command::new(places::hostint())
             .args(["collect", "--listen", "127.0.0.1:0"])
             .env("HOSTINT_STORE", "none")
             .args(args)
@@ -242,7 +242,7 @@ fn a_reader_that_goes_away_is_no_panic() {
 
     let (reader, writer) = pipe().unwrap();
     drop(reader);
-    let output = Command::new(binary::hostint())
+    let output = Command::new(places::hostint())
         .args(["sink", "--help"])
         .stdout(writer)
         .stderr(Stdio::piped())
@@ -267,7 +267,7 @@ fn a_used_address_is_1_and_is_named() {
 #[test]
 fn one_collector_listens_on_several_addresses() {
     let mut daemon = Daemon::start(
-        Command::new(binary::hostint())
+        Command::new(places::hostint())
             .args([
                 "collect",
                 "--listen",

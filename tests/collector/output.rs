@@ -1,6 +1,6 @@
 //! A collector's file of lines: rotated by others or by itself, on a disk that is full, without losing count.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, UdpSocket};
@@ -52,7 +52,7 @@ struct Collector {
 impl Collector {
     fn start(output: &Path, args: &[&str]) -> Self {
         let mut daemon = Daemon::start(
-            Command::new(binary::hostint())
+            Command::new(places::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0", "--json", "--output"])
                 .arg(output)
                 .args(args)
@@ -280,7 +280,7 @@ fn a_capture_becomes_a_file_too() {
     collector.send(3);
     await_that("three lines", || numbers(&path).len() == 3);
     collector.end();
-    let output = Command::new(binary::hostint())
+    let output = Command::new(places::hostint())
         .args(["collect", "--json", "--read"])
         .arg(&path)
         .arg("--output")

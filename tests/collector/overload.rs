@@ -1,6 +1,6 @@
 //! A collector that is offered more than it can take, and one that is lied to: nothing is lost without being counted.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -21,7 +21,7 @@ const LATE: Duration = Duration::from_secs(60);
 /// A collector on loopback, and where.
 fn collect(args: &[&str]) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(
-        Command::new(binary::hostint())
+        Command::new(places::hostint())
             .args(["collect", "--listen", "127.0.0.1:0"])
             .args(args)
             .env("HOSTINT_STORE", "none")

@@ -1,6 +1,6 @@
 //! `hostint collect --read`: captures and lines in, lines out, and what the user is told.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 
@@ -124,7 +124,7 @@ fn a_capture_becomes_lines_and_lines_become_themselves() {
 #[test]
 fn standard_input_is_a_file_too() {
     let file = Scratch::new("stdin.pcap", &reports());
-    let output = Command::new(binary::hostint())
+    let output = Command::new(places::hostint())
         .args(["collect", "--read", "-", "--json", "--count", "2"])
         .stdin(Stdio::from(File::open(&file.0).unwrap()))
         .output()

@@ -1,6 +1,6 @@
 //! Variables that several commands have.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::process::Command;
 
 use clap::CommandFactory;
@@ -39,7 +39,7 @@ fn settings_of(table: &str) -> clap::Command {
 
 /// The exit code with one variable set: 1 if its value is of use or left alone, 2 if it is a mistake.
 fn with_variable(command: &[&str], variable: &str, value: &str) -> Option<i32> {
-    let mut started = Command::new(binary::hostint());
+    let mut started = Command::new(places::hostint());
     let output = started.args(command).env(variable, value).output();
     output.unwrap().status.code()
 }

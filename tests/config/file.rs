@@ -1,6 +1,6 @@
 //! The config file: every mistake with its line, and who wins between flag, environment, file and default.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -137,7 +137,7 @@ to = "10.0.0.9"
 /// Runs hostint with variables and a file; nothing starts, because something is always wrong.
 fn refused(command: &str, variables: &[(&str, &str)], file: &str) -> String {
     let file = TempFile::new(file);
-    let output = Command::new(binary::hostint())
+    let output = Command::new(places::hostint())
         .args(command.split_whitespace())
         .env("HOSTINT_CONFIG", file.path())
         .envs(variables.iter().copied())
@@ -345,7 +345,7 @@ fn every_setting_has_a_variable_and_a_key() {
 }
 
 fn check_config(args: &[&str]) -> Output {
-    Command::new(binary::hostint())
+    Command::new(places::hostint())
         .args(["status", "--check-config"])
         .args(args)
         .output()
@@ -450,7 +450,7 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
 #[test]
 fn secrets_of_another_command_are_its_own_business() {
     let reports = TempFile::new("");
-    let run = |args: &[&str]| Command::new(binary::hostint()).args(args).output().unwrap();
+    let run = |args: &[&str]| Command::new(places::hostint()).args(args).output().unwrap();
     for (sentence, table, key) in [
         ("a sink's lease key", "sink", "lease-key"),
         ("a source's lease key", "source", "lease-key"),

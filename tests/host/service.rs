@@ -1,6 +1,6 @@
 //! Under a service manager: readiness, state in words, signs of life, and lines in the journal.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
@@ -92,7 +92,7 @@ impl Drop for Running {
 #[test]
 fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
     let mut manager = Manager::new("collect");
-    let mut command = Command::new(binary::hostint());
+    let mut command = Command::new(places::hostint());
     command
         .args(["collect", "--listen", "127.0.0.1:0"])
         .env("HOSTINT_STORE", "none")
@@ -115,7 +115,7 @@ fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
 #[test]
 fn a_mistake_is_told_before_readiness() {
     let manager = Manager::new("mistake");
-    let mut command = Command::new(binary::hostint());
+    let mut command = Command::new(places::hostint());
     command.args(["sink", "--dev", "lo"]).stdin(Stdio::null());
     manager.watch(&mut command);
     let output = command.output().unwrap();
@@ -215,7 +215,7 @@ mod root {
         let lab = Lab::new();
         let mut manager = Manager::new("sink");
         let mut command = lab.b.command(
-            binary::hostint(),
+            places::hostint(),
             &["sink", "--dev", "b0", "--node-id", "2"],
         );
         manager.watch(&mut command);
@@ -231,7 +231,7 @@ mod root {
         let mut source_manager = Manager::new("source");
         let args = "source attach --dev a0 --node-id 1 --force --foreground";
         let args: Vec<&str> = args.split(' ').collect();
-        let mut command = lab.a.command(binary::hostint(), &args);
+        let mut command = lab.a.command(places::hostint(), &args);
         source_manager.watch(&mut command);
         let mut source = Running(command.stderr(Stdio::null()).spawn().unwrap());
         assert_eq!(source_manager.hear(""), "READY=1", "before all else");
@@ -300,7 +300,7 @@ mod root {
         let status = Command::new("unshare")
             .args(["--mount", "--net", "sh", "-ec", &line, "sh"])
             .arg(&folder.0)
-            .arg(binary::hostint())
+            .arg(places::hostint())
             .env("JOURNAL_STREAM", format!("{}:{}", stat.st_dev, stat.st_ino))
             .stdin(Stdio::null())
             .stderr(std::os::fd::OwnedFd::from(theirs))

@@ -4,7 +4,7 @@
 
 /// These need root.
 mod root {
-    use hostint_testing::binary;
+    use hostint_testing::places;
     use std::path::PathBuf;
     use std::process::Command;
     use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ mod root {
                 sinks: [None, None],
             };
             for side in 0..2 {
-                pair.start(side, binary::hostint());
+                pair.start(side, places::hostint());
             }
             for (side, flags, dest) in SOURCES {
                 let host = pair.host(side);
@@ -103,7 +103,7 @@ mod root {
         for n in 0..count(8, 100) {
             let side = n % 2;
             assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
-            pair.start(side, binary::hostint());
+            pair.start(side, places::hostint());
         }
         pair.await_tagging("after the last restart");
         load.end().assert_untouched("restarts");
@@ -118,7 +118,7 @@ mod root {
         for n in 0..count(8, 100) {
             let side = n % 2;
             pair.sinks[side].take().unwrap().kill();
-            pair.start(side, binary::hostint());
+            pair.start(side, places::hostint());
         }
         pair.await_tagging("after the last crash");
         load.end().assert_untouched("crashes");
@@ -138,13 +138,13 @@ mod root {
             .status()
             .unwrap();
         assert!(status.success(), "the next version does not build");
-        PathBuf::from(binary::hostint()).with_file_name("hostint-next")
+        PathBuf::from(places::hostint()).with_file_name("hostint-next")
     }
 
     #[test]
     fn versions_with_other_maps_take_over_from_each_other() {
         let next = next_version();
-        let versions = [binary::hostint(), next.to_str().unwrap()];
+        let versions = [places::hostint(), next.to_str().unwrap()];
         let mut pair = Pair::new();
         let load = pair.load();
         pair.await_tagging("at first");
@@ -244,7 +244,7 @@ mod root {
                 "sink --detach",
             ][random.below(7)];
             let args: Vec<&str> = line.split(' ').collect();
-            let mut child = host.command(binary::hostint(), &args);
+            let mut child = host.command(places::hostint(), &args);
             let mut child = child.stderr(std::process::Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(random.below(250) as u64));
             child.kill().unwrap();
@@ -398,11 +398,11 @@ mod root {
         match operation {
             "restart" | "upgrade" => {
                 assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
-                pair.start(side, binary::hostint());
+                pair.start(side, places::hostint());
             }
             "kill" => {
                 pair.sinks[side].take().unwrap().kill();
-                pair.start(side, binary::hostint());
+                pair.start(side, places::hostint());
             }
             "attach" => {
                 let encap = ["over-tcp-udp", "extension-udp", "vxlan-gpe"][random.below(3)];
@@ -443,7 +443,7 @@ mod root {
                 pair.host(side).hostint("sink --detach");
                 let mut daemon = pair.sinks[side].take().unwrap();
                 await_that("the daemon of a detached sink ends", || daemon.has_ended());
-                pair.start(side, binary::hostint());
+                pair.start(side, places::hostint());
             }
         }
         std::thread::sleep(Duration::from_millis(random.below(100) as u64));

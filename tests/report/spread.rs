@@ -1,6 +1,6 @@
 //! Reports spread over collectors: real emitters, real collectors, and a clock that the test turns.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
@@ -33,7 +33,7 @@ impl Collector {
     /// On the port of one before, or any.
     fn start(at: SocketAddr) -> Self {
         let mut daemon = Daemon::start(
-            Command::new(binary::hostint())
+            Command::new(places::hostint())
                 .args(["collect", "--json", "--listen", &at.to_string()])
                 .env("HOSTINT_STORE", "none")
                 .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 //! A writer that is killed, and a disk that is full: what was written stays, and the file is whole.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -20,7 +20,7 @@ struct Fed {
 
 impl Fed {
     fn start(disk: &Disk, round: u64) -> Self {
-        let mut child = Command::new(binary::hostint())
+        let mut child = Command::new(places::hostint())
             .args(["collect", "--read", "-", "--store"])
             .arg(disk.file())
             .stdin(Stdio::piped())

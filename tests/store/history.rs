@@ -1,6 +1,6 @@
 //! `hostint history` as users meet it: tables, a matrix, JSON, CSV, exit codes.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -38,7 +38,7 @@ impl Drop for Folder {
 }
 
 fn hostint(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(binary::hostint())
+    let mut child = Command::new(places::hostint())
         .args(args)
         .env_remove("HOSTINT_STORE")
         .env("COLUMNS", "100")
@@ -305,7 +305,7 @@ fn a_live_collector_is_asked_while_it_collects() {
     let file = folder.file();
     let start = || {
         Daemon::start(
-            Command::new(binary::hostint())
+            Command::new(places::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0", "--store", &file])
                 .stdout(Stdio::null()),
         )
@@ -351,7 +351,7 @@ fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
     let folder = Folder::new("default");
     let run = |state: &str| {
         Daemon::start(
-            Command::new(binary::hostint())
+            Command::new(places::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0"])
                 .env("STATE_DIRECTORY", state)
                 .env_remove("HOSTINT_STORE")

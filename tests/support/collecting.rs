@@ -2,7 +2,7 @@
 //!
 //! Needs harness, random and synthetic beside it.
 
-use crate::binary;
+use crate::places;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ pub struct Sent {
 
 impl Collecting {
     pub fn start(args: &[&str]) -> Self {
-        Self::start_with(Command::new(binary::hostint()), args)
+        Self::start_with(Command::new(places::hostint()), args)
     }
 
     /// By a command that only lacks arguments, in another namespace say; [`Self::send`] is for its caller's namespace.

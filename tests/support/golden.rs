@@ -1,13 +1,13 @@
 //! Golden packets: whole Ethernet frames as hex dumps, and the way to what is inside.
 
-use std::path::Path;
-
 use hostint::collector;
 use hostint::model::Report;
 
+use crate::places::repository;
+
 /// The frame of `tests/golden/NAME.hex`: an offset, then up to sixteen bytes per line.
 pub fn frame(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+    let path = repository()
         .join("tests/golden")
         .join(format!("{name}.hex"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -34,7 +34,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, collector::DecodeError> {
 
 /// The names of all frames with reports.
 pub fn with_reports() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folder = repository().join("tests/golden");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .filter_map(|entry| {

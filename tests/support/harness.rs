@@ -1,6 +1,6 @@
 //! Runs hostint and checks what it says.
 
-use crate::binary;
+use crate::places;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -18,7 +18,7 @@ pub fn run(mut command: Command) -> Output {
 }
 
 pub fn hostint(args: &[&str]) -> Output {
-    let mut command = Command::new(binary::hostint());
+    let mut command = Command::new(places::hostint());
     command
         .args(args)
         .env_remove("HOSTINT_BPFFS")
@@ -62,7 +62,7 @@ pub struct TempFile(PathBuf);
 
 impl TempFile {
     pub fn new(name: &str, content: &str) -> Self {
-        let path = binary::scratch().join(format!("cli-{}-{name}", std::process::id()));
+        let path = places::scratch().join(format!("cli-{}-{name}", std::process::id()));
         std::fs::write(&path, content).unwrap();
         Self(path)
     }

@@ -1,7 +1,7 @@
 //! What tests and benchmarks share: packets and a model of both roles, labs of network namespaces, samples of all values.
 
 pub mod arrivals;
-pub mod binary;
+
 pub mod checksum;
 pub mod clickhouse;
 pub mod clickhouse_queries;
@@ -23,6 +23,7 @@ pub mod model;
 pub mod netns;
 pub mod packets;
 pub mod peer_cases;
+pub mod places;
 pub mod program_info;
 pub mod programs;
 pub mod pushing;

@@ -1,6 +1,6 @@
 //! Hosts as network namespaces: a - m - b, with the real binary in them.
 
-use crate::binary;
+use crate::places;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,7 +56,7 @@ impl Host {
         Self {
             ns,
             bpffs: None,
-            binary: binary::hostint().into(),
+            binary: places::hostint().into(),
         }
     }
 

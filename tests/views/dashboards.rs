@@ -7,7 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use hostint_testing::dashboards::{RULES, dashboards, files, panels, queries, repository};
+use hostint_testing::dashboards::{RULES, dashboards, files, panels, queries};
+use hostint_testing::places::repository;
 
 /// What Grafana's grid has.
 const COLUMNS: u64 = 24;

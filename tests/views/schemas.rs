@@ -2,7 +2,7 @@
 //!
 //! `HOSTINT_BLESS=1 cargo test --test views schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -145,7 +145,7 @@ fn config_check() -> Shape {
         if let Some(content) = content {
             std::fs::write(&path, content).unwrap();
         }
-        let output = Command::new(binary::hostint())
+        let output = Command::new(places::hostint())
             .args(["status", "--json", "--check-config"])
             .arg(&path)
             .output()

@@ -1,6 +1,6 @@
 //! What the collector serves by HTTP: every path, every refusal, and the page in a real browser.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -477,7 +477,7 @@ impl Collector {
     fn start() -> Self {
         let folder = std::env::temp_dir().join(format!("hostint-page-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let mut child = Command::new(binary::hostint())
+        let mut child = Command::new(places::hostint())
             .args([
                 "collect",
                 "--listen",

@@ -86,7 +86,7 @@ fn assert_no_errors(said: &str) {
 /// The packet called so in tests/wire/dissector or tests/golden.
 fn frame(name: &str) -> Vec<u8> {
     match at(&format!("tests/wire/dissector/{name}.hex")).exists() {
-        true => hostint_testing::golden::frame(&format!("../dissector/{name}")),
+        true => hostint_testing::golden::frame(&format!("../wire/dissector/{name}")),
         false => hostint_testing::golden::frame(name),
     }
 }

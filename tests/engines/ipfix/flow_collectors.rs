@@ -1,6 +1,6 @@
 //! Flow collectors that many use: nfdump's nfcapd and pmacct's nfacctd.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -199,7 +199,7 @@ fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
     };
     let first = nfacctd();
     let mut collecting = lab.a.enter(|| {
-        let command = lab.a.command(binary::hostint(), &[]);
+        let command = lab.a.command(places::hostint(), &[]);
         let flags = ["--ipfix", COLLECTOR, "--ipfix-transport", "udp"];
         let interval = ["--ipfix-interval", "300ms", "--queue", "1G"];
         Collecting::start_with(command, &[flags.as_slice(), &interval].concat())

@@ -1,6 +1,6 @@
 //! Networks and collectors that go away: a real collector of reports, and what it has delivered afterwards.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ fn by_tcp_all_reports_are_there_after_the_network_and_the_collector_were_away() 
         let flags = ["--ipfix", "10.9.2.1", "--ipfix-interval", "200ms"];
         let room = ["--queue", "1G"];
         Collecting::start_with(
-            lab.a.command(binary::hostint(), &[]),
+            lab.a.command(places::hostint(), &[]),
             &[flags.as_slice(), &room].concat(),
         )
     });

@@ -1,6 +1,6 @@
 //! Who is trusted: brokers by their certificates, users by their passwords.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -115,7 +115,7 @@ fn brokers_are_known_by_certificates_that_the_system_trusts() {
     let mut broker = Listening::start(port, &folder);
     let at = format!("127.0.0.1:{port}");
     let collect = |trusted: &str| {
-        let mut command = Command::new(binary::hostint());
+        let mut command = Command::new(places::hostint());
         command.env("SSL_CERT_FILE", folder.path(trusted));
         command.env_remove("SSL_CERT_DIR");
         let mut collecting = Collecting::start_with(command, &["--kafka", &at, "--kafka-tls"]);

@@ -1,6 +1,6 @@
 //! The control socket: who may ask a sink's daemon, and what clients cannot do to it.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
@@ -29,7 +29,7 @@ impl Place {
         let folder = std::env::temp_dir().join(&lab.b.ns);
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
-        std::fs::copy(binary::hostint(), folder.join("hostint")).unwrap();
+        std::fs::copy(places::hostint(), folder.join("hostint")).unwrap();
         // What ip netns exec mounts over /etc.
         let etc = etc_of(&lab.b);
         std::fs::create_dir_all(&etc).unwrap();

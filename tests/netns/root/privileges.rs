@@ -1,6 +1,6 @@
 //! What the daemons may do once they run, and who else may run them.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -107,7 +107,7 @@ fn where_root_has_no_cap_bpf_cap_sys_admin_stays() {
         "setpriv",
         &[
             less,
-            binary::hostint(),
+            places::hostint(),
             "sink",
             "--dev",
             "b0",
@@ -171,7 +171,7 @@ impl Delegated {
         sh(&format!(
             "mkdir {place}; chmod 755 {place}; mkdir {place}/bpf; cp {} {place}/hostint
              mount -t bpf -o mode=700 bpf {place}/bpf; chown {owner} {place}/bpf",
-            binary::hostint()
+            places::hostint()
         ));
         Self { folder }
     }
@@ -315,7 +315,7 @@ fn a_folder_of_a_stranger_is_not_used() {
     for line in ["status", "sink --dev b0 --node-id 2"] {
         let mut command = lab
             .b
-            .command(binary::hostint(), &line.split(' ').collect::<Vec<_>>());
+            .command(places::hostint(), &line.split(' ').collect::<Vec<_>>());
         let (code, stderr) = said(command.env("HOSTINT_BPFFS", at.bpffs()));
         assert_eq!(code, Some(1), "{line}");
         assert!(stderr.contains("belongs to user 65534"), "{line}: {stderr}");
@@ -326,7 +326,7 @@ fn a_folder_of_a_stranger_is_not_used() {
 #[test]
 fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
     let lab = Lab::new();
-    let hostint = binary::hostint();
+    let hostint = places::hostint();
     let script = format!(
         "while umount /sys/fs/bpf 2>/dev/null; do :; done
          {hostint} sink --dev b0 --node-id 2 --control /proc/self/none &

@@ -1,6 +1,6 @@
 //! The shipped recipe rotates a report log without losing a line, by the real logrotate.
 
-use hostint_testing::binary;
+use hostint_testing::places;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -70,7 +70,7 @@ fn rotate(what: &Rotation) {
          done
          kill $!; wait"
     );
-    let path = Path::new(binary::hostint()).parent().unwrap().display();
+    let path = Path::new(places::hostint()).parent().unwrap().display();
     let path = format!("{path}:{}", std::env::var("PATH").unwrap());
     let mut script = lab
         .b

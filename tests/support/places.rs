@@ -1,4 +1,4 @@
-//! The program under test, and a folder for files of tests: both lie beside the test programs.
+//! Where the program under test, the repository and a folder for files of tests are.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -21,6 +21,12 @@ pub fn scratch() -> &'static Path {
         path
     });
     &PATH
+}
+
+/// The folder of Cargo.toml.
+pub fn repository() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap()
 }
 
 /// Cargo puts test programs and benchmarks into a folder deps beside the binary.
