@@ -69,7 +69,7 @@ audit:
 
 # Writes man pages and completions from the command line's definition.
 man:
-	HOSTINT_BLESS=1 cargo test --locked --test manpages
+	HOSTINT_BLESS=1 cargo test --locked --test cli manpages
 
 # On kernels of Debian, under QEMU without KVM; some ten minutes each.
 KERNELS ?= 5.10 6.1 6.12 7.3
