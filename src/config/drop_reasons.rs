@@ -1,4 +1,4 @@
-//! Names of drop reason codes: a list that is built in, or a file of one's own.
+//! Names of drop reason codes: a built-in list, or a file.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::{ConfigError, Mistake};
 use crate::model::DropReasons;
 
-/// The list of that name, or the one in that file: `80 = "acl deny"`, a code a line.
+/// The built-in list of this name, or the list in this file: one line per code, such as `80 = "acl deny"`.
 pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
     if let Some(reasons) = DropReasons::profile(list) {
         return Ok(reasons);
@@ -34,7 +34,7 @@ fn parse(list: &str, text: &str) -> Result<DropReasons, ConfigError> {
                 reasons.push((code, name.to_owned()));
             }
             (Err(_), _) => mistakes.push(format!(
-                "{list} line {line}: {:?} is no drop reason code (0 to 255)",
+                "{list} line {line}: {:?} is not a drop reason code (0 to 255)",
                 code.get_ref()
             )),
             _ => mistakes.push(format!(
