@@ -2,6 +2,7 @@
 
 mod history;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,7 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
-use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variables};
+use crate::config::{
+    CollectOptions, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
+};
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -49,14 +52,44 @@ pub struct Cli {
 impl Cli {
     /// Parses the command line. If it is wrong, prints the error and exits.
     pub fn of_process() -> Self {
-        Self::try_parse().unwrap_or_else(|err| {
-            let _ = err.print();
-            if let Some(name) = variable_in(&err) {
-                eprintln!("The value comes from the environment variable {name}.");
+        Self::try_parse_from(arguments()).unwrap_or_else(|err| {
+            if err.use_stderr() {
+                eprint!("{}", message(&err));
+            } else {
+                let _ = err.print();
             }
             std::process::exit(err.exit_code())
         })
     }
+}
+
+/// The process's arguments; `hostint version` means `hostint --version`.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, command] = &mut arguments[..]
+        && command == "version"
+    {
+        *command = "--version".into();
+    }
+    arguments
+}
+
+/// The message of a wrong command line, in the form of hostint's other messages.
+fn message(err: &clap::Error) -> String {
+    let text = err.render().to_string();
+    let mut text = match text.strip_prefix("error: ") {
+        Some(rest) => format!("hostint: {rest}"),
+        None => text,
+    };
+    if let Some(source) = err.source()
+        && let Some(number) = source.downcast_ref()
+    {
+        text = text.replace(&source.to_string(), number_problem(number));
+    }
+    if let Some(name) = variable_in(err) {
+        text += &format!("The value comes from the environment variable {name}.\n");
+    }
+    text
 }
 
 /// The environment variable that a refused value came from; `None` if a flag gave it.
@@ -221,7 +254,7 @@ impl FromStr for Interval {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let span = match text.parse::<f64>() {
-            Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|err| err.to_string())?,
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
             Err(_) => text.parse::<Span>()?.0,
         };
         if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {

@@ -5,7 +5,7 @@ use std::fs;
 use toml::de::DeTable;
 
 use super::{ConfigError, Mistake};
-use crate::model::DropReasons;
+use crate::model::{DropReasons, PlainError};
 
 /// The built-in list of this name, or the list in this file: one line per code, such as `80 = "acl deny"`.
 pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
@@ -16,7 +16,8 @@ pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
     let text = fs::read_to_string(list).map_err(|err| {
         let profiles = DropReasons::PROFILES.join(" or ");
         failed(format!(
-            "cannot read drop reasons from {list}: {err} (try a file, or {profiles})"
+            "cannot read drop reasons from {list}: {} (try a file, or {profiles})",
+            PlainError(&err)
         ))
     })?;
     parse(list, &text)

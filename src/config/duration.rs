@@ -19,9 +19,15 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        humantime::parse_duration(text)
-            .map(Self)
-            .map_err(|err| format!("{err} (write for instance 200ms, 5us, 2s)"))
+        use humantime::DurationError::{Empty, InvalidCharacter, NumberExpected};
+
+        humantime::parse_duration(text).map(Self).map_err(|err| {
+            let why = match err {
+                Empty | InvalidCharacter(_) | NumberExpected(_) => "not a duration".to_owned(),
+                other => other.to_string(),
+            };
+            format!("{why} (write for instance 200ms, 5us, 2s)")
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use super::syntax;
 use super::table::{Entry, Reader, Table, command_of, names_of, nearest, plain};
 use super::value::kind_of;
 use super::{CollectOptions, SinkOptions, SourceOptions, WatchOptions};
-use crate::model::WatchRule;
+use crate::model::{PlainError, WatchRule};
 
 /// The names of the tables.
 pub const SINK: &str = "sink";
@@ -389,10 +389,10 @@ pub(super) fn in_order(mistakes: &mut Vec<Mistake>) {
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|err| err.to_string())?;
+    let mut file = fs::File::open(path).map_err(|err| PlainError(&err).to_string())?;
     Read::take(&mut file, LONGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|err| err.to_string())?;
+        .map_err(|err| PlainError(&err).to_string())?;
     if bytes.len() as u64 > LONGEST {
         return Err(format!("it is longer than {} MiB", LONGEST >> 20));
     }

@@ -15,6 +15,7 @@ mod key;
 mod lines;
 mod mark;
 mod mistake;
+mod number;
 mod otlp;
 mod place;
 mod push;
@@ -49,6 +50,7 @@ pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSa
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
+pub use number::number_problem;
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
 pub use secret::Password;

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::mistake::{Fault, secret_fault};
+use crate::model::PlainError;
 
 /// A password. Its debug output does not show it.
 #[derive(Clone, Eq, PartialEq)]
@@ -41,7 +42,7 @@ const MOST: u64 = 64 << 10;
 pub(super) fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     let shown = path.display();
     let cannot = |why: &dyn std::fmt::Display| format!("cannot read {what} {shown}: {why}");
-    let file = fs::metadata(path).map_err(|err| cannot(&err))?;
+    let file = fs::metadata(path).map_err(|err| cannot(&PlainError(&err)))?;
     // A device or pipe might never end.
     if !file.is_file() {
         return Err(cannot(&"it is not a regular file"));
@@ -54,7 +55,7 @@ pub(super) fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     if file.len() > MOST {
         return Err(cannot(&"it is longer than 64 KiB"));
     }
-    let text = fs::read_to_string(path).map_err(|err| cannot(&err))?;
+    let text = fs::read_to_string(path).map_err(|err| cannot(&PlainError(&err)))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 

@@ -12,6 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::given::{Origin, settings_of};
 use super::lines::Lines;
 use super::mistake::{Fault, Mistake};
+use super::number::number_problem;
 use super::value::{Word, shown, words};
 
 /// A key of the file.
@@ -208,8 +209,11 @@ fn refusal(err: &clap::Error, word: &str) -> String {
             either(possible)
         );
     }
-    let why =
-        std::error::Error::source(err).map_or_else(|| err.kind().to_string(), ToString::to_string);
+    let source = std::error::Error::source(err);
+    if let Some(error) = source.and_then(|source| source.downcast_ref()) {
+        return format!("cannot use {shown}: {}", number_problem(error));
+    }
+    let why = source.map_or_else(|| err.kind().to_string(), ToString::to_string);
     let why = why.replace(['\n', '\r'], " ");
     match why
         .split_once(" is not in ")

@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 use super::patient::Patient;
+use crate::model::PlainError;
 
 /// Most open connections; further ones wait until one is closed.
 pub const MOST_CONNECTIONS: usize = 128;
@@ -31,10 +32,10 @@ const LAST_ANSWER: Duration = Duration::from_secs(1);
 /// Why HTTP cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {}", PlainError(.reason))]
     Listen {
         address: SocketAddr,
-        source: io::Error,
+        reason: io::Error,
     },
     #[error("cannot start to serve HTTP: {0}")]
     Begin(#[from] io::Error),
@@ -59,7 +60,7 @@ impl Listener {
             listener.set_nonblocking(true)?;
             Ok(Self(listener))
         };
-        listen().map_err(|source| WebError::Listen { address, source })
+        listen().map_err(|reason| WebError::Listen { address, reason })
     }
 
     /// The address bound, with the port that the kernel chose where 0 was asked for.
