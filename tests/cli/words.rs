@@ -89,11 +89,14 @@ fn help_names_and_explains_every_flag() {
 
 #[test]
 fn version_is_that_of_the_package() {
-    let output = hostint(&["--version"]);
-    assert_eq!(
-        text(&output.stdout),
-        concat!("hostint ", env!("CARGO_PKG_VERSION"), "\n")
-    );
+    for args in [["--version"], ["version"]] {
+        let output = hostint(&args);
+        assert_eq!(
+            text(&output.stdout),
+            concat!("hostint ", env!("CARGO_PKG_VERSION"), "\n"),
+            "{args:?}"
+        );
+    }
 }
 
 #[test]

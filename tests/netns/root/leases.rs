@@ -43,7 +43,7 @@ fn await_tagged(lab: &Lab, more: u64) {
 
 fn await_untagged(lab: &Lab, more: u64) {
     let before = no_lease(lab);
-    await_that(&format!("{more} more packets go untagged"), || {
+    await_that(&format!("{more} more packets stay untagged"), || {
         no_lease(lab) >= before + more
     });
 }
