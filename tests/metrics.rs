@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hostint::datapath::counters::{self, Meaning};
+use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
 
@@ -22,7 +22,7 @@ mod status_samples;
 
 use random::Random;
 
-fn counter_statuses(all: &[Meaning]) -> Vec<CounterStatus> {
+fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
     let counters = all.iter().enumerate().map(|(i, meaning)| CounterStatus {
         name: meaning.name,
         text: meaning.text,

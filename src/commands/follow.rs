@@ -9,11 +9,11 @@ use anyhow::{Context, Result};
 use super::names::Names;
 use super::source::{follow_addresses, follow_interfaces, reattach};
 use crate::config::SinkConfig;
-use crate::datapath::attachments::{self, Seen};
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
 use crate::datapath::sink::{self, Sink};
 use crate::datapath::sink_links;
+use crate::datapath::source_links::{self, SourceAttachment};
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 use crate::os::netlink_events::Changes;
@@ -131,10 +131,10 @@ impl Follower {
     }
 
     fn follow_source(&mut self, pins: &Pins) -> Result<()> {
-        for seen in attachments::inspect(pins)? {
+        for seen in source_links::inspect(pins)? {
             let mut dev = seen.dev.clone();
             if let Some(name) = seen.name.as_ref().filter(|name| **name != dev) {
-                attachments::rename(pins, &seen, name)?;
+                source_links::rename(pins, &seen, name)?;
                 log::info(format_args!("{dev} is called {name} now"));
                 dev.clone_from(name);
             }
@@ -163,7 +163,7 @@ impl Follower {
         Ok(())
     }
 
-    fn has_other_mtu(&mut self, dev: &str, seen: &Seen) -> bool {
+    fn has_other_mtu(&mut self, dev: &str, seen: &SourceAttachment) -> bool {
         let (Some(mtus), Ok(mtu)) = (&mut self.mtus, netdev::mtu(dev)) else {
             return false;
         };

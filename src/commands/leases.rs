@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
-use crate::datapath::attachments;
-use crate::datapath::host::Host;
 use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::source_links;
 use crate::datapath::source_settings::tagging_of;
 use crate::lease::{Keeper, Ours, Received, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
@@ -158,14 +158,14 @@ impl LeaseKeeping {
             }
         }
         let mut tagging = Vec::new();
-        for (_, _, info) in attachments::attachments(pins)? {
+        for (_, _, info) in source_links::attachments(pins)? {
             let (encapsulations, marks) = tagging_of(&info);
             tagging.push(Tagging {
                 encapsulations,
                 marks,
             });
         }
-        let host = Host::read_pinned(pins)?.unwrap_or_default();
+        let host = SharedSettings::read_pinned(pins)?.unwrap_or_default();
         self.keeper.set_ours(Ours {
             node: NodeId(host.node_id),
             tagging,

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::leases::LeaseKeeping;
 use super::status::sink_attachments;
-use crate::datapath::counters::{self, Meaning};
+use crate::datapath::counters::{self, CounterMeaning};
 use crate::datapath::pins::Pins;
-use crate::datapath::{attachments, sink, source};
+use crate::datapath::{sink, source, source_links};
 use crate::views::text::Grouped;
 
 /// `sink on eth1 (xdp native); 12 flows, 3,400 packets stripped, 2 lost`, and the source's line if there is one.
@@ -41,7 +41,7 @@ pub fn of_sink(
     if reports_lost > 0 {
         write!(line, "; {} not sent", counted(reports_lost, "report"))?;
     }
-    if attachments::is_loaded(pins) {
+    if source_links::is_loaded(pins) {
         write!(line, "; {}", of_source(pins, leases)?)?;
     }
     Ok(line)
@@ -49,7 +49,7 @@ pub fn of_sink(
 
 /// `source on eth1; 2 of 3 peers strip, 8,000 packets tagged`.
 pub fn of_source(pins: &Pins, leases: Option<&LeaseKeeping>) -> Result<String> {
-    let devs: Vec<String> = attachments::attachments(pins)?
+    let devs: Vec<String> = source_links::attachments(pins)?
         .into_iter()
         .map(|(dev, _, _)| dev)
         .collect();
@@ -72,7 +72,7 @@ fn counted(count: u64, what: &str) -> String {
 fn read<const N: usize>(
     pins: &Pins,
     map: &str,
-    meanings: &'static [Meaning],
+    meanings: &'static [CounterMeaning],
     names: [&str; N],
 ) -> Result<[u64; N]> {
     let counts = counters::read_all(pins, map, meanings)?;

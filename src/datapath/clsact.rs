@@ -53,14 +53,14 @@ pub fn remove_unused_qdisc(ifindex: u32) -> io::Result<()> {
 
 /// A filter's name in the kernel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Filter {
+pub struct ClsactFilter {
     pub ifindex: u32,
     /// Else at egress.
     pub ingress: bool,
     pub handle: u32,
 }
 
-impl Filter {
+impl ClsactFilter {
     fn hook(self, program: BorrowedFd<'_>) -> io::Result<TcHook> {
         let mut builder = TcHookBuilder::new(program);
         builder

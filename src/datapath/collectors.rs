@@ -13,7 +13,7 @@ use crate::model::{CollectorState, CollectorStatus};
 /// The name of the pinned map. No program reads it.
 pub const MAP: &str = "sink_collectors";
 
-/// Collectors that there is room for.
+/// CollectorTable that there is room for.
 const MOST: usize = 64;
 
 // Settings are refused before they get here.
@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 /// One of them; all zeros: none.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entry {
+pub struct CollectorRecord {
     /// IPv4 as ::ffff:0:0/96.
     address: [u8; 16],
     since_ns: u64,
@@ -40,12 +40,12 @@ pub struct Entry {
 }
 
 // SAFETY: integers and bytes, without padding: 16 + 4 * 8 + 4 * 4.
-unsafe impl Abi for Entry {}
+unsafe impl Abi for CollectorRecord {}
 
 /// The map, for the daemon.
-pub struct Collectors(Map<u32, Entry>);
+pub struct CollectorTable(Map<u32, CollectorRecord>);
 
-impl Collectors {
+impl CollectorTable {
     pub fn open_or_create(pins: &Pins) -> io::Result<Self> {
         if let Some(map) = Map::open(&pins.map(MAP))? {
             return Ok(Self(map));
@@ -58,7 +58,7 @@ impl Collectors {
             MapType::Array,
             Some(MAP),
             size_of::<u32>() as u32,
-            size_of::<Entry>() as u32,
+            size_of::<CollectorRecord>() as u32,
             MOST as u32,
             &options,
         )
@@ -69,9 +69,9 @@ impl Collectors {
 
     /// Those beyond the room are not told.
     pub fn write(&self, spread: bool, collectors: &[CollectorStatus]) -> io::Result<()> {
-        let mut entries = [Entry::default(); MOST];
+        let mut entries = [CollectorRecord::default(); MOST];
         for (entry, collector) in entries.iter_mut().zip(collectors) {
-            *entry = Entry::of(spread, collector);
+            *entry = CollectorRecord::of(spread, collector);
         }
         self.0.set_from(0, &entries)
     }
@@ -80,7 +80,7 @@ impl Collectors {
 /// What the daemon wrote last: whether each report goes to one of them, and who they are.
 pub fn read(pins: &Pins) -> io::Result<(bool, Vec<CollectorStatus>)> {
     let mut found = (false, Vec::new());
-    let Some(map) = Map::<u32, Entry>::open(&pins.map(MAP))? else {
+    let Some(map) = Map::<u32, CollectorRecord>::open(&pins.map(MAP))? else {
         return Ok(found);
     };
     for place in 0..map.capacity() {
@@ -94,7 +94,7 @@ pub fn read(pins: &Pins) -> io::Result<(bool, Vec<CollectorStatus>)> {
     Ok(found)
 }
 
-impl Entry {
+impl CollectorRecord {
     fn of(spread: bool, collector: &CollectorStatus) -> Self {
         let address = match collector.address.ip() {
             IpAddr::V4(v4) => v4.to_ipv6_mapped(),

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::abi::{counter, daemon_counter, peer_counter, sink_counter, source_counter};
-use super::before::{self, Before};
+use super::handover::{self, FormerCounts};
 use super::maps::Map;
 use super::pins::Pins;
 
@@ -16,7 +16,7 @@ pub struct Count {
 
 /// A counter's name in JSON, and what it counts in words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Meaning {
+pub struct CounterMeaning {
     pub index: u32,
     pub name: &'static str,
     pub text: &'static str,
@@ -24,12 +24,12 @@ pub struct Meaning {
 
 macro_rules! meanings {
     ($type:ident: $($variant:ident $name:literal $text:literal,)*) => {
-        &[$(Meaning { index: $type::$variant.0, name: $name, text: $text },)*]
+        &[$(CounterMeaning { index: $type::$variant.0, name: $name, text: $text },)*]
     };
 }
 
 /// What the sink counts.
-pub const SINK: &[Meaning] = meanings! { sink_counter:
+pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STRIPPED "stripped" "INT removed, packet handed on as it was sent",
     COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
     COUNT_SINK_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
@@ -46,7 +46,7 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
     COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than handed on corrupt",
     COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
     COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not told apart from its superpacket's other segments",
-    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original Host-INT source",
+    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original SharedSettings-INT source",
     COUNT_SINK_LOST "lost" "sequence numbers declared lost",
     COUNT_SINK_RECOVERED "recovered" "sequence numbers that came after they were declared lost",
     COUNT_SINK_REORDERED "reordered" "packets behind a newer one of their flow",
@@ -68,7 +68,7 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
 };
 
 /// What the source counts.
-pub const SOURCE: &[Meaning] = meanings! { source_counter:
+pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_TAGGED "tagged" "INT added",
     COUNT_SOURCE_UNWATCHED "unwatched" "no rule of the watchlist is about them",
     COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IP, or neither TCP nor UDP",
@@ -97,7 +97,7 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
 };
 
 /// What the source's peer program counts.
-pub const PEER: &[Meaning] = meanings! { peer_counter:
+pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections begun, whose MSS leaves room for INT now",
     COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, made to suit the original",
     COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
@@ -106,7 +106,7 @@ pub const PEER: &[Meaning] = meanings! { peer_counter:
 };
 
 /// What the daemon counts.
-pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
+pub const DAEMON: &[CounterMeaning] = meanings! { daemon_counter:
     DAEMON_EVENTS_READ "events_read" "events read from the ring",
     DAEMON_EVENTS_MALFORMED "events_malformed" "events that make no report",
     DAEMON_REPORTS_SENT "reports_sent" "reports sent",
@@ -146,13 +146,13 @@ fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
 pub fn read_all(
     pins: &Pins,
     name: &str,
-    meanings: &'static [Meaning],
-) -> io::Result<Vec<(Meaning, Count)>> {
+    meanings: &'static [CounterMeaning],
+) -> io::Result<Vec<(CounterMeaning, Count)>> {
     let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
         return Ok(Vec::new());
     };
-    let before = Before::open(pins)?;
-    let others = before::counted_by_others(pins, name)?;
+    let before = FormerCounts::open(pins)?;
+    let others = handover::counted_by_others(pins, name)?;
     meanings
         .iter()
         .map(|meaning| {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use super::abi::{address_key, prefix_key, sink_grant};
-use super::before;
+use super::handover;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::Prefix;
@@ -81,14 +81,14 @@ pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
 
 /// How many hosts hold a lease, and whether any may still tag by one.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Held {
+pub struct GrantedLeases {
     pub granted: usize,
     pub in_use: bool,
 }
 
 /// The leases that this host's sink granted.
-pub fn held(pins: &Pins) -> io::Result<Held> {
-    let mut held = Held::default();
+pub fn held(pins: &Pins) -> io::Result<GrantedLeases> {
+    let mut held = GrantedLeases::default();
     let now_ns = clock::monotonic_ns();
     let mut look = |grant: sink_grant| {
         if grant.until_ns > now_ns {
@@ -98,7 +98,7 @@ pub fn held(pins: &Pins) -> io::Result<Held> {
     };
     match Map::<address_key, sink_grant>::open(&pins.map(GRANTS_MAP))? {
         Some(map) => map.for_each(|_, grant| look(grant))?,
-        None => before::entries::<address_key, sink_grant>(pins, GRANTS_MAP)?
+        None => handover::entries::<address_key, sink_grant>(pins, GRANTS_MAP)?
             .into_iter()
             .for_each(|(_, grant)| look(grant)),
     }

@@ -20,7 +20,7 @@ pub struct Leases(Map<address_pair, source_lease>);
 
 /// A lease, and who wants it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct LeaseEntry {
     pub lease: Lease,
     /// The user named the destination.
     pub named: bool,
@@ -73,7 +73,7 @@ fn state_of(value: &source_lease) -> LeaseState {
     }
 }
 
-pub(super) fn value_of(entry: &Entry) -> source_lease {
+pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
     let offset = lease.offset;
@@ -104,7 +104,7 @@ pub(super) fn value_of(entry: &Entry) -> source_lease {
     }
 }
 
-fn entry_of(value: &source_lease) -> Entry {
+fn entry_of(value: &source_lease) -> LeaseEntry {
     let answer = LeaseAnswer {
         instance: value.instance,
         node: NodeId(value.sink_node),
@@ -120,7 +120,7 @@ fn entry_of(value: &source_lease) -> Entry {
         software: value.software.to_be_bytes().into(),
         answered_ns: 0,
     };
-    Entry {
+    LeaseEntry {
         lease: Lease {
             state: state_of(value),
             until_ns: value.until_ns,
@@ -157,16 +157,16 @@ impl Leases {
     }
 
     /// Calls `visit` for each lease.
-    pub fn for_each(&self, mut visit: impl FnMut(AddressPair, Entry)) -> io::Result<()> {
+    pub fn for_each(&self, mut visit: impl FnMut(AddressPair, LeaseEntry)) -> io::Result<()> {
         self.0
             .for_each(|key, value| visit(pair_of(&key), entry_of(&value)))
     }
 
-    pub fn get(&self, pair: &AddressPair) -> io::Result<Option<Entry>> {
+    pub fn get(&self, pair: &AddressPair) -> io::Result<Option<LeaseEntry>> {
         Ok(self.0.get(&key_of(pair))?.as_ref().map(entry_of))
     }
 
-    pub fn set(&self, pair: &AddressPair, entry: &Entry) -> io::Result<()> {
+    pub fn set(&self, pair: &AddressPair, entry: &LeaseEntry) -> io::Result<()> {
         self.0.set(&key_of(pair), &value_of(entry))
     }
 
@@ -176,7 +176,7 @@ impl Leases {
 
     /// A lease is to be kept although no packet asked for it yet.
     pub fn name(&self, pair: &AddressPair) -> io::Result<()> {
-        let mut entry = self.get(pair)?.unwrap_or(Entry {
+        let mut entry = self.get(pair)?.unwrap_or(LeaseEntry {
             lease: Lease::default(),
             named: false,
             wanted_ns: 0,

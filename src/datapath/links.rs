@@ -185,7 +185,7 @@ pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
 
 /// How XDP is attached to an interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum XdpMode {
+pub enum RunningXdpMode {
     Native,
     Generic,
 }
@@ -233,12 +233,12 @@ pub(super) fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> 
 }
 
 /// In which mode an interface runs its XDP program, if it has one.
-pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
+pub fn xdp_mode(ifindex: u32) -> Option<RunningXdpMode> {
     let options = xdp_query(ifindex)?;
     if options.drv_prog_id != 0 {
-        Some(XdpMode::Native)
+        Some(RunningXdpMode::Native)
     } else if options.skb_prog_id != 0 {
-        Some(XdpMode::Generic)
+        Some(RunningXdpMode::Generic)
     } else {
         None
     }

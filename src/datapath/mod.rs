@@ -1,9 +1,7 @@
 //! The user half of the kernel programs; the only room that knows libbpf.
 
 pub mod abi;
-pub mod attachments;
-pub mod before;
-mod bound;
+mod bound_program;
 pub mod clsact;
 pub mod collectors;
 pub mod counters;
@@ -11,8 +9,8 @@ pub mod events;
 mod flow_counts;
 pub mod grants;
 mod gso_limit;
+pub mod handover;
 pub mod hooks;
-pub mod host;
 pub mod leases;
 pub mod links;
 pub mod load;
@@ -22,10 +20,12 @@ pub mod pins;
 pub mod probe;
 pub mod renewal;
 mod run;
+pub mod shared_settings;
 pub mod sink;
 pub mod sink_links;
 mod sink_settings;
 pub mod source;
+pub mod source_links;
 pub mod source_settings;
 mod stage;
 mod summaries;

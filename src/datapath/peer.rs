@@ -8,14 +8,14 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::peer_object::PeerSkelBuilder;
 use super::abi::{flow_key, source_flow};
-use super::attachments;
-use super::clsact::Filter;
+use super::clsact::ClsactFilter;
 use super::links::{Hook, Link, remove_link};
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use super::source::{self, Attached};
+use super::source::{self, AttachedBy};
+use super::source_links;
 use super::watch;
 use crate::config::SourceHook;
 use crate::os::netdev;
@@ -26,7 +26,7 @@ pub const COUNTERS_MAP: &str = "peer_counters";
 /// The role's name in pins.
 pub const ROLE: &str = "source-peer";
 
-/// Filter handle on clsact: not that of a source at the same ingress.
+/// ClsactFilter handle on clsact: not that of a source at the same ingress.
 const CLSACT_HANDLE: u32 = 2;
 
 /// What is fixed at load.
@@ -43,19 +43,19 @@ pub struct PeerSettings {
 }
 
 /// A loaded peer program.
-pub struct Peer {
+pub struct PeerProgram {
     program: OwnedFd,
 }
 
-fn filter_on(ifindex: u32) -> Filter {
-    Filter {
+fn filter_on(ifindex: u32) -> ClsactFilter {
+    ClsactFilter {
         ifindex,
         ingress: true,
         handle: CLSACT_HANDLE,
     }
 }
 
-impl Peer {
+impl PeerProgram {
     /// Loads the program with these constants onto the maps that are pinned, or pins new ones.
     pub fn load(pins: &Pins, dev: &str, settings: &PeerSettings) -> io::Result<Self> {
         let features = Features::probe();
@@ -98,7 +98,7 @@ impl Peer {
     }
 
     /// Attaches to an interface, or takes over what is attached there, in place.
-    pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<Attached> {
+    pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
         let linked = if no_tcx {
             Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
@@ -113,13 +113,13 @@ impl Peer {
         match linked {
             Ok(()) => {
                 filter_on(ifindex).detach(pins)?;
-                Ok(Attached::Link)
+                Ok(AttachedBy::Link)
             }
             // No tcx before 6.6: a clsact filter instead.
             Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => {
                 filter_on(ifindex).attach(self.program.as_fd())?;
                 remove_link(&pins.link(ROLE, dev))?;
-                Ok(Attached::Clsact)
+                Ok(AttachedBy::Clsact)
             }
             Err(err) => Err(err),
         }
@@ -145,7 +145,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
         }
     }
     // A crash may have left a filter where a link is by now.
-    for seen in attachments::inspect(pins)? {
+    for seen in source_links::inspect(pins)? {
         if let Some(dev) = seen
             .name
             .filter(|dev| seen.hook == SourceHook::Tc && wanted(dev))

@@ -8,7 +8,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
 use super::abi::{RENEWALS, lease_renewal};
-use super::leases::{Entry, Leases, key_of, value_of};
+use super::leases::{LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
 use super::run::run_on;
 use crate::model::{AddressPair, Lease};
@@ -54,7 +54,7 @@ impl Renewal {
 fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
     lease_renewal {
         pair: key_of(pair),
-        lease: value_of(&Entry {
+        lease: value_of(&LeaseEntry {
             lease: *lease,
             named: false,
             wanted_ns: 0,

@@ -13,21 +13,21 @@ use super::abi::{
     address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
     sink_settings,
 };
-use super::before;
-use super::bound;
-use super::collectors::{self, Collectors};
+use super::bound_program;
+use super::collectors::{self, CollectorTable};
 use super::grants;
-use super::host::{self, Host};
+use super::handover;
 use super::links::{
-    Hook, Link, LinkState, XdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
+    Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
 use super::load::{pin_map, program_fd, with_warnings};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
+use super::shared_settings::{self, SharedSettings};
 use super::sink_links::attached_devs;
 use super::sink_settings::settings_of;
-use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
+use crate::config::{SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
 // Names of pinned maps.
@@ -60,13 +60,13 @@ pub struct Sink {
     tc: OwnedFd,
     /// The program that ends loss periods of silent flows.
     pub sweep: OwnedFd,
-    pub host: Host,
+    pub host: SharedSettings,
     pub settings: Map<u32, sink_settings>,
     pub flows: Map<flow_key, sink_flow>,
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
-    pub collectors: Collectors,
+    pub collectors: CollectorTable,
     allow: Map<prefix_key, u32>,
     /// The flow table was made with this load: flows in it were not seen from their first packet on.
     new_flows: bool,
@@ -84,7 +84,7 @@ impl Sink {
             .sink_flows
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
-        pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
+        pin_map(&mut open.maps.host_settings, pins, shared_settings::MAP)?;
         pin_map(&mut open.maps.sink_settings, pins, SETTINGS_MAP)?;
         pin_map(&mut open.maps.sink_counters, pins, COUNTERS_MAP)?;
         pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
@@ -98,9 +98,9 @@ impl Sink {
         pin_map(&mut open.maps.sink_bucket_total, pins, "sink_bucket_total")?;
         let skel = with_warnings(|| open.load())?;
         if fresh {
-            before::copy(pins, DAEMON_MAP)?;
-            before::copy(pins, SETTINGS_MAP)?;
-            before::copy(pins, grants::GRANTS_MAP)?;
+            handover::copy(pins, DAEMON_MAP)?;
+            handover::copy(pins, SETTINGS_MAP)?;
+            handover::copy(pins, grants::GRANTS_MAP)?;
         }
         Ok(Self {
             program: program_fd(if features.atomics {
@@ -114,13 +114,13 @@ impl Sink {
                 &skel.progs.sink_tc_locked
             })?,
             sweep: program_fd(&skel.progs.sink_sweep)?,
-            host: Host::new(Map::of(&skel.maps.host_settings)?, features),
+            host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
-            collectors: Collectors::open_or_create(pins)?,
+            collectors: CollectorTable::open_or_create(pins)?,
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
@@ -168,7 +168,7 @@ impl Sink {
     }
 
     /// Attaches to an interface, or takes over what is attached there in place, and tells how.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
             SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
@@ -185,13 +185,13 @@ impl Sink {
         Ok(attached)
     }
 
-    fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+    fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
         let wanted = config.xdp_mode;
         let ifindex = netdev::index_of(dev)?;
         let hooks: &[Hook] = match wanted {
-            WantedMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
-            WantedMode::Native => &[Hook::XdpNative],
-            WantedMode::Generic => &[Hook::XdpGeneric],
+            XdpMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
+            XdpMode::Native => &[Hook::XdpNative],
+            XdpMode::Generic => &[Hook::XdpGeneric],
         };
         let path = pins.link(role(SinkHook::Xdp), dev);
         let before = Link::open(&path)?
@@ -200,7 +200,8 @@ impl Sink {
         if let Some(mode) = mode
             && matches!(
                 (wanted, mode),
-                (WantedMode::Native, XdpMode::Generic) | (WantedMode::Generic, XdpMode::Native)
+                (XdpMode::Native, RunningXdpMode::Generic)
+                    | (XdpMode::Generic, RunningXdpMode::Native)
             )
         {
             return Err(io::Error::new(
@@ -209,9 +210,9 @@ impl Sink {
             ));
         }
         if config.nic_timestamps {
-            let native = hooks.contains(&Hook::XdpNative) && mode != Some(XdpMode::Generic);
+            let native = hooks.contains(&Hook::XdpNative) && mode != Some(RunningXdpMode::Generic);
             match self.attach_bound(pins, &path, ifindex, native) {
-                Ok(()) => return Ok(Attached::XdpNic),
+                Ok(()) => return Ok(SinkMode::XdpNic),
                 Err(why) => log::warning(format_args!(
                     "{dev}: the kernel's clock stamps, not the network card's: {why}"
                 )),
@@ -219,8 +220,8 @@ impl Sink {
         }
         Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
         match xdp_mode(ifindex) {
-            Some(XdpMode::Native) => Ok(Attached::XdpNative),
-            Some(XdpMode::Generic) => Ok(Attached::XdpGeneric),
+            Some(RunningXdpMode::Native) => Ok(SinkMode::XdpNative),
+            Some(RunningXdpMode::Generic) => Ok(SinkMode::XdpGeneric),
             None => Err(io::Error::other("the program is attached but not active")),
         }
     }
@@ -234,12 +235,12 @@ impl Sink {
                 "its driver is asked in native XDP only",
             ));
         }
-        let program = bound::load(pins, ifindex, self.features)?;
+        let program = bound_program::load(pins, ifindex, self.features)?;
         Link::attach(path, program.as_fd(), ifindex, &[Hook::XdpNative])
     }
 
     /// Before all other programs: they see packets as they were sent.
-    fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<Attached> {
+    fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<SinkMode> {
         let path = pins.link(role(SinkHook::Tc), dev);
         let ifindex = netdev::index_of(dev)?;
         match Link::attach(&path, self.tc.as_fd(), ifindex, &[Hook::TcxIngressFirst]) {
@@ -247,7 +248,7 @@ impl Sink {
                 io::ErrorKind::Unsupported,
                 "the kernel has no tcx, which --hook tc needs (6.6 or newer; try --hook xdp)",
             )),
-            result => result.map(|()| Attached::Tcx),
+            result => result.map(|()| SinkMode::Tcx),
         }
     }
 
@@ -318,7 +319,7 @@ fn software_version() -> u16 {
 
 /// How the program came to its hook.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Attached {
+pub enum SinkMode {
     XdpNative,
     /// The same, by the program that is told when packets came to the network card.
     XdpNic,
@@ -329,7 +330,7 @@ pub enum Attached {
 /// Whether a veth with a sink in native XDP merges received packets; `None` for others.
 pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
     let dev = netdev::name_of(ifindex)?;
-    let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(XdpMode::Native);
+    let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(RunningXdpMode::Native);
     if !native || !ethtool::is_veth(&dev).ok()? {
         return None;
     }
@@ -338,7 +339,7 @@ pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
 
 /// `true` if a sink's program asks the network card when packets came, and we may know.
 pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
-    let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(XdpMode::Native);
+    let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(RunningXdpMode::Native);
     let name = program_name(link.program).filter(|_| native)?;
     (name == "sink_nic").then_some(true)
 }

@@ -9,7 +9,7 @@ use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, remove_link};
 use super::pins::Pins;
 use super::sink::{MAPS, SETTINGS_MAP, hook_of};
-use super::{attachments, before, host};
+use super::{handover, shared_settings, source_links};
 use crate::config::SinkHook;
 
 /// The sink's links: hook, interface, and its index, 0 if the program is not attached any more.
@@ -41,7 +41,7 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
 
 /// Whether lease questions go unanswered, so that sources stop tagging.
 pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
-    let Some(path) = before::find(pins, SETTINGS_MAP)? else {
+    let Some(path) = handover::find(pins, SETTINGS_MAP)? else {
         return Ok(());
     };
     // Another version's settings are of another length, with the flags at the same place.
@@ -63,9 +63,9 @@ pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
 
 /// Once no sink of another version is attached: its counts go on, its pins go.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    before::take_over(pins, &MAPS)?;
-    if !attachments::is_loaded_by_others(pins)? {
-        before::take_over(pins, &[host::MAP])?;
+    handover::take_over(pins, &MAPS)?;
+    if !source_links::is_loaded_by_others(pins)? {
+        handover::take_over(pins, &[shared_settings::MAP])?;
     }
     Ok(())
 }
@@ -90,9 +90,9 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     }
     if !left {
         pins.remove_maps(&MAPS)?;
-        before::forget_if_unused(pins)?;
-        if !attachments::is_loaded(pins) {
-            pins.remove_maps(&[host::MAP])?;
+        handover::forget_if_unused(pins)?;
+        if !source_links::is_loaded(pins) {
+            pins.remove_maps(&[shared_settings::MAP])?;
         }
     }
     Ok(detached)

@@ -10,10 +10,9 @@ use super::abi::source_object::SourceSkelBuilder;
 use super::abi::{
     DEV_NAME_SIZE, flow_key, source_flow, source_hook, source_info, source_key, superpackets,
 };
-use super::before;
-use super::clsact::{self, Filter};
+use super::clsact::{self, ClsactFilter};
 use super::gso_limit;
-use super::host::{self, Host};
+use super::handover;
 use super::leases;
 use super::links::{Hook, Link, remove_link};
 use super::load::{pin_map, program_fd, with_warnings};
@@ -21,8 +20,9 @@ use super::maps::Map;
 use super::peer;
 use super::pins::Pins;
 use super::probe::Features;
+use super::shared_settings::{self, SharedSettings};
 use super::source_settings::{encapsulation_number, superpackets_number};
-use super::stage::{self, Pair};
+use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::os::{clock, netdev};
@@ -48,7 +48,7 @@ pub const MAPS: [&str; 12] = [
     peer::COUNTERS_MAP,
 ];
 
-/// Filter handle on clsact, where the kernel has no tcx.
+/// ClsactFilter handle on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
 /// A role's name in pins, and its number in the source_info map.
@@ -72,28 +72,28 @@ pub struct Source {
     tc: OwnedFd,
     xdp: OwnedFd,
     stage: Option<Stage>,
-    pub host: Host,
+    pub host: SharedSettings,
     pub info: Map<source_key, source_info>,
 }
 
 /// Where superpackets are segmented, and the program that tags what becomes of them.
 struct Stage {
-    pair: Pair,
+    pair: StagePair,
     tc: OwnedFd,
 }
 
 /// Which part of the way a program is for.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum StagePosition<'a> {
     Alone,
-    Before(&'a Pair),
+    Before(&'a StagePair),
     /// What comes out of the pair goes on to this interface.
     Behind(u32),
 }
 
 /// How a program came to its hook.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Attached {
+pub enum AttachedBy {
     Link,
     Clsact,
 }
@@ -103,12 +103,12 @@ impl Source {
     /// ones.
     pub fn load(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Self> {
         if config.superpackets != Superpackets::Stage {
-            return Self::load_at(pins, dev, config, Place::Alone);
+            return Self::load_at(pins, dev, config, StagePosition::Alone);
         }
         let ifindex = netdev::index_of(dev)?;
-        let pair = Pair::of(ifindex)?;
-        let behind = Self::load_at(pins, dev, config, Place::Behind(ifindex))?;
-        let before = Self::load_at(pins, dev, config, Place::Before(&pair))?;
+        let pair = StagePair::of(ifindex)?;
+        let behind = Self::load_at(pins, dev, config, StagePosition::Behind(ifindex))?;
+        let before = Self::load_at(pins, dev, config, StagePosition::Before(&pair))?;
         Ok(Self {
             stage: Some(Stage {
                 pair,
@@ -122,7 +122,7 @@ impl Source {
         pins: &Pins,
         dev: &str,
         config: &SourceConfig,
-        place: Place<'_>,
+        place: StagePosition<'_>,
     ) -> io::Result<Self> {
         let features = Features::probe();
         let mtu = match config.mtu {
@@ -149,12 +149,12 @@ impl Source {
             constants.superpackets = superpackets_number(config.superpackets);
             constants.full_checksum = config.compat.is_some();
             match place {
-                Place::Alone => {}
-                Place::Before(pair) => {
+                StagePosition::Alone => {}
+                StagePosition::Before(pair) => {
                     constants.stage_ifindex = pair.front;
                     constants.stage_peer = pair.back;
                 }
-                Place::Behind(ifindex) => {
+                StagePosition::Behind(ifindex) => {
                     constants.superpackets = superpackets::SUPER_SKIP.0;
                     constants.redirect_ifindex = ifindex;
                 }
@@ -171,7 +171,7 @@ impl Source {
             .source_flows
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
-        pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
+        pin_map(&mut open.maps.host_settings, pins, shared_settings::MAP)?;
         pin_map(&mut open.maps.source_counters, pins, COUNTERS_MAP)?;
         let fresh = !pins.map(INFO_MAP).exists();
         pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
@@ -190,9 +190,9 @@ impl Source {
         open.progs.source_xdp_locked.set_autoload(!features.atomics);
         let skel = with_warnings(|| open.load())?;
         if fresh {
-            before::copy(pins, INFO_MAP)?;
+            handover::copy(pins, INFO_MAP)?;
             watch::adopt(pins)?;
-            before::copy(pins, leases::MAP)?;
+            handover::copy(pins, leases::MAP)?;
         }
         Ok(Self {
             tc: program_fd(if features.atomics {
@@ -206,13 +206,13 @@ impl Source {
                 &skel.progs.source_xdp_locked
             })?,
             stage: None,
-            host: Host::new(Map::of(&skel.maps.host_settings)?, features),
+            host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             info: Map::of(&skel.maps.source_info)?,
         })
     }
 
     /// Attaches to an interface, or takes over what is attached there, in place.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Attached> {
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
         let (name, number) = role(config.hook);
         let path = pins.link(name, dev);
@@ -255,7 +255,7 @@ impl Source {
             Link::attach(&path, program.as_fd(), ifindex, hooks)
         };
         let attached = match linked {
-            Ok(()) => Attached::Link,
+            Ok(()) => AttachedBy::Link,
             // No tcx before 6.6: a clsact filter instead.
             Err(err)
                 if err.raw_os_error() == Some(nix::libc::EINVAL)
@@ -266,17 +266,17 @@ impl Source {
                 // No pin tells of filters: what is noted first can be taken off after a crash.
                 self.info.set(&key, &info)?;
                 clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
-                Attached::Clsact
+                AttachedBy::Clsact
             }
             Err(err) => return Err(err),
         };
         // It was attached in the other way before: both tagged until here.
         match attached {
-            Attached::Link if before.clsact != 0 => {
+            AttachedBy::Link if before.clsact != 0 => {
                 clsact_filter(ifindex, config.hook).detach(pins)?;
             }
-            Attached::Clsact => remove_link(&path)?,
-            Attached::Link => {}
+            AttachedBy::Clsact => remove_link(&path)?,
+            AttachedBy::Link => {}
         }
         self.info.set(&key, &info)?;
         if let Some(stage) = &self.stage {
@@ -314,8 +314,8 @@ pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
     bytes
 }
 
-pub(super) fn clsact_filter(ifindex: u32, hook: SourceHook) -> Filter {
-    Filter {
+pub(super) fn clsact_filter(ifindex: u32, hook: SourceHook) -> ClsactFilter {
+    ClsactFilter {
         ifindex,
         ingress: hook == SourceHook::TcIngress,
         handle: CLSACT_HANDLE,

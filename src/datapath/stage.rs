@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::net::if_::if_nameindex;
 
-use super::clsact::Filter;
+use super::clsact::ClsactFilter;
 use super::links::{Hook, Link, remove_link};
 use super::pins::Pins;
 use crate::os::{ethtool, netdev, rtnetlink};
@@ -15,14 +15,14 @@ use crate::os::{ethtool, netdev, rtnetlink};
 /// The role's name in pins.
 pub const ROLE: &str = "source-stage";
 
-/// Filter handle on clsact, where the kernel has no tcx.
+/// ClsactFilter handle on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
 /// No segment is too long for the pair: the limit is that of the interface behind it, which may change.
 const MTU: u32 = 65_535;
 
 /// The staging pair of an interface.
-pub struct Pair {
+pub struct StagePair {
     /// Where superpackets go out.
     pub front: u32,
     /// Where segments come in.
@@ -36,7 +36,7 @@ fn names(ifindex: u32) -> [String; 2] {
     ["a", "b"].map(|end| format!("hi{ifindex}{end}"))
 }
 
-impl Pair {
+impl StagePair {
     /// The pair of this interface, made if there is none.
     pub fn of(ifindex: u32) -> io::Result<Self> {
         let [front, back] = &names(ifindex);
@@ -83,7 +83,7 @@ impl Pair {
             Link::attach(&path, program.as_fd(), self.back, &[Hook::TcxIngress])
         };
         match linked {
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Filter {
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => ClsactFilter {
                 ifindex: self.back,
                 ingress: true,
                 handle: CLSACT_HANDLE,
@@ -99,7 +99,7 @@ impl Pair {
     }
 }
 
-impl Drop for Pair {
+impl Drop for StagePair {
     fn drop(&mut self) {
         if self.unused.get() {
             let _ = rtnetlink::remove(self.front);

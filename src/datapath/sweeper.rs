@@ -14,7 +14,7 @@ use super::sink::Sink;
 use super::source::FLOWS_MAP;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
-use super::walker::{Walker, Walks, Wanted};
+use super::walker::{WalkPrograms, WalkQuery, Walker};
 use crate::model::{FlowKey, SummaryEvent, Tally};
 use crate::os::clock;
 
@@ -47,7 +47,7 @@ impl Sweeper {
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
-            walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
+            walker: WalkPrograms::load()?.over(&sink.flows, walk::WALK_SINK)?,
             begins: true,
             summaries: Summaries::new(clock::realtime_ns()),
             seen: 0,
@@ -98,11 +98,11 @@ impl Sweeper {
 
     /// Looks through the next slice of the table: removes idle flows; ends loss periods whose begin was not heard
     /// of because the ring was full; finds those that are to be summarised.
-    pub fn step(&mut self, now_ns: u64) -> io::Result<Step> {
+    pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
         if std::mem::take(&mut self.begins) {
             self.summaries.begin_pass(now_ns, self.loss_timeout);
         }
-        let found = self.walker.slice(&Wanted {
+        let found = self.walker.slice(&WalkQuery {
             now_ns,
             idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
@@ -114,9 +114,9 @@ impl Sweeper {
             self.seen_in_pass = std::mem::take(&mut self.seen);
         }
         self.sweep(&found.loss)?;
-        let mut step = Step {
+        let mut step = SweepStep {
             end: found.end,
-            ..Step::default()
+            ..SweepStep::default()
         };
         for key in &found.summary {
             let flow = self.flows.get(key)?;
@@ -165,7 +165,7 @@ pub fn rest_after(took_ns: u64) -> Duration {
 
 /// What was done in one slice.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct SweepStep {
     pub removed: u64,
     /// What is to be told of flows, those that were removed included.
     pub summaries: Vec<SummaryEvent>,
@@ -195,23 +195,23 @@ fn remove_if<V: Abi>(
 
 /// The source's flow table, while there is one.
 pub struct SourceSweeper {
-    walks: Walks,
+    walks: WalkPrograms,
     table: Option<(u32, Map<flow_key, source_flow>, Walker)>,
 }
 
 impl SourceSweeper {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            walks: Walks::load()?,
+            walks: WalkPrograms::load()?,
             table: None,
         })
     }
 
     /// Looks through the next slice: removes flows that are idle for `idle_ns`.
-    pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<Step> {
-        let nothing = Step {
+    pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<SweepStep> {
+        let nothing = SweepStep {
             end: true,
-            ..Step::default()
+            ..SweepStep::default()
         };
         let Some(flows) = Map::open(&pins.map(FLOWS_MAP))? else {
             self.table = None;
@@ -226,17 +226,17 @@ impl SourceSweeper {
                 table.insert((id, flows, walker))
             }
         };
-        let found = walker.slice(&Wanted {
+        let found = walker.slice(&WalkQuery {
             now_ns,
             idle_ns,
             loss_timeout_ns: 0,
             summary_ns: 0,
         })?;
         let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
-        Ok(Step {
+        Ok(SweepStep {
             removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
             end: found.end,
-            ..Step::default()
+            ..SweepStep::default()
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Walks over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
+//! WalkPrograms over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ const SLICE: u32 = 2048;
 const FINDINGS: usize = 256;
 
 /// The loaded programs.
-pub struct Walks {
+pub struct WalkPrograms {
     sink: OwnedFd,
     source: OwnedFd,
     requests: Map<u32, walk_request>,
@@ -27,7 +27,7 @@ pub struct Walks {
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct WalkQuery {
     pub now_ns: u64,
     /// Flows idle for so long,
     pub idle_ns: u64,
@@ -39,7 +39,7 @@ pub struct Wanted {
 
 /// What a slice found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct WalkFindings {
     pub idle: Vec<flow_key>,
     pub loss: Vec<flow_key>,
     pub summary: Vec<flow_key>,
@@ -49,7 +49,7 @@ pub struct Found {
     pub end: bool,
 }
 
-impl Walks {
+impl WalkPrograms {
     pub fn load() -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
         let open = WalkSkelBuilder::default()
@@ -116,7 +116,7 @@ fn own(fd: i32) -> io::Result<OwnedFd> {
 
 impl Walker {
     /// Goes on where the last slice ended, or begins at the table's begin.
-    pub fn slice(&mut self, wanted: &Wanted) -> io::Result<Found> {
+    pub fn slice(&mut self, wanted: &WalkQuery) -> io::Result<WalkFindings> {
         self.requests.set(
             &self.which,
             &walk_request {
@@ -136,7 +136,7 @@ impl Walker {
                 self.place.insert(fd.into())
             }
         };
-        let mut found = Found::default();
+        let mut found = WalkFindings::default();
         let mut bytes = [0; size_of::<walk_record>()];
         while found.idle.len() + found.loss.len() + found.summary.len() < FINDINGS {
             let len = match place.read(&mut bytes) {

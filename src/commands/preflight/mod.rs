@@ -16,7 +16,7 @@ use crate::cli::{StatusArgs, exit};
 use crate::config::EXTENSION_PORT;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::{hooks, host, links, sink};
+use crate::datapath::{hooks, links, shared_settings, sink};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
@@ -146,7 +146,11 @@ fn network_facts(
     collectors: &[SocketAddr],
     extension_ports: &[u16],
 ) -> NetworkFacts {
-    let settings = pins.and_then(|pins| host::Host::read_pinned(pins).ok().flatten());
+    let settings = pins.and_then(|pins| {
+        shared_settings::SharedSettings::read_pinned(pins)
+            .ok()
+            .flatten()
+    });
     let mut ports: Vec<u16> = collectors.iter().map(SocketAddr::port).collect();
     ports.extend(settings.iter().flat_map(|host| {
         let count = host.report_port_count as usize;

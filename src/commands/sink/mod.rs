@@ -22,7 +22,7 @@ use crate::cli::{SinkArgs, exit};
 use crate::config::{SINK_HTTP_PORT, SinkConfig, SinkHook};
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::pins::Pins;
-use crate::datapath::sink::{self, Attached, Sink};
+use crate::datapath::sink::{self, Sink, SinkMode};
 use crate::datapath::sink_links;
 use crate::os::log::{self, Event, Level};
 use crate::os::notify::Notify;
@@ -173,10 +173,10 @@ fn leave_nothing(pins: &Pins) {
 
 fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<&'static str> {
     Ok(match sink.attach(pins, dev, config).map_err(advise)? {
-        Attached::XdpNative => "native XDP",
-        Attached::XdpNic => "native XDP, network card's timestamps",
-        Attached::XdpGeneric => "generic XDP",
-        Attached::Tcx => "tc, tcx",
+        SinkMode::XdpNative => "native XDP",
+        SinkMode::XdpNic => "native XDP, network card's timestamps",
+        SinkMode::XdpGeneric => "generic XDP",
+        SinkMode::Tcx => "tc, tcx",
     })
 }
 

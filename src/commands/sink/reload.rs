@@ -15,7 +15,7 @@ use crate::config::{
 use crate::datapath::links;
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
-use crate::datapath::{attachments, sink_links};
+use crate::datapath::{sink_links, source_links};
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 
@@ -195,7 +195,7 @@ fn changed_sources(pins: &Pins, now: &Plan, before: &Plan) -> Result<Option<Sour
     if !file.is_about_sources() || file.source.same_values(&old.source) {
         return Ok(None);
     }
-    let attached = attachments::attachments(pins).map_err(advise)?;
+    let attached = source_links::attachments(pins).map_err(advise)?;
     let devs: Vec<String> = attached.into_iter().map(|(dev, _, _)| dev).collect();
     Ok(Some(settle_source(file, &devs)?))
 }
@@ -265,7 +265,7 @@ fn other_mode(dev: &str, wanted: XdpMode) -> bool {
     };
     matches!(
         (wanted, links::xdp_mode(ifindex)),
-        (XdpMode::Native, Some(links::XdpMode::Generic))
-            | (XdpMode::Generic, Some(links::XdpMode::Native))
+        (XdpMode::Native, Some(links::RunningXdpMode::Generic))
+            | (XdpMode::Generic, Some(links::RunningXdpMode::Native))
     )
 }

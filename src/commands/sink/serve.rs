@@ -24,7 +24,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SourceSweeper, SummaryPlan, Sweeper, rest_after};
-use crate::datapath::{attachments, events, grants};
+use crate::datapath::{events, grants, source_links};
 use crate::model::{ClockSource, ClockState, SinkEvent};
 use crate::os::notify::Notify;
 use crate::os::{clock, log, signals};
@@ -269,7 +269,7 @@ struct Watching(Option<u32>);
 
 impl Watching {
     fn follow(&mut self, pins: &Pins, plan: &Plan) -> Result<()> {
-        let instance = attachments::instance(pins)?;
+        let instance = source_links::instance(pins)?;
         if instance == self.0 {
             return Ok(());
         }
@@ -364,7 +364,7 @@ impl Passes {
             }
         }
         if now >= self.source_due {
-            let idle_ns = attachments::idle_timeout_ns(pins)?;
+            let idle_ns = source_links::idle_timeout_ns(pins)?;
             let idle_ns = idle_ns.unwrap_or(config.idle_flow_timeout.as_ns());
             let step = self.source.step(pins, now_ns, idle_ns)?;
             before.source_expired += step.removed;

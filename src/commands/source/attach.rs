@@ -8,11 +8,11 @@ use super::dests::{name_leases, watch};
 use crate::commands::advise;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::datapath::abi::source_info;
-use crate::datapath::attachments::{self, Seen};
-use crate::datapath::host::Host;
-use crate::datapath::peer::{self, Peer, PeerSettings};
+use crate::datapath::peer::{self, PeerProgram, PeerSettings};
 use crate::datapath::pins::Pins;
-use crate::datapath::source::{Attached, Source};
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::source::{AttachedBy, Source};
+use crate::datapath::source_links::{self, SourceAttachment};
 use crate::datapath::watch::Watchlist;
 use crate::datapath::{sink_links, source_settings};
 use crate::model::{NodeId, Place, REPORT_PORT};
@@ -63,8 +63,8 @@ pub fn attach_dev(
     .with_context(|| format!("cannot look at answers on {dev}"))?;
     let how = match (config.hook, attached) {
         (SourceHook::Xdp, _) => "XDP",
-        (_, Attached::Link) => "tcx",
-        (_, Attached::Clsact) => "clsact",
+        (_, AttachedBy::Link) => "tcx",
+        (_, AttachedBy::Clsact) => "clsact",
     };
     log::event(
         Level::Info,
@@ -90,7 +90,7 @@ pub fn attach_dev(
 }
 
 /// What makes answers suit a stack that does not know of INT, where they come in by the same interface.
-fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<Peer>> {
+fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<PeerProgram>> {
     if config.hook != SourceHook::Tc || !config.mss_clamp {
         return Ok(None);
     }
@@ -103,29 +103,29 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         tos_mask: config.mark.tos_mask(),
         extension_port: config.extension_port,
     };
-    Peer::load(pins, dev, &settings).map(Some)
+    PeerProgram::load(pins, dev, &settings).map(Some)
 }
 
 /// Makes an attachment again, as it was, where its interface is now.
-pub fn reattach(pins: &Pins, dev: &str, seen: &Seen) -> Result<()> {
+pub fn reattach(pins: &Pins, dev: &str, seen: &SourceAttachment) -> Result<()> {
     again(pins, dev, seen.hook, &seen.info)?;
     if netdev::index_of(dev).is_ok_and(|index| index != seen.key.ifindex) {
-        attachments::forget(pins, &seen.key)?;
+        source_links::forget(pins, &seen.key)?;
     }
     Ok(())
 }
 
 /// Makes an attachment again with these settings.
 pub fn again(pins: &Pins, dev: &str, hook: SourceHook, info: &source_info) -> Result<()> {
-    let node = Host::read_pinned(pins)?.map_or(NodeId(0), |host| NodeId(host.node_id));
+    let node = SharedSettings::read_pinned(pins)?.map_or(NodeId(0), |host| NodeId(host.node_id));
     let config = source_settings::config_of(hook, info);
     attach_dev(pins, dev, &config, node, (&[], false)).map(drop)
 }
 
 /// Takes over the attachments of another version of hostint.
 pub fn adopt(pins: &Pins) -> Result<()> {
-    for (dev, hook, info) in attachments::of_others(pins)? {
+    for (dev, hook, info) in source_links::of_others(pins)? {
         again(pins, &dev, hook, &info)?;
     }
-    attachments::take_over(pins).context("cannot take over from another version")
+    source_links::take_over(pins).context("cannot take over from another version")
 }

@@ -14,9 +14,9 @@ use anyhow::{Context, Result, bail};
 use super::{Usage, advise, find_pins, give_up, make_pins, tell_detached};
 use crate::cli::{AttachArgs, SourceCommand, exit};
 use crate::config::{Origin, SourceConfig};
-use crate::datapath::attachments;
-use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::source_links;
 use crate::datapath::{peer, sink_links};
 use crate::model::{NodeId, WatchRule};
 use crate::os::{log, privileges};
@@ -92,7 +92,7 @@ fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<u8> {
         set_file_rules(&pins, &plan.rules).inspect_err(|_| leave_nothing(&pins))?;
     }
     drop(changing);
-    attachments::take_over(&pins).context("cannot take over from another version")?;
+    source_links::take_over(&pins).context("cannot take over from another version")?;
     match loaded {
         Some(source) if args.foreground => look_after(&pins, &source, args, plan)?,
         _ => {}
@@ -102,7 +102,7 @@ fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<u8> {
 
 /// Makes these the rules that come from a file, as soon as there is a source.
 pub fn set_file_rules(pins: &Pins, rules: &[WatchRule]) -> Result<()> {
-    if !attachments::is_loaded(pins) {
+    if !source_links::is_loaded(pins) {
         return Ok(());
     }
     rules::replace_file_rules(pins, rules.to_vec()).context("cannot set the watchlist")
@@ -110,8 +110,8 @@ pub fn set_file_rules(pins: &Pins, rules: &[WatchRule]) -> Result<()> {
 
 /// A source that could not be attached anywhere leaves no maps behind.
 fn leave_nothing(pins: &Pins) {
-    if attachments::attachments(pins).is_ok_and(|attached| attached.is_empty()) {
-        let _ = attachments::detach(pins, &[]);
+    if source_links::attachments(pins).is_ok_and(|attached| attached.is_empty()) {
+        let _ = source_links::detach(pins, &[]);
     }
 }
 
@@ -126,7 +126,7 @@ fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<NodeId
     }
     match config.node_id {
         Some(node) => Ok(node),
-        None if sink_runs => Host::read_pinned(pins)?
+        None if sink_runs => SharedSettings::read_pinned(pins)?
             .map(|settings| NodeId(settings.node_id))
             .context("the sink has no node id"),
         None => Err(Usage(
@@ -142,12 +142,12 @@ fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<u8> {
             .change()
             .and_then(|_changing| {
                 peer::detach(&pins, devs)?;
-                attachments::detach(&pins, devs)
+                source_links::detach(&pins, devs)
             })
             .map_err(advise)
             .context("cannot detach the source")?,
         None => {
-            attachments::clean_up().context("cannot clean up")?;
+            source_links::clean_up().context("cannot clean up")?;
             Vec::new()
         }
     };

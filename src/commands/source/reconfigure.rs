@@ -8,7 +8,7 @@ use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::abi::{flow_key, source_flow};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
-use crate::datapath::{attachments, peer, source};
+use crate::datapath::{peer, source, source_links};
 use crate::model::{NodeId, Place};
 use crate::os::log;
 
@@ -37,7 +37,7 @@ pub fn refuse(pins: &Pins, setup: &SourceSetup, file: Option<&File>) -> Result<(
             ),
         );
     }
-    for (dev, hook, _) in attachments::attachments(pins).map_err(advise)? {
+    for (dev, hook, _) in source_links::attachments(pins).map_err(advise)? {
         if setup.devs.contains(&dev) && hook != setup.source.hook {
             refuse(
                 "hook",
@@ -66,7 +66,7 @@ pub fn reconfigure(
     node: NodeId,
     dests: (&[Place], bool),
 ) -> Result<()> {
-    let before = attachments::attachments(pins)?;
+    let before = source_links::attachments(pins)?;
     for (i, dev) in setup.devs.iter().enumerate() {
         let Err(err) = attach_dev(pins, dev, &setup.source, node, dests) else {
             continue;
@@ -92,7 +92,7 @@ pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
         return Ok(());
     }
     let detached = peer::detach(pins, devs)
-        .and_then(|()| attachments::detach(pins, devs))
+        .and_then(|()| source_links::detach(pins, devs))
         .map_err(advise)
         .context("cannot detach the source")?;
     for dev in detached {

@@ -8,15 +8,15 @@ use crate::config::{SinkHook, SourceHook};
 use crate::datapath::abi::{
     self, daemon_counter, flow_key, sink_flag, sink_flow, sink_settings, source_flow,
 };
-use crate::datapath::attachments;
 use crate::datapath::collectors;
-use crate::datapath::counters::{self, Meaning};
+use crate::datapath::counters::{self, CounterMeaning};
 use crate::datapath::events::encapsulation_of;
 use crate::datapath::grants;
-use crate::datapath::host::{Host, clock_state};
-use crate::datapath::links::{Link, XdpMode, xdp_mode};
+use crate::datapath::links::{Link, RunningXdpMode, xdp_mode};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::{SharedSettings, clock_state};
+use crate::datapath::source_links;
 use crate::datapath::source_settings::superpackets_of;
 use crate::datapath::watch::Watchlist;
 use crate::datapath::{peer, sink, source};
@@ -59,7 +59,7 @@ pub fn read_and_visit(
     wanted: Wanted,
     visit: impl FnMut(&flow_key, &sink_flow),
 ) -> Result<HostStatus> {
-    let host = Host::read_pinned(pins)?;
+    let host = SharedSettings::read_pinned(pins)?;
     let mut status = HostStatus {
         schema: STATUS_SCHEMA,
         node_id: host.map(|host| NodeId(host.node_id)),
@@ -87,7 +87,7 @@ fn clock_status(host: &abi::host_settings) -> Option<ClockStatus> {
 fn read_counters(
     pins: &Pins,
     name: &str,
-    meanings: &'static [Meaning],
+    meanings: &'static [CounterMeaning],
 ) -> Result<Vec<CounterStatus>> {
     let counts = counters::read_all(pins, name, meanings)?;
     Ok(counts
@@ -184,8 +184,8 @@ pub fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
 
 fn mode_name(ifindex: u32) -> &'static str {
     match xdp_mode(ifindex) {
-        Some(XdpMode::Native) => "native",
-        Some(XdpMode::Generic) => "generic",
+        Some(RunningXdpMode::Native) => "native",
+        Some(RunningXdpMode::Generic) => "generic",
         None => "inactive",
     }
 }
@@ -243,7 +243,7 @@ fn sink_status_settings(
 }
 
 fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
-    if !attachments::is_loaded(pins) {
+    if !source_links::is_loaded(pins) {
         return Ok(None);
     }
     let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
@@ -257,7 +257,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
     };
     let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
     dests.sort();
-    let attachments = attachments::attachments(pins)?
+    let attachments = source_links::attachments(pins)?
         .into_iter()
         .map(|(dev, hook, info)| Attachment {
             hook: hook.name(),

@@ -21,20 +21,20 @@ pub const TESTS: [watch_test; 5] = [
 type Fitting = Option<Vec<u32>>;
 
 /// What each rule asks of each test, for packets of one IP version.
-pub struct Classes {
+pub struct RuleClasses {
     /// By rule, then by test.
     rules: Vec<[Fitting; TESTS.len()]>,
     /// Places of source addresses; their class is their index and 1.
     pub from: Vec<Prefix>,
-    to_ports: Ports,
-    from_ports: Ports,
-    traffic: Traffic,
+    to_ports: PortClasses,
+    from_ports: PortClasses,
+    traffic: TrafficClasses,
 }
 
 /// The first port of each class, ascending.
-struct Ports(Vec<u16>);
+struct PortClasses(Vec<u16>);
 
-impl Ports {
+impl PortClasses {
     fn new<'a>(ranges: impl Iterator<Item = &'a PortRange>) -> Self {
         let mut starts = BTreeSet::from([0]);
         for range in ranges {
@@ -61,7 +61,7 @@ impl Ports {
 }
 
 /// The class of each DSCP value, of UDP and then of TCP.
-struct Traffic(Vec<u32>);
+struct TrafficClasses(Vec<u32>);
 
 fn fits_traffic(rule: &WatchRule, value: usize) -> bool {
     let transport = if value < TRAFFIC / 2 {
@@ -74,7 +74,7 @@ fn fits_traffic(rule: &WatchRule, value: usize) -> bool {
         && (rule.dscp.is_empty() || rule.dscp.contains(&dscp))
 }
 
-impl Traffic {
+impl TrafficClasses {
     fn new(rules: &[WatchRule]) -> Self {
         let mut seen = BTreeSet::new();
         let different: Vec<&WatchRule> = rules
@@ -128,7 +128,7 @@ fn fitting_places(all: &[Prefix], rule: &WatchRule, is_ipv4: bool) -> Fitting {
     Some(classes.into_iter().collect())
 }
 
-impl Classes {
+impl RuleClasses {
     /// `index_of`: the number of an interface, if it is there.
     pub fn new(
         rules: &[WatchRule],
@@ -141,9 +141,9 @@ impl Classes {
             .filter(|prefix| prefix.addr().is_ipv4() == is_ipv4)
             .collect();
         let from: Vec<Prefix> = from.into_iter().collect();
-        let to_ports = Ports::new(rules.iter().flat_map(|rule| &rule.to_ports));
-        let from_ports = Ports::new(rules.iter().flat_map(|rule| &rule.from_ports));
-        let traffic = Traffic::new(rules);
+        let to_ports = PortClasses::new(rules.iter().flat_map(|rule| &rule.to_ports));
+        let from_ports = PortClasses::new(rules.iter().flat_map(|rule| &rule.from_ports));
+        let traffic = TrafficClasses::new(rules);
         let asked = |rule: &WatchRule| {
             let devs = rule.devs.iter().filter_map(|dev| index_of(dev));
             let devs: BTreeSet<u32> = devs.collect();

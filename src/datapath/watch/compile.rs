@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
-use super::classes::{Classes, TESTS, prefixes};
-use super::places::Table;
+use super::classes::{RuleClasses, TESTS, prefixes};
+use super::places::PlaceTable;
 use crate::model::{Prefix, WatchAction, WatchRule};
 
 /// Rules that leave too many ways to go through them: so many steps of work at most.
@@ -30,7 +30,7 @@ pub enum TooComplex {
 
 /// An entry of the table of addresses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct WatchPlace {
     pub prefix: Prefix,
     /// Of a destination: the node to go on from. Of a source: its class.
     pub number: u32,
@@ -39,9 +39,9 @@ pub struct Place {
 
 /// A watchlist as the kernel half walks through it.
 #[derive(Clone, Debug, Default)]
-pub struct Compiled {
+pub struct CompiledWatchlist {
     /// Destinations of IPv4 and of IPv6, sources of IPv4 and of IPv6.
-    pub tables: [Table; TABLES],
+    pub tables: [PlaceTable; TABLES],
     /// The first one is nobody's.
     pub nodes: Vec<watch_node>,
     /// Node, value, next node.
@@ -62,11 +62,11 @@ type Branches = Vec<(u32, u32)>;
 
 struct Compiler<'a> {
     rules: &'a [WatchRule],
-    classes: Classes,
+    classes: RuleClasses,
     /// The one that decides before others comes first.
     atoms: Vec<Atom>,
-    to: Vec<Place>,
-    out: Compiled,
+    to: Vec<WatchPlace>,
+    out: CompiledWatchlist,
     /// By the first test and the rules that are left.
     built: HashMap<(usize, Vec<u32>), u32>,
     /// By test, other node, and branches.
@@ -82,17 +82,17 @@ struct Compiler<'a> {
 pub fn compile(
     rules: &[WatchRule],
     index_of: impl Fn(&str) -> Option<u32>,
-) -> Result<Compiled, TooComplex> {
-    let mut out = Compiled {
+) -> Result<CompiledWatchlist, TooComplex> {
+    let mut out = CompiledWatchlist {
         nodes: vec![watch_node::default()],
-        ..Compiled::default()
+        ..CompiledWatchlist::default()
     };
     for any in [
         Prefix::host(std::net::Ipv4Addr::UNSPECIFIED),
         Prefix::host(std::net::Ipv6Addr::UNSPECIFIED),
     ] {
         let is_ipv4 = any.addr().is_ipv4();
-        let classes = Classes::new(rules, is_ipv4, &index_of);
+        let classes = RuleClasses::new(rules, is_ipv4, &index_of);
         let mut compiler = Compiler {
             to: Vec::new(),
             rules,
@@ -106,10 +106,10 @@ pub fn compile(
         };
         let from = compiler.compile()?;
         let version = usize::from(!is_ipv4);
-        let to = Table::new(&compiler.to);
+        let to = PlaceTable::new(&compiler.to);
         out = compiler.out;
         out.tables[watch_role::WATCH_TO.0 as usize + version] = to;
-        out.tables[watch_role::WATCH_FROM.0 as usize + version] = Table::new(&from);
+        out.tables[watch_role::WATCH_FROM.0 as usize + version] = PlaceTable::new(&from);
     }
     let places = out.tables.iter().map(|table| table.entries.len()).sum();
     if places > MOST_PLACES {
@@ -147,14 +147,14 @@ fn merge(a: &[u32], b: &[u32]) -> Vec<u32> {
 
 impl Compiler<'_> {
     /// Fills in all but the places of sources, which it gives back if anything asks for them.
-    fn compile(&mut self) -> Result<Vec<Place>, TooComplex> {
+    fn compile(&mut self) -> Result<Vec<WatchPlace>, TooComplex> {
         let mut by_prefix: BTreeMap<Prefix, Vec<u32>> = BTreeMap::new();
         for (number, atom) in self.atoms.iter().enumerate() {
             by_prefix.entry(atom.to).or_default().push(number as u32);
         }
         let nodes_before = self.out.nodes.len();
         // A prefix, whose rules its longer ones inherit, and what it leads to.
-        let mut around: Vec<(Prefix, Vec<u32>, Place)> = Vec::new();
+        let mut around: Vec<(Prefix, Vec<u32>, WatchPlace)> = Vec::new();
         for (prefix, own) in by_prefix {
             while around
                 .last()
@@ -166,7 +166,7 @@ impl Compiler<'_> {
             let set = self.cut(&merge(inherited, &own), 0).to_vec();
             self.do_work(set.len())?;
             let number = self.build(&set, 0)?;
-            let place = Place {
+            let place = WatchPlace {
                 prefix,
                 number,
                 flags: self.flags_of(&set, number),
@@ -193,7 +193,7 @@ impl Compiler<'_> {
             return Ok(Vec::new());
         }
         let numbered = (1..).zip(&self.classes.from);
-        let place = |(number, prefix): (u32, &Prefix)| Place {
+        let place = |(number, prefix): (u32, &Prefix)| WatchPlace {
             prefix: *prefix,
             number,
             flags: 0,

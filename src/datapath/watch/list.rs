@@ -7,11 +7,11 @@ use super::super::abi::{
     WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
     watch_role, watch_state, watch_text,
 };
-use super::super::before;
 use super::super::events::address_words;
+use super::super::handover;
 use super::super::maps::Map;
 use super::super::pins::Pins;
-use super::compile::{Compiled, compile};
+use super::compile::{CompiledWatchlist, compile};
 use crate::model::WatchRule;
 use crate::os::netdev;
 
@@ -161,7 +161,7 @@ impl Watchlist {
         self.clear(old)
     }
 
-    fn write(&self, generation: u32, list: &Compiled) -> io::Result<()> {
+    fn write(&self, generation: u32, list: &CompiledWatchlist) -> io::Result<()> {
         let first_node = generation * watch_limit::WATCH_NODES.0;
         let nodes: Vec<watch_node> = list
             .nodes
@@ -235,11 +235,11 @@ impl Watchlist {
 
 /// Rules of another version that runs here go on in this one, whose list was just made.
 pub fn adopt(pins: &Pins) -> io::Result<()> {
-    let states = before::entries::<u32, watch_state>(pins, STATE_MAP)?;
+    let states = handover::entries::<u32, watch_state>(pins, STATE_MAP)?;
     let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {
         return Ok(());
     };
-    let mut pieces = before::entries::<u32, watch_text>(pins, TEXTS_MAP)?;
+    let mut pieces = handover::entries::<u32, watch_text>(pins, TEXTS_MAP)?;
     pieces.retain(|(key, _)| key >> 16 == state.generation & 1);
     pieces.sort_by_key(|(key, _)| *key);
     let rules = read_text(pieces.into_iter().map(|(_, piece)| piece))?;

@@ -5,5 +5,5 @@ mod compile;
 mod list;
 mod places;
 
-pub use compile::{Compiled, Place, TooComplex, compile};
+pub use compile::{CompiledWatchlist, TooComplex, WatchPlace, compile};
 pub use list::{MAPS, Watchlist, adopt};

@@ -5,15 +5,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::abi::{watch_flag, watch_probe, watch_search};
 use super::super::events::address_words;
-use super::compile::Place;
+use super::compile::WatchPlace;
 use crate::model::Prefix;
 
 /// The prefixes of one role and IP version.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct PlaceTable {
     /// Ascending.
     lengths: Vec<u8>,
-    pub entries: Vec<Place>,
+    pub entries: Vec<WatchPlace>,
 }
 
 /// The lengths up to this one that halving asks for.
@@ -65,12 +65,12 @@ fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) 
 }
 
 /// The entry that says what holds where only longer prefixes may follow.
-fn marker(prefix: Prefix, places: &BTreeMap<Prefix, Place>, lengths: &[u8]) -> Place {
+fn marker(prefix: Prefix, places: &BTreeMap<Prefix, WatchPlace>, lengths: &[u8]) -> WatchPlace {
     let shorter = lengths.iter().rev().filter(|len| **len < prefix.len());
     let mut around = shorter.filter_map(|len| places.get(&prefix.cut(*len)));
     match around.next() {
-        Some(place) => Place { prefix, ..*place },
-        None => Place {
+        Some(place) => WatchPlace { prefix, ..*place },
+        None => WatchPlace {
             prefix,
             number: 0,
             flags: watch_flag::WATCH_DECIDED.0,
@@ -78,9 +78,9 @@ fn marker(prefix: Prefix, places: &BTreeMap<Prefix, Place>, lengths: &[u8]) -> P
     }
 }
 
-impl Table {
-    pub fn new(places: &[Place]) -> Self {
-        let places: BTreeMap<Prefix, Place> =
+impl PlaceTable {
+    pub fn new(places: &[WatchPlace]) -> Self {
+        let places: BTreeMap<Prefix, WatchPlace> =
             places.iter().map(|place| (place.prefix, *place)).collect();
         let lengths: BTreeSet<u8> = places.keys().map(|prefix| prefix.len()).collect();
         let lengths: Vec<u8> = lengths.into_iter().collect();

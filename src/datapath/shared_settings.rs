@@ -28,12 +28,12 @@ pub fn clock_state(settings: &host_settings) -> ClockState {
 }
 
 /// The shared settings.
-pub struct Host {
+pub struct SharedSettings {
     map: Map<u32, host_settings>,
     features: Features,
 }
 
-impl Host {
+impl SharedSettings {
     /// Of programs that were just loaded.
     pub fn new(map: Map<u32, host_settings>, features: Features) -> Self {
         Self { map, features }

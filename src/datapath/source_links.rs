@@ -8,7 +8,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::source::{INFO_MAP, MAPS, clsact_filter, hook_of, leave_behind, name_bytes, role};
 use super::source_settings::dev_of;
-use super::{before, clsact, host, peer, stage};
+use super::{clsact, handover, peer, shared_settings, stage};
 use crate::config::SourceHook;
 use crate::os::netdev;
 
@@ -31,13 +31,13 @@ pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
 
 /// Once no source of another version is attached: its counts go on, its pins go.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    before::take_over(pins, &MAPS)?;
+    handover::take_over(pins, &MAPS)?;
     let sinks = pins.other_versions()?;
     if !sinks
         .iter()
         .any(|folder| folder.join(super::sink::SETTINGS_MAP).exists())
     {
-        before::take_over(pins, &[host::MAP])?;
+        handover::take_over(pins, &[shared_settings::MAP])?;
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ pub fn idle_timeout_ns(pins: &Pins) -> io::Result<Option<u64>> {
 
 /// An attachment as it should be, and whether it is.
 #[derive(Clone)]
-pub struct Seen {
+pub struct SourceAttachment {
     pub key: source_key,
     pub hook: SourceHook,
     pub info: source_info,
@@ -90,7 +90,7 @@ pub struct Seen {
 }
 
 /// All attachments that nobody ended by a command.
-pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
+pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let mut found = Vec::new();
     let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
         return Ok(found);
@@ -114,7 +114,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
             && (hook != SourceHook::Tc
                 || info.mss_clamp == 0
                 || peer::is_attached(pins, &dev, key.ifindex, info.clsact != 0)?);
-        found.push(Seen {
+        found.push(SourceAttachment {
             key,
             hook,
             info,
@@ -127,7 +127,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<Seen>> {
 }
 
 /// An attachment's interface has another name now.
-pub fn rename(pins: &Pins, seen: &Seen, name: &str) -> io::Result<()> {
+pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()> {
     for role in [role(seen.hook).0, peer::ROLE, stage::ROLE] {
         pins.rename_link(role, &seen.dev, name)?;
     }
@@ -149,7 +149,7 @@ pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
 
 /// The attachments of another version of hostint, which runs here still.
 pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let entries = before::entries::<source_key, source_info>(pins, INFO_MAP)?;
+    let entries = handover::entries::<source_key, source_info>(pins, INFO_MAP)?;
     Ok(entries
         .into_iter()
         .filter_map(|(key, info)| Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info)))
@@ -220,9 +220,9 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         || !attachments(pins)?.is_empty();
     if !left && (devs.is_empty() || !detached.is_empty()) {
         pins.remove_maps(&MAPS)?;
-        before::forget_if_unused(pins)?;
+        handover::forget_if_unused(pins)?;
         if !pins.map(super::sink::SETTINGS_MAP).exists() {
-            pins.remove_maps(&[host::MAP])?;
+            pins.remove_maps(&[shared_settings::MAP])?;
         }
     }
     Ok(detached)

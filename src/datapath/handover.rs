@@ -21,14 +21,14 @@ const COUNTERS: [(&str, u32); 3] = [
 ];
 
 /// What another version counted.
-pub struct Before(Map<u32, counter>);
+pub struct FormerCounts(Map<u32, counter>);
 
 fn slot(map: &str, index: u32) -> Option<u32> {
     let (_, role) = COUNTERS.into_iter().find(|(name, _)| *name == map)?;
     Some(role << 16 | index)
 }
 
-impl Before {
+impl FormerCounts {
     /// `None`: there was no other version.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
         Ok(Map::open(&pins.map(MAP))?.map(Self))
@@ -139,7 +139,7 @@ pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
     }
     for path in others(pins, MAP)? {
         if let Some(old) = Map::<u32, counter>::open(&path)? {
-            let before = Before::open_or_create(pins)?;
+            let before = FormerCounts::open_or_create(pins)?;
             let keys: Vec<u32> = old.keys().collect();
             for key in keys {
                 before.add(key, old.get(&key)?.unwrap_or_default())?;
@@ -155,7 +155,7 @@ fn carry_over(pins: &Pins, name: &str, path: &Path) -> io::Result<()> {
     if slot(name, 0).is_none() {
         return Ok(());
     }
-    let before = Before::open_or_create(pins)?;
+    let before = FormerCounts::open_or_create(pins)?;
     for (index, sum) in (0..).zip(sums(path)?) {
         if let (Some(slot), true) = (slot(name, index), sum.packets + sum.bytes > 0) {
             before.add(slot, sum)?;
