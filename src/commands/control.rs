@@ -15,9 +15,9 @@ use super::status::{self, Wanted};
 use crate::cli::FlowOrder;
 use crate::control::{Answer, Form, LONGEST_REQUEST, Peer, Query, Request, Rights};
 use crate::datapath::abi::daemon_counter;
+use crate::datapath::map_names::DAEMON_COUNTERS;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
-use crate::datapath::sink::DAEMON_MAP;
 use crate::os::{clock, local_socket, log, netns};
 use crate::views;
 
@@ -231,7 +231,7 @@ impl Server {
         let Ok(_alone) = self.counting.lock() else {
             return;
         };
-        if let Ok(Some(counters)) = Map::<u32, u64>::open(&self.pins.map(DAEMON_MAP)) {
+        if let Ok(Some(counters)) = Map::<u32, u64>::open(&self.pins.map(DAEMON_COUNTERS)) {
             let before = counters.get(&which.0).ok().flatten().unwrap_or_default();
             let _ = counters.set(&which.0, &(before + 1));
         }

@@ -11,7 +11,7 @@ use super::source::{follow_addresses, follow_interfaces, reattach};
 use crate::config::SinkConfig;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::sink::{self, Sink};
+use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::source_links::{self, SourceAttachment};
 use crate::os::log::{self, Event, Level};
@@ -90,7 +90,7 @@ impl Follower {
         for (hook, dev, ifindex) in sink_links::links(pins)? {
             if ifindex != 0 {
                 if let Some(name) = netdev::name_of(ifindex).filter(|name| *name != dev) {
-                    pins.rename_link(sink::role(hook), &dev, &name)?;
+                    pins.rename_link(sink_links::role(hook), &dev, &name)?;
                     log::info(format_args!("{dev} is called {name} now"));
                 }
                 continue;

@@ -8,7 +8,7 @@ use super::leases::LeaseKeeping;
 use super::status::sink_attachments;
 use crate::datapath::counters::{self, CounterMeaning};
 use crate::datapath::pins::Pins;
-use crate::datapath::{sink, source, source_links};
+use crate::datapath::{map_names, source_links};
 use crate::views::text::Grouped;
 
 /// `sink on eth1 (xdp native); 12 flows, 3,400 packets stripped, 2 lost`, and the source's line if there is one.
@@ -24,7 +24,7 @@ pub fn of_sink(
         .collect();
     let [stripped, lost] = read(
         pins,
-        sink::COUNTERS_MAP,
+        map_names::SINK_COUNTERS,
         counters::SINK,
         ["stripped", "lost"],
     )?;
@@ -53,7 +53,12 @@ pub fn of_source(pins: &Pins, leases: Option<&LeaseKeeping>) -> Result<String> {
         .into_iter()
         .map(|(dev, _, _)| dev)
         .collect();
-    let [tagged] = read(pins, source::COUNTERS_MAP, counters::SOURCE, ["tagged"])?;
+    let [tagged] = read(
+        pins,
+        map_names::SOURCE_COUNTERS,
+        counters::SOURCE,
+        ["tagged"],
+    )?;
     let (granted, peers) = leases.map_or((0, 0), LeaseKeeping::granted);
     Ok(format!(
         "source on {}; {} of {} strip, {} tagged",

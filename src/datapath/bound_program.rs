@@ -13,7 +13,7 @@ use super::links::program_id;
 use super::load::{program_fd, with_warnings};
 use super::pins::Pins;
 use super::probe::Features;
-use super::sink;
+use super::sink_programs;
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why)
@@ -31,7 +31,7 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
         return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
     }
     let mut object = MaybeUninit::uninit();
-    let mut open = sink::open(&mut object, features)?;
+    let mut open = sink_programs::open(&mut object, features)?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.nic_stamps = true;
     }

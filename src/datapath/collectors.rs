@@ -3,17 +3,15 @@
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use libbpf_rs::{MapHandle, MapType, libbpf_sys};
+use libbpf_rs::MapType;
 
 use super::abi::Abi;
+use super::map_names::SINK_COLLECTORS;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{CollectorState, CollectorStatus};
 
-/// The name of the pinned map. No program reads it.
-pub const MAP: &str = "sink_collectors";
-
-/// CollectorTable that there is room for.
+/// Collectors that there is room for.
 const MOST: usize = 64;
 
 // Settings are refused before they get here.
@@ -47,24 +45,8 @@ pub struct CollectorTable(Map<u32, CollectorRecord>);
 
 impl CollectorTable {
     pub fn open_or_create(pins: &Pins) -> io::Result<Self> {
-        if let Some(map) = Map::open(&pins.map(MAP))? {
-            return Ok(Self(map));
-        }
-        let options = libbpf_sys::bpf_map_create_opts {
-            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
-            ..Default::default()
-        };
-        let mut map = MapHandle::create(
-            MapType::Array,
-            Some(MAP),
-            size_of::<u32>() as u32,
-            size_of::<CollectorRecord>() as u32,
-            MOST as u32,
-            &options,
-        )
-        .map_err(io::Error::other)?;
-        map.pin(pins.map(MAP)).map_err(io::Error::other)?;
-        Ok(Self(Map::new(map)?))
+        let path = pins.map(SINK_COLLECTORS);
+        Map::open_or_create(&path, MapType::Array, MOST as u32).map(Self)
     }
 
     /// Those beyond the room are not told.
@@ -80,7 +62,7 @@ impl CollectorTable {
 /// What the daemon wrote last: whether each report goes to one of them, and who they are.
 pub fn read(pins: &Pins) -> io::Result<(bool, Vec<CollectorStatus>)> {
     let mut found = (false, Vec::new());
-    let Some(map) = Map::<u32, CollectorRecord>::open(&pins.map(MAP))? else {
+    let Some(map) = Map::<u32, CollectorRecord>::open(&pins.map(SINK_COLLECTORS))? else {
         return Ok(found);
     };
     for place in 0..map.capacity() {

@@ -5,14 +5,11 @@ use std::net::IpAddr;
 
 use super::abi::{address_key, prefix_key, sink_grant};
 use super::handover;
+use super::map_names::{SINK_ALLOW, SINK_GRANTS};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::Prefix;
 use crate::os::clock;
-
-/// The names of the pinned maps.
-pub const ALLOW_MAP: &str = "sink_allow";
-pub const GRANTS_MAP: &str = "sink_grants";
 
 /// As src/bpf/grants.h has it: a grant outlives the last question by this.
 const GRANT_NS: u64 = 60_000_000_000;
@@ -71,7 +68,7 @@ pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> 
 
 /// The allowed prefixes.
 pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
-    let Some(map) = Map::<prefix_key, u32>::open(&pins.map(ALLOW_MAP))? else {
+    let Some(map) = Map::<prefix_key, u32>::open(&pins.map(SINK_ALLOW))? else {
         return Ok(Vec::new());
     };
     let mut found: Vec<Prefix> = map.keys().filter_map(|key| prefix_of(&key)).collect();
@@ -96,9 +93,9 @@ pub fn held(pins: &Pins) -> io::Result<GrantedLeases> {
         }
         held.in_use |= grant.until_ns + LEASE_ENDS_NS > now_ns + GRANT_NS;
     };
-    match Map::<address_key, sink_grant>::open(&pins.map(GRANTS_MAP))? {
+    match Map::<address_key, sink_grant>::open(&pins.map(SINK_GRANTS))? {
         Some(map) => map.for_each(|_, grant| look(grant))?,
-        None => handover::entries::<address_key, sink_grant>(pins, GRANTS_MAP)?
+        None => handover::entries::<address_key, sink_grant>(pins, SINK_GRANTS)?
             .into_iter()
             .for_each(|(_, grant)| look(grant)),
     }

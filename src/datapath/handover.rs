@@ -4,21 +4,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 
 use super::abi::{Abi, bytes_of, counter, read_from};
+use super::map_names::{FORMER_COUNTERS, PEER_COUNTERS, SINK_COUNTERS, SOURCE_COUNTERS};
 use super::maps::Map;
 use super::pins::{Pins, remove};
 
-/// The name of the pinned map: counts of former versions by role and counter.
-pub const MAP: &str = "counters_before";
-
 /// The maps of counters whose numbers go on, by the role they have here.
-const COUNTERS: [(&str, u32); 3] = [
-    (super::sink::COUNTERS_MAP, 1),
-    (super::source::COUNTERS_MAP, 2),
-    (super::peer::COUNTERS_MAP, 3),
-];
+const COUNTERS: [(&str, u32); 3] = [(SINK_COUNTERS, 1), (SOURCE_COUNTERS, 2), (PEER_COUNTERS, 3)];
 
 /// What another version counted.
 pub struct FormerCounts(Map<u32, counter>);
@@ -31,28 +25,12 @@ fn slot(map: &str, index: u32) -> Option<u32> {
 impl FormerCounts {
     /// `None`: there was no other version.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(MAP))?.map(Self))
+        Ok(Map::open(&pins.map(FORMER_COUNTERS))?.map(Self))
     }
 
     fn open_or_create(pins: &Pins) -> io::Result<Self> {
-        if let Some(before) = Self::open(pins)? {
-            return Ok(before);
-        }
-        let options = libbpf_sys::bpf_map_create_opts {
-            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
-            ..Default::default()
-        };
-        let mut map = MapHandle::create(
-            MapType::Hash,
-            Some(MAP),
-            size_of::<u32>() as u32,
-            size_of::<counter>() as u32,
-            1024,
-            &options,
-        )
-        .map_err(io::Error::other)?;
-        map.pin(pins.map(MAP)).map_err(io::Error::other)?;
-        Ok(Self(Map::new(map)?))
+        let path = pins.map(FORMER_COUNTERS);
+        Map::open_or_create(&path, MapType::Hash, 1024).map(Self)
     }
 
     /// What a counter of this map had counted.
@@ -137,7 +115,7 @@ pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
             remove(&path)?;
         }
     }
-    for path in others(pins, MAP)? {
+    for path in others(pins, FORMER_COUNTERS)? {
         if let Some(old) = Map::<u32, counter>::open(&path)? {
             let before = FormerCounts::open_or_create(pins)?;
             let keys: Vec<u32> = old.keys().collect();
@@ -190,7 +168,7 @@ pub fn counted_by_others(pins: &Pins, name: &str) -> io::Result<Vec<counter>> {
         None => Vec::new(),
     };
     // What it had taken over itself.
-    for (key, more) in entries::<u32, counter>(pins, MAP)? {
+    for (key, more) in entries::<u32, counter>(pins, FORMER_COUNTERS)? {
         if slot(name, key & 0xffff) == Some(key) {
             let index = (key & 0xffff) as usize;
             all.resize(all.len().max(index + 1), counter::default());
@@ -206,5 +184,5 @@ pub fn forget_if_unused(pins: &Pins) -> io::Result<()> {
     if COUNTERS.iter().any(|(name, _)| pins.map(name).exists()) {
         return Ok(());
     }
-    pins.remove_maps(&[MAP])
+    pins.remove_maps(&[FORMER_COUNTERS])
 }

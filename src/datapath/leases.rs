@@ -5,15 +5,13 @@ use std::os::fd::BorrowedFd;
 
 use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
+use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
     AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks,
     NodeId,
 };
-
-/// The name of the pinned map.
-pub const MAP: &str = "source_leases";
 
 /// All leases, live in the kernel.
 pub struct Leases(Map<address_pair, source_lease>);
@@ -140,7 +138,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
 impl Leases {
     /// The leases of this host, if a source was set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(MAP))?.map(Self))
+        Ok(Map::open(&pins.map(SOURCE_LEASES))?.map(Self))
     }
 
     pub fn of(map: Map<address_pair, source_lease>) -> Self {

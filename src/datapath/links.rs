@@ -19,6 +19,14 @@ pub enum Hook {
     TcxIngressFirst,
 }
 
+/// What holds a program of the source at its hook.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AttachedBy {
+    Link,
+    /// A filter, where the kernel has no tcx.
+    Clsact,
+}
+
 /// A link that the kernel holds.
 pub struct Link(OwnedFd);
 
@@ -145,6 +153,19 @@ impl Link {
             }
         }
         Err(name_occupant(failure, ifindex, hooks))
+    }
+
+    /// The same at a tc hook. Returns false where the kernel has no tcx (before 6.6): a clsact filter serves there.
+    pub fn attach_tcx(
+        path: &Path,
+        program: BorrowedFd<'_>,
+        ifindex: u32,
+        hook: Hook,
+    ) -> io::Result<bool> {
+        match Self::attach(path, program, ifindex, &[hook]) {
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Ok(false),
+            result => result.map(|()| true),
+        }
     }
 }
 

@@ -4,9 +4,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
-use libbpf_rs::{MapCore, MapHandle, OpenMapMut, PrintLevel, ProgramMut, get_print, set_print};
+use libbpf_rs::{
+    MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, PrintLevel, ProgramMut, get_print,
+    set_print,
+};
 
 use super::pins::{Pins, remove};
+use super::probe::Features;
 use crate::os::log;
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -46,10 +50,21 @@ pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Resu
     })
 }
 
-/// Lets a map be the one that is pinned under its name, or be pinned there when it is made. A pinned map of
-/// another shape, made by another version or with another size, is given up: programs that use it keep it
-/// until they are replaced.
-pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
+/// Lets each map of the object that is one of `names` be the one that is pinned under its name, or be pinned there when
+/// it is made.
+pub fn pin_maps(object: &mut OpenObject, pins: &Pins, names: &[&str]) -> io::Result<()> {
+    for mut map in object.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if names.contains(&name.as_str()) {
+            pin_map(&mut map, pins, &name)?;
+        }
+    }
+    Ok(())
+}
+
+/// A pinned map of another shape, which another version made or which has another size, is given up: programs that use
+/// it keep it until they are replaced.
+fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
     let path = pins.map(name);
     if path.exists() {
         let same = MapHandle::from_pinned_path(&path).is_ok_and(|pinned| {
@@ -71,4 +86,27 @@ pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<
 /// A descriptor of a loaded program that lives on when its object is closed.
 pub fn program_fd(program: &ProgramMut<'_>) -> io::Result<OwnedFd> {
     program.as_fd().try_clone_to_owned()
+}
+
+/// Loads the program that takes numbers by atomics where the kernel has them, else its twin that takes locks.
+pub fn choose(
+    features: Features,
+    with_atomics: &mut OpenProgramMut<'_>,
+    with_locks: &mut OpenProgramMut<'_>,
+) {
+    with_atomics.set_autoload(features.atomics);
+    with_locks.set_autoload(!features.atomics);
+}
+
+/// A descriptor of the one of the two that [`choose`] chose.
+pub fn chosen_fd(
+    features: Features,
+    with_atomics: &ProgramMut<'_>,
+    with_locks: &ProgramMut<'_>,
+) -> io::Result<OwnedFd> {
+    program_fd(if features.atomics {
+        with_atomics
+    } else {
+        with_locks
+    })
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, libbpf_sys};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
 
@@ -64,6 +64,28 @@ impl<K: Abi, V: Abi> Map<K, V> {
         }
         let handle = MapHandle::from_pinned_path(path).map_err(io_error)?;
         Self::new(handle).map(Some)
+    }
+
+    /// The map pinned at a path. Where there is none, one that no program uses is made, named like the path's end.
+    pub fn open_or_create(path: &Path, kind: MapType, capacity: u32) -> io::Result<Self> {
+        if let Some(map) = Self::open(path)? {
+            return Ok(map);
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+            ..Default::default()
+        };
+        let mut map = MapHandle::create(
+            kind,
+            path.file_name(),
+            size_of::<K>() as u32,
+            size_of::<V>() as u32,
+            capacity,
+            &options,
+        )
+        .map_err(io::Error::other)?;
+        map.pin(path).map_err(io::Error::other)?;
+        Self::new(map)
     }
 
     /// The most entries it can hold.

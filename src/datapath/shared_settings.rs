@@ -3,6 +3,7 @@
 use std::io;
 
 use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
+use super::map_names::HOST_SETTINGS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -11,9 +12,6 @@ use crate::os::{clock, netns};
 
 // Settings are refused before they get here.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
-
-/// The name of the shared map.
-pub const MAP: &str = "host_settings";
 
 /// The clock that stamps packets, as the settings name it.
 pub fn clock_state(settings: &host_settings) -> ClockState {
@@ -41,7 +39,7 @@ impl SharedSettings {
 
     /// The settings pinned on this host, if there are any.
     pub fn read_pinned(pins: &Pins) -> io::Result<Option<host_settings>> {
-        match Map::<u32, host_settings>::open(&pins.map(MAP))? {
+        match Map::<u32, host_settings>::open(&pins.map(HOST_SETTINGS))? {
             Some(map) => map.get(&0),
             None => Ok(None),
         }

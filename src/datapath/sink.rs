@@ -5,51 +5,33 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys};
+use libbpf_rs::skel::OpenSkel;
+use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 
-use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
 use super::abi::{
     address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
     sink_settings,
 };
 use super::bound_program;
-use super::collectors::{self, CollectorTable};
+use super::collectors::CollectorTable;
 use super::grants;
 use super::handover;
 use super::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
-use super::load::{pin_map, program_fd, with_warnings};
+use super::load::{chosen_fd, pin_maps, program_fd, with_warnings};
+use super::map_names::{
+    DAEMON_COUNTERS, HOST_SETTINGS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
+};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use super::shared_settings::{self, SharedSettings};
-use super::sink_links::attached_devs;
+use super::shared_settings::SharedSettings;
+use super::sink_links::{attached_devs, other_role, role};
+use super::sink_programs;
 use super::sink_settings::settings_of;
 use crate::config::{SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
-
-// Names of pinned maps.
-pub const SETTINGS_MAP: &str = "sink_settings";
-pub const COUNTERS_MAP: &str = "sink_counters";
-pub const FLOWS_MAP: &str = "sink_flows";
-pub const EVENTS_MAP: &str = "sink_events";
-pub const DAEMON_MAP: &str = "daemon_counters";
-
-/// The sink's own pinned maps.
-pub const MAPS: [&str; 10] = [
-    SETTINGS_MAP,
-    COUNTERS_MAP,
-    FLOWS_MAP,
-    EVENTS_MAP,
-    DAEMON_MAP,
-    grants::ALLOW_MAP,
-    grants::GRANTS_MAP,
-    "sink_buckets",
-    "sink_bucket_total",
-    collectors::MAP,
-];
 
 /// Later than any packet: no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
@@ -79,41 +61,26 @@ impl Sink {
     pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
-        let mut open = open(&mut object, features)?;
+        let mut open = sink_programs::open(&mut object, features)?;
         open.maps
             .sink_flows
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
-        pin_map(&mut open.maps.host_settings, pins, shared_settings::MAP)?;
-        pin_map(&mut open.maps.sink_settings, pins, SETTINGS_MAP)?;
-        pin_map(&mut open.maps.sink_counters, pins, COUNTERS_MAP)?;
-        pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
-        pin_map(&mut open.maps.sink_events, pins, EVENTS_MAP)?;
-        let new_flows = !pins.map(FLOWS_MAP).exists();
-        let fresh = !pins.map(DAEMON_MAP).exists();
-        pin_map(&mut open.maps.daemon_counters, pins, DAEMON_MAP)?;
-        pin_map(&mut open.maps.sink_allow, pins, grants::ALLOW_MAP)?;
-        pin_map(&mut open.maps.sink_grants, pins, grants::GRANTS_MAP)?;
-        pin_map(&mut open.maps.sink_buckets, pins, "sink_buckets")?;
-        pin_map(&mut open.maps.sink_bucket_total, pins, "sink_bucket_total")?;
+        let fresh = !pins.map(DAEMON_COUNTERS).exists();
+        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
+        let new_flows = !pins.map(SINK_FLOWS).exists();
         let skel = with_warnings(|| open.load())?;
         if fresh {
-            handover::copy(pins, DAEMON_MAP)?;
-            handover::copy(pins, SETTINGS_MAP)?;
-            handover::copy(pins, grants::GRANTS_MAP)?;
+            handover::copy(pins, DAEMON_COUNTERS)?;
+            handover::copy(pins, SINK_SETTINGS)?;
+            handover::copy(pins, SINK_GRANTS)?;
         }
+        let programs = &skel.progs;
         Ok(Self {
-            program: program_fd(if features.atomics {
-                &skel.progs.sink
-            } else {
-                &skel.progs.sink_locked
-            })?,
-            tc: program_fd(if features.atomics {
-                &skel.progs.sink_tc
-            } else {
-                &skel.progs.sink_tc_locked
-            })?,
-            sweep: program_fd(&skel.progs.sink_sweep)?,
+            program: chosen_fd(features, &programs.sink, &programs.sink_locked)?,
+            tc: chosen_fd(features, &programs.sink_tc, &programs.sink_tc_locked)?,
+            sweep: program_fd(&programs.sink_sweep)?,
             host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,
@@ -243,13 +210,13 @@ impl Sink {
     fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<SinkMode> {
         let path = pins.link(role(SinkHook::Tc), dev);
         let ifindex = netdev::index_of(dev)?;
-        match Link::attach(&path, self.tc.as_fd(), ifindex, &[Hook::TcxIngressFirst]) {
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Err(io::Error::new(
+        if !Link::attach_tcx(&path, self.tc.as_fd(), ifindex, Hook::TcxIngressFirst)? {
+            return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "the kernel has no tcx, which --hook tc needs (6.6 or newer; try --hook xdp)",
-            )),
-            result => result.map(|()| SinkMode::Tcx),
+            ));
         }
+        Ok(SinkMode::Tcx)
     }
 
     /// The ring of events, each handed to `take`.
@@ -268,53 +235,6 @@ impl Sink {
     pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
         self.daemon.set(&which.0, &value)
     }
-}
-
-/// The programs as this kernel takes them.
-pub(super) fn open(
-    object: &mut MaybeUninit<OpenObject>,
-    features: Features,
-) -> io::Result<OpenSinkSkel<'_>> {
-    let mut open = SinkSkelBuilder::default()
-        .open(object)
-        .map_err(io::Error::other)?;
-    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-        constants.have_tai_clock = features.tai_clock;
-        constants.have_check_mtu = features.check_mtu;
-        constants.have_kernel_ctx = features.kernel_ctx;
-        constants.have_xdp_frags = features.xdp_frags;
-        constants.have_coarse_clock = features.coarse_clock;
-        constants.software_version = software_version();
-    }
-    open.progs.sink.set_autoload(features.atomics);
-    open.progs.sink_tc.set_autoload(features.atomics);
-    open.progs.sink_locked.set_autoload(!features.atomics);
-    open.progs.sink_tc_locked.set_autoload(!features.atomics);
-    if features.xdp_frags {
-        open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
-    }
-    Ok(open)
-}
-
-/// Loads the programs, onto maps of their own, and lets them go: whether this kernel takes them.
-pub fn try_to_load() -> io::Result<()> {
-    let mut object = MaybeUninit::uninit();
-    let mut open = open(&mut object, Features::probe())?;
-    open.maps
-        .sink_flows
-        .set_max_entries(1)
-        .map_err(io::Error::other)?;
-    with_warnings(|| open.load())?;
-    Ok(())
-}
-
-/// Major and minor version, as lease answers state them.
-fn software_version() -> u16 {
-    let part = |text: &str| text.parse::<u8>().unwrap_or_default();
-    u16::from_be_bytes([
-        part(env!("CARGO_PKG_VERSION_MAJOR")),
-        part(env!("CARGO_PKG_VERSION_MINOR")),
-    ])
 }
 
 /// How the program came to its hook.
@@ -342,26 +262,4 @@ pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
     let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(RunningXdpMode::Native);
     let name = program_name(link.program).filter(|_| native)?;
     (name == "sink_nic").then_some(true)
-}
-
-/// A hook's name in pins.
-pub fn role(hook: SinkHook) -> &'static str {
-    match hook {
-        SinkHook::Xdp => "sink",
-        SinkHook::Tc => "sink-tc",
-    }
-}
-
-fn other_role(hook: SinkHook) -> &'static str {
-    match hook {
-        SinkHook::Xdp => role(SinkHook::Tc),
-        SinkHook::Tc => role(SinkHook::Xdp),
-    }
-}
-
-/// The hook behind a name in pins, if it is a sink's.
-pub fn hook_of(name: &str) -> Option<SinkHook> {
-    [SinkHook::Xdp, SinkHook::Tc]
-        .into_iter()
-        .find(|hook| role(*hook) == name)
 }

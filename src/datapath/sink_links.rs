@@ -7,10 +7,32 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, remove_link};
+use super::map_names::{HOST_SETTINGS, SINK_MAPS, SINK_SETTINGS};
 use super::pins::Pins;
-use super::sink::{MAPS, SETTINGS_MAP, hook_of};
-use super::{handover, shared_settings, source_links};
+use super::{handover, source_links};
 use crate::config::SinkHook;
+
+/// A hook's name in pins.
+pub fn role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => "sink",
+        SinkHook::Tc => "sink-tc",
+    }
+}
+
+pub(super) fn other_role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => role(SinkHook::Tc),
+        SinkHook::Tc => role(SinkHook::Xdp),
+    }
+}
+
+/// The hook behind a name in pins, if it is a sink's.
+pub fn hook_of(name: &str) -> Option<SinkHook> {
+    [SinkHook::Xdp, SinkHook::Tc]
+        .into_iter()
+        .find(|hook| role(*hook) == name)
+}
 
 /// The sink's links: hook, interface, and its index, 0 if the program is not attached any more.
 pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
@@ -41,7 +63,7 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
 
 /// Whether lease questions go unanswered, so that sources stop tagging.
 pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
-    let Some(path) = handover::find(pins, SETTINGS_MAP)? else {
+    let Some(path) = handover::find(pins, SINK_SETTINGS)? else {
         return Ok(());
     };
     // Another version's settings are of another length, with the flags at the same place.
@@ -63,9 +85,9 @@ pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
 
 /// Once no sink of another version is attached: its counts go on, its pins go.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    handover::take_over(pins, &MAPS)?;
+    handover::take_over(pins, &SINK_MAPS)?;
     if !source_links::is_loaded_by_others(pins)? {
-        handover::take_over(pins, &[shared_settings::MAP])?;
+        handover::take_over(pins, &[HOST_SETTINGS])?;
     }
     Ok(())
 }
@@ -89,10 +111,10 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         }
     }
     if !left {
-        pins.remove_maps(&MAPS)?;
+        pins.remove_maps(&SINK_MAPS)?;
         handover::forget_if_unused(pins)?;
         if !source_links::is_loaded(pins) {
-            pins.remove_maps(&[shared_settings::MAP])?;
+            pins.remove_maps(&[HOST_SETTINGS])?;
         }
     }
     Ok(detached)

@@ -4,47 +4,50 @@ use std::io;
 
 use super::abi::{source_info, source_key};
 use super::links::{Link, remove_link};
+use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
-use super::source::{INFO_MAP, MAPS, clsact_filter, hook_of, leave_behind, name_bytes, role};
-use super::source_settings::dev_of;
-use super::{clsact, handover, peer, shared_settings, stage};
+use super::source::{clsact_filter, hook_of, leave_behind, role};
+use super::source_settings::{dev_of, name_bytes};
+use super::{clsact, handover, peer, stage};
 use crate::config::SourceHook;
 use crate::os::netdev;
 
 /// True if a source is or was set up on this host.
 pub fn is_loaded(pins: &Pins) -> bool {
-    pins.map(INFO_MAP).exists()
+    pins.map(SOURCE_INFO).exists()
 }
 
 /// What tells one set of a source's maps from the next, while there is one: with the last attachment they go.
 pub fn instance(pins: &Pins) -> io::Result<Option<u32>> {
-    let info = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))?;
+    let info = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))?;
     info.map(|info| info.id()).transpose()
 }
 
 /// True if a source of another version is or was set up on this host.
 pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
     let folders = pins.other_versions()?;
-    Ok(folders.iter().any(|folder| folder.join(INFO_MAP).exists()))
+    Ok(folders
+        .iter()
+        .any(|folder| folder.join(SOURCE_INFO).exists()))
 }
 
 /// Once no source of another version is attached: its counts go on, its pins go.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    handover::take_over(pins, &MAPS)?;
+    handover::take_over(pins, &SOURCE_MAPS)?;
     let sinks = pins.other_versions()?;
     if !sinks
         .iter()
-        .any(|folder| folder.join(super::sink::SETTINGS_MAP).exists())
+        .any(|folder| folder.join(SINK_SETTINGS).exists())
     {
-        handover::take_over(pins, &[shared_settings::MAP])?;
+        handover::take_over(pins, &[HOST_SETTINGS])?;
     }
     Ok(())
 }
 
 /// What is attached: interface index and name, hook, settings. Interfaces that are gone are left out.
 pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
+    let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -92,7 +95,7 @@ pub struct SourceAttachment {
 /// All attachments that nobody ended by a command.
 pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let mut found = Vec::new();
-    let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
+    let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(found);
     };
     for key in map.keys() {
@@ -133,7 +136,7 @@ pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()
     }
     let mut info = seen.info;
     info.dev = name_bytes(name);
-    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         map.set(&seen.key, &info)?;
     }
     Ok(())
@@ -141,7 +144,7 @@ pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()
 
 /// Forgets an attachment whose interface is gone for good.
 pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
-    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         map.remove(key)?;
     }
     Ok(())
@@ -149,7 +152,7 @@ pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
 
 /// The attachments of another version of hostint, which runs here still.
 pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let entries = handover::entries::<source_key, source_info>(pins, INFO_MAP)?;
+    let entries = handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?;
     Ok(entries
         .into_iter()
         .filter_map(|(key, info)| Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info)))
@@ -166,7 +169,7 @@ pub fn clean_up() -> io::Result<()> {
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
-    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         let mut before = Vec::new();
         for key in info.keys() {
             // Of interfaces that are gone, too.
@@ -219,10 +222,10 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         .any(|(name, _)| name.starts_with("source"))
         || !attachments(pins)?.is_empty();
     if !left && (devs.is_empty() || !detached.is_empty()) {
-        pins.remove_maps(&MAPS)?;
+        pins.remove_maps(&SOURCE_MAPS)?;
         handover::forget_if_unused(pins)?;
-        if !pins.map(super::sink::SETTINGS_MAP).exists() {
-            pins.remove_maps(&[shared_settings::MAP])?;
+        if !pins.map(SINK_SETTINGS).exists() {
+            pins.remove_maps(&[HOST_SETTINGS])?;
         }
     }
     Ok(detached)

@@ -1,9 +1,11 @@
 //! The source's settings as the kernel half has them.
 
-use super::abi::{encapsulation, gpe_constant, int_constant, source_info, superpackets};
-use super::events::encapsulation_of;
 use std::time::Duration;
 
+use super::abi::{
+    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, source_info, superpackets,
+};
+use super::events::encapsulation_of;
 use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Span, Superpackets};
 use crate::model::{Encapsulation, Encapsulations, Marks};
 
@@ -37,6 +39,23 @@ pub fn superpackets_of(info: &source_info) -> Superpackets {
     }
 }
 
+/// The settings of an attachment as far as the user's configuration says them.
+pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
+    source_info {
+        encapsulation: encapsulation_number(config.encapsulation),
+        mtu: config.mtu.unwrap_or_default(),
+        extension_port: config.extension_port.to_be(),
+        tos_value: config.mark.tos_value(),
+        tos_mask: config.mark.tos_mask(),
+        idle_timeout_ns: config.idle_flow_timeout.as_ns(),
+        superpackets: superpackets_number(config.superpackets),
+        compat: config.compat.is_some().into(),
+        mss_clamp: config.mss_clamp.into(),
+        dev: name_bytes(dev),
+        ..source_info::default()
+    }
+}
+
 /// The settings that an attachment was made with, to make it again.
 pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
     let dscp = |tos: u8| tos >> 2;
@@ -55,6 +74,14 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         no_tcx: info.clsact != 0,
         lease_key: None,
     }
+}
+
+/// An interface's name as settings keep it.
+pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
+    let mut bytes = [0; DEV_NAME_SIZE];
+    let len = dev.len().min(DEV_NAME_SIZE - 1);
+    bytes[..len].copy_from_slice(&dev.as_bytes()[..len]);
+    bytes
 }
 
 /// The interface that an attachment was made to, by the name it had.

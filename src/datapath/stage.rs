@@ -15,7 +15,7 @@ use crate::os::{ethtool, netdev, rtnetlink};
 /// The role's name in pins.
 pub const ROLE: &str = "source-stage";
 
-/// ClsactFilter handle on clsact, where the kernel has no tcx.
+/// Filter handle on clsact, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
 /// No segment is too long for the pair: the limit is that of the interface behind it, which may change.
@@ -76,21 +76,17 @@ impl StagePair {
         program: &OwnedFd,
         no_tcx: bool,
     ) -> io::Result<()> {
-        let linked = if no_tcx {
-            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
-        } else {
-            let path = pins.link(ROLE, dev);
-            Link::attach(&path, program.as_fd(), self.back, &[Hook::TcxIngress])
-        };
-        match linked {
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => ClsactFilter {
-                ifindex: self.back,
-                ingress: true,
-                handle: CLSACT_HANDLE,
-            }
-            .attach(program.as_fd()),
-            result => result,
+        let path = pins.link(ROLE, dev);
+        let program = program.as_fd();
+        if !no_tcx && Link::attach_tcx(&path, program, self.back, Hook::TcxIngress)? {
+            return Ok(());
         }
+        let filter = ClsactFilter {
+            ifindex: self.back,
+            ingress: true,
+            handle: CLSACT_HANDLE,
+        };
+        filter.attach(program)
     }
 
     /// From now on packets may be in it.

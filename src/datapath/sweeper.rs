@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
+use super::map_names::SOURCE_FLOWS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::run::run_on;
 use super::sink::Sink;
-use super::source::FLOWS_MAP;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
 use super::walker::{WalkPrograms, WalkQuery, Walker};
@@ -213,7 +213,7 @@ impl SourceSweeper {
             end: true,
             ..SweepStep::default()
         };
-        let Some(flows) = Map::open(&pins.map(FLOWS_MAP))? else {
+        let Some(flows) = Map::open(&pins.map(SOURCE_FLOWS))? else {
             self.table = None;
             return Ok(nothing);
         };

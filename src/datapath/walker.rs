@@ -1,4 +1,4 @@
-//! WalkPrograms over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
+//! Walks over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -8,7 +8,7 @@ use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::abi::{flow_key, source_flow};
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
-use crate::datapath::{peer, source, source_links};
+use crate::datapath::{map_names, peer, source_links};
 use crate::model::{NodeId, Place};
 use crate::os::log;
 
@@ -24,7 +24,8 @@ pub fn refuse(pins: &Pins, setup: &SourceSetup, file: Option<&File>) -> Result<(
             None => why.into(),
         });
     };
-    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP)).map_err(advise)?;
+    let flows =
+        Map::<flow_key, source_flow>::open(&pins.map(map_names::SOURCE_FLOWS)).map_err(advise)?;
     if let (Some(wanted), Some(flows)) = (setup.source.max_flows, flows)
         && wanted != flows.capacity()
     {

@@ -19,7 +19,7 @@ use crate::datapath::shared_settings::{SharedSettings, clock_state};
 use crate::datapath::source_links;
 use crate::datapath::source_settings::superpackets_of;
 use crate::datapath::watch::Watchlist;
-use crate::datapath::{peer, sink, source};
+use crate::datapath::{map_names, sink, sink_links};
 use crate::model::{
     Attachment, BucketEdge, ClockStatus, CounterStatus, DaemonCounter, Dest, DestStatus,
     Encapsulation, HostStatus, NodeId, Prefix, STATUS_SCHEMA, SinkSettings, SinkStatus,
@@ -108,9 +108,9 @@ fn read_sink(
     visit: impl FnMut(&flow_key, &sink_flow),
 ) -> Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
-        Map::<u32, sink_settings>::open(&pins.map(sink::SETTINGS_MAP))?,
-        Map::<flow_key, sink_flow>::open(&pins.map(sink::FLOWS_MAP))?,
-        Map::<u32, u64>::open(&pins.map(sink::DAEMON_MAP))?,
+        Map::<u32, sink_settings>::open(&pins.map(map_names::SINK_SETTINGS))?,
+        Map::<flow_key, sink_flow>::open(&pins.map(map_names::SINK_FLOWS))?,
+        Map::<u32, u64>::open(&pins.map(map_names::DAEMON_COUNTERS))?,
     ) else {
         return Ok(None);
     };
@@ -129,7 +129,7 @@ fn read_sink(
         attachments: sink_attachments(pins)?,
         daemon_pid,
         settings: sink_status_settings(pins, &settings, &host)?,
-        counters: read_counters(pins, sink::COUNTERS_MAP, counters::SINK)?,
+        counters: read_counters(pins, map_names::SINK_COUNTERS, counters::SINK)?,
         daemon: counters::DAEMON
             .iter()
             .map(|meaning| {
@@ -152,7 +152,7 @@ fn read_sink(
 pub fn sink_attachments(pins: &Pins) -> Result<Vec<Attachment>> {
     let mut found = Vec::new();
     for (role, dev) in pins.links()? {
-        let Some(hook) = sink::hook_of(&role) else {
+        let Some(hook) = sink_links::hook_of(&role) else {
             continue;
         };
         let Some(link) = Link::open(&pins.link(&role, &dev))? else {
@@ -246,7 +246,7 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
     if !source_links::is_loaded(pins) {
         return Ok(None);
     }
-    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(map_names::SOURCE_FLOWS))?;
     let mut flows_total = 0;
     if let Some(flows) = &flows {
         flows.for_each(|_, _| flows_total += 1)?;
@@ -284,8 +284,12 @@ fn read_source(pins: &Pins) -> Result<Option<SourceStatus>> {
         })
         .collect();
     let peers = read_peers(pins)?;
-    let mut counters = read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?;
-    counters.extend(read_counters(pins, peer::COUNTERS_MAP, counters::PEER)?);
+    let mut counters = read_counters(pins, map_names::SOURCE_COUNTERS, counters::SOURCE)?;
+    counters.extend(read_counters(
+        pins,
+        map_names::PEER_COUNTERS,
+        counters::PEER,
+    )?);
     Ok(Some(SourceStatus {
         attachments,
         rules_total: rules.len(),

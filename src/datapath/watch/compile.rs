@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
 use super::classes::{RuleClasses, TESTS, prefixes};
-use super::places::PlaceTable;
+use super::places::{PlaceTable, WatchPlace};
 use crate::model::{Prefix, WatchAction, WatchRule};
 
 /// Rules that leave too many ways to go through them: so many steps of work at most.
@@ -26,15 +26,6 @@ pub enum TooComplex {
          priority, or give single destinations the higher priority)"
     )]
     Ways,
-}
-
-/// An entry of the table of addresses.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct WatchPlace {
-    pub prefix: Prefix,
-    /// Of a destination: the node to go on from. Of a source: its class.
-    pub number: u32,
-    pub flags: u32,
 }
 
 /// A watchlist as the kernel half walks through it.

@@ -9,25 +9,14 @@ use super::super::abi::{
 };
 use super::super::events::address_words;
 use super::super::handover;
+use super::super::map_names::{
+    WATCH_CLASSES, WATCH_EDGES, WATCH_NODES, WATCH_PLACES4, WATCH_PLACES6, WATCH_STATE, WATCH_TEXTS,
+};
 use super::super::maps::Map;
 use super::super::pins::Pins;
 use super::compile::{CompiledWatchlist, compile};
 use crate::model::WatchRule;
 use crate::os::netdev;
-
-/// The names of its pinned maps.
-pub const MAPS: [&str; 7] = [
-    STATE_MAP,
-    "watch_places4",
-    "watch_places6",
-    "watch_nodes",
-    "watch_edges",
-    "watch_classes",
-    TEXTS_MAP,
-];
-
-const STATE_MAP: &str = "watch_state";
-const TEXTS_MAP: &str = "watch_texts";
 
 /// The rules, and what packets are judged by. One process at a time changes it.
 pub struct Watchlist {
@@ -69,16 +58,14 @@ fn too_long(text: &[u8]) -> io::Error {
 impl Watchlist {
     /// The list pinned on this host, if a source was set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        let [state, places4, places6, nodes, edges, classes, texts] =
-            MAPS.map(|name| pins.map(name));
         let found = (
-            Map::open(&state)?,
-            Map::open(&places4)?,
-            Map::open(&places6)?,
-            Map::open(&nodes)?,
-            Map::open(&edges)?,
-            Map::open(&classes)?,
-            Map::open(&texts)?,
+            Map::open(&pins.map(WATCH_STATE))?,
+            Map::open(&pins.map(WATCH_PLACES4))?,
+            Map::open(&pins.map(WATCH_PLACES6))?,
+            Map::open(&pins.map(WATCH_NODES))?,
+            Map::open(&pins.map(WATCH_EDGES))?,
+            Map::open(&pins.map(WATCH_CLASSES))?,
+            Map::open(&pins.map(WATCH_TEXTS))?,
         );
         let (
             Some(state),
@@ -235,11 +222,11 @@ impl Watchlist {
 
 /// Rules of another version that runs here go on in this one, whose list was just made.
 pub fn adopt(pins: &Pins) -> io::Result<()> {
-    let states = handover::entries::<u32, watch_state>(pins, STATE_MAP)?;
+    let states = handover::entries::<u32, watch_state>(pins, WATCH_STATE)?;
     let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {
         return Ok(());
     };
-    let mut pieces = handover::entries::<u32, watch_text>(pins, TEXTS_MAP)?;
+    let mut pieces = handover::entries::<u32, watch_text>(pins, WATCH_TEXTS)?;
     pieces.retain(|(key, _)| key >> 16 == state.generation & 1);
     pieces.sort_by_key(|(key, _)| *key);
     let rules = read_text(pieces.into_iter().map(|(_, piece)| piece))?;

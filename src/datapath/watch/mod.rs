@@ -5,5 +5,6 @@ mod compile;
 mod list;
 mod places;
 
-pub use compile::{CompiledWatchlist, TooComplex, WatchPlace, compile};
-pub use list::{MAPS, Watchlist, adopt};
+pub use compile::{CompiledWatchlist, TooComplex, compile};
+pub use list::{Watchlist, adopt};
+pub use places::WatchPlace;

@@ -5,8 +5,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::abi::{watch_flag, watch_probe, watch_search};
 use super::super::events::address_words;
-use super::compile::WatchPlace;
 use crate::model::Prefix;
+
+/// An entry of the table of addresses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct WatchPlace {
+    pub prefix: Prefix,
+    /// Of a destination: the node to go on from. Of a source: its class.
+    pub number: u32,
+    pub flags: u32,
+}
 
 /// The prefixes of one role and IP version.
 #[derive(Clone, Debug, Default)]
