@@ -9,6 +9,11 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
 
+/// Entries of a hash map that one system call reads.
+const BATCH: usize = 1024;
+/// A hash bucket with more entries than this is not read.
+const LARGEST_BATCH: usize = 1 << 20;
+
 /// A map that exchanges `K` for `V`.
 pub struct Map<K, V> {
     handle: MapHandle,
@@ -145,9 +150,15 @@ impl<K: Abi, V: Abi> Map<K, V> {
         self.handle.keys().filter_map(|bytes| read_from(&bytes))
     }
 
-    /// Calls `visit` for each entry of a hash map, a thousand a system call.
+    /// Calls `visit` for each entry of a hash map.
     pub fn for_each(&self, visit: impl FnMut(K, V)) -> io::Result<()> {
-        read_batches(self.handle.as_fd().as_raw_fd(), 1024, visit)
+        self.for_each_in_batches(BATCH, visit)
+    }
+
+    /// The same, with at least `batch` entries for each system call. An entry that another process adds or removes
+    /// meanwhile may be visited or not.
+    pub fn for_each_in_batches(&self, batch: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
+        read_batches(self.handle.as_fd().as_raw_fd(), batch, visit)
     }
 
     /// Removes all entries of a hash map whose keys fit.
@@ -198,7 +209,7 @@ impl<V: Abi> Map<u32, V> {
     }
 }
 
-/// Reads a whole hash map. Entries that come or go meanwhile may be missed or seen.
+/// Reads a whole hash map.
 fn read_batches<K: Abi, V: Abi>(
     fd: i32,
     batch: usize,
@@ -206,11 +217,11 @@ fn read_batches<K: Abi, V: Abi>(
 ) -> io::Result<()> {
     let mut keys = vec![K::default(); batch];
     let mut values = vec![V::default(); batch];
-    // A place in the map, opaque, never larger than a key or 8 bytes.
+    // Where the next batch begins: opaque, never larger than a key or 8 bytes.
     let mut place = [0u8; 64];
     let mut first = true;
     loop {
-        let mut count = batch as u32;
+        let mut count = keys.len() as u32;
         let from = if first {
             std::ptr::null_mut()
         } else {
@@ -232,9 +243,12 @@ fn read_batches<K: Abi, V: Abi>(
         let done = match -result {
             0 => false,
             nix::libc::ENOENT => true,
-            // A hash bucket has more entries than the batch.
-            nix::libc::ENOSPC if batch < 1 << 20 => {
-                return read_batches(fd, batch * 2, visit);
+            // The next hash bucket holds more entries than a batch. The kernel read none of them, so that a larger
+            // batch goes on from the same place.
+            nix::libc::ENOSPC if keys.len() < LARGEST_BATCH => {
+                keys.resize(keys.len() * 2, K::default());
+                values.resize(values.len() * 2, V::default());
+                continue;
             }
             code => return Err(io::Error::from_raw_os_error(code)),
         };
