@@ -1,4 +1,4 @@
-//! The kernel half's counters by name, and the daemon's own.
+//! The counters of the kernel half and of the daemon: their names, their meaning and their sums.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub struct Count {
     pub bytes: u64,
 }
 
-/// A counter's name in JSON, and what it counts in words.
+/// A counter's name in JSON, and its meaning in words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CounterMeaning {
     pub index: u32,
@@ -28,7 +28,7 @@ macro_rules! meanings {
     };
 }
 
-/// What the sink counts.
+/// The sink's counters.
 pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STRIPPED "stripped" "INT removed, packet handed on as it was sent",
     COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
@@ -67,7 +67,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
 };
 
-/// What the source counts.
+/// The source's counters.
 pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_TAGGED "tagged" "INT added",
     COUNT_SOURCE_UNWATCHED "unwatched" "no rule of the watchlist is about them",
@@ -96,7 +96,7 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but only some flows or packets are; segments",
 };
 
-/// What the source's peer program counts.
+/// The counters of the source's peer program.
 pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections begun, whose MSS leaves room for INT now",
     COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, made to suit the original",
@@ -105,7 +105,7 @@ pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_CANNOT_WRITE "peer_cannot_write" "kernel refused to let an answer be changed: passed untouched",
 };
 
-/// What the daemon counts.
+/// The daemon's counters.
 pub const DAEMON: &[CounterMeaning] = meanings! { daemon_counter:
     DAEMON_EVENTS_READ "events_read" "events read from the ring",
     DAEMON_EVENTS_MALFORMED "events_malformed" "events that make no report",
@@ -141,8 +141,8 @@ fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
     Ok(sum)
 }
 
-/// All counters of a role, in the order of `meanings`, with what former versions counted. None if there is no
-/// such map.
+/// Returns all counters of a role in the order of `meanings`, with the counts of former versions added, or none if
+/// there is no such map.
 pub fn read_all(
     pins: &Pins,
     name: &str,

@@ -1,4 +1,4 @@
-//! The source's leases as the kernel half sees them.
+//! The source's leases, in the map that the kernel half reads.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -13,16 +13,16 @@ use crate::model::{
     NodeId,
 };
 
-/// All leases, live in the kernel.
+/// The kernel's map of leases.
 pub struct Leases(Map<address_pair, source_lease>);
 
-/// A lease, and who wants it.
+/// A lease, and the reason why it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeaseEntry {
     pub lease: Lease,
     /// The user named the destination.
     pub named: bool,
-    /// When a packet last asked for it (monotonic), 0: none did.
+    /// When a packet last asked for it (monotonic); 0 if none did.
     pub wanted_ns: u64,
 }
 
@@ -136,7 +136,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
 }
 
 impl Leases {
-    /// The leases of this host, if a source was set up.
+    /// Opens the leases of this host. Returns `None` if no source is set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
         Ok(Map::open(&pins.map(SOURCE_LEASES))?.map(Self))
     }
@@ -149,7 +149,7 @@ impl Leases {
         self.0.fd()
     }
 
-    /// The kernel's number for the map.
+    /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
         self.0.id()
     }
@@ -172,7 +172,7 @@ impl Leases {
         self.0.remove(&key_of(pair))
     }
 
-    /// A lease is to be kept although no packet asked for it yet.
+    /// Marks a lease as named by the user: it is kept although no packet asked for it yet.
     pub fn name(&self, pair: &AddressPair) -> io::Result<()> {
         let mut entry = self.get(pair)?.unwrap_or(LeaseEntry {
             lease: Lease::default(),

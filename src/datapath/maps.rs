@@ -14,7 +14,7 @@ const BATCH: usize = 1024;
 /// A hash bucket with more entries than this is not read.
 const LARGEST_BATCH: usize = 1 << 20;
 
-/// A map that exchanges `K` for `V`.
+/// A kernel map from `K` to `V`.
 pub struct Map<K, V> {
     handle: MapHandle,
     types: PhantomData<(K, V)>,
@@ -35,10 +35,10 @@ fn err_kind(err: &libbpf_rs::Error) -> io::ErrorKind {
 }
 
 impl<K: Abi, V: Abi> Map<K, V> {
-    /// A loaded or pinned map.
+    /// Wraps a loaded or pinned map.
     ///
     /// # Errors
-    /// If its key or value has another size: it was made by another version.
+    /// Key or value have another size: another version made the map.
     pub fn new(handle: MapHandle) -> io::Result<Self> {
         if handle.key_size() as usize != size_of::<K>()
             || handle.value_size() as usize != size_of::<V>()
@@ -57,12 +57,12 @@ impl<K: Abi, V: Abi> Map<K, V> {
         })
     }
 
-    /// The map of a program that was just loaded.
+    /// Wraps the map of a program that was just loaded.
     pub fn of(map: &MapMut<'_>) -> io::Result<Self> {
         Self::new(MapHandle::try_from(map).map_err(io_error)?)
     }
 
-    /// The map pinned at a path; `None` if there is none.
+    /// Opens the map pinned at a path. Returns `None` if there is none.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         if !path.exists() {
             return Ok(None);
@@ -71,7 +71,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Self::new(handle).map(Some)
     }
 
-    /// The map pinned at a path. Where there is none, one that no program uses is made, named like the path's end.
+    /// Opens the map pinned at a path. If there is none, makes one that no program uses, under the path's last name.
     pub fn open_or_create(path: &Path, kind: MapType, capacity: u32) -> io::Result<Self> {
         if let Some(map) = Self::open(path)? {
             return Ok(map);
@@ -93,12 +93,12 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Self::new(map)
     }
 
-    /// The most entries it can hold.
+    /// Returns the most entries that the map can hold.
     pub fn capacity(&self) -> u32 {
         self.handle.max_entries()
     }
 
-    /// The kernel's number for it.
+    /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
         Ok(self.handle.info().map_err(io_error)?.info.id)
     }
@@ -107,7 +107,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         self.handle.as_fd()
     }
 
-    /// A key's value.
+    /// Returns a key's value.
     pub fn get(&self, key: &K) -> io::Result<Option<V>> {
         let bytes = self
             .handle
@@ -116,7 +116,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Ok(bytes.as_deref().and_then(read_from))
     }
 
-    /// A key's value on each CPU.
+    /// Returns a key's value on each CPU.
     pub fn get_per_cpu(&self, key: &K) -> io::Result<Vec<V>> {
         let values = self
             .handle
@@ -136,7 +136,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
             .map_err(io_error)
     }
 
-    /// Removes a key; false if it was not there.
+    /// Removes a key. Returns false if it was not there.
     pub fn remove(&self, key: &K) -> io::Result<bool> {
         match self.handle.delete(bytes_of(key)) {
             Ok(()) => Ok(true),
@@ -145,7 +145,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         }
     }
 
-    /// All keys, one system call for each: for small maps of any type.
+    /// Iterates over all keys by one system call each, which suits small maps of any type.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
         self.handle.keys().filter_map(|bytes| read_from(&bytes))
     }
@@ -161,7 +161,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         read_batches(self.handle.as_fd().as_raw_fd(), batch, visit)
     }
 
-    /// Removes all entries of a hash map whose keys fit.
+    /// Removes all entries of a hash map whose keys match.
     pub fn remove_where(&self, fits: impl Fn(&K) -> bool) -> io::Result<()> {
         let mut found = Vec::new();
         self.for_each(|key, _| {
@@ -175,14 +175,14 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Ok(())
     }
 
-    /// A second handle of the same map.
+    /// Returns a second handle of the same map.
     pub fn share(&self) -> io::Result<Self> {
         Self::new(MapHandle::try_from(&self.handle).map_err(io_error)?)
     }
 }
 
 impl<V: Abi> Map<u32, V> {
-    /// Sets the values of an array from an index on, all in one system call where the kernel can.
+    /// Sets consecutive values of an array, beginning at `first`, by one system call where the kernel can do that.
     pub fn set_from(&self, first: u32, values: &[V]) -> io::Result<()> {
         let mut count = values.len() as u32;
         if count == 0 {

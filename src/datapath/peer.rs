@@ -1,4 +1,5 @@
-//! The program at the ingress of a source's interface: what comes back suits a stack that does not know of INT.
+//! The program at the ingress of a source's interface: it changes answers so that they suit a network stack that does
+//! not know of INT.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -22,16 +23,16 @@ use crate::os::netdev;
 /// The role's name in pins.
 pub const ROLE: &str = "source-peer";
 
-/// Filter handle on clsact: not that of a source at the same ingress.
+/// The handle of this program's clsact filter, which differs from that of a source at the same ingress.
 const CLSACT_HANDLE: u32 = 2;
 
-/// What is fixed at load.
+/// The settings that are fixed when the program is loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerSettings {
-    /// Bytes that INT adds to a packet, at most.
+    /// The most bytes that INT adds to a packet.
     pub room_ipv4: u32,
     pub room_ipv6: u32,
-    /// Longest IP packet with INT, if it is not the interface's MTU.
+    /// The longest IP packet with INT, if it is not the interface's MTU.
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
     pub tos_mask: u8,
@@ -52,7 +53,7 @@ fn filter_on(ifindex: u32) -> ClsactFilter {
 }
 
 impl PeerProgram {
-    /// Loads the program with these constants onto the maps that are pinned, or pins new ones.
+    /// Loads the program with these settings onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, dev: &str, settings: &PeerSettings) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
@@ -69,7 +70,7 @@ impl PeerProgram {
             constants.tos_mask = settings.tos_mask;
             constants.extension_port = settings.extension_port.to_be();
         }
-        // That of the source, which is there already.
+        // The source's flow table is there already.
         if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))? {
             open.maps
                 .source_flows
@@ -83,7 +84,7 @@ impl PeerProgram {
         })
     }
 
-    /// Attaches to an interface, or takes over what is attached there, in place.
+    /// Attaches to an interface, or replaces the program that is attached there.
     pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
         let path = pins.link(ROLE, dev);
@@ -107,8 +108,8 @@ pub fn is_attached(pins: &Pins, dev: &str, ifindex: u32, clsact: bool) -> io::Re
         .is_some_and(|link| link.state().is_ok_and(|at| at.ifindex == ifindex)))
 }
 
-/// Detaches the peer program from these interfaces, all that have one if none is named. Before the source, which
-/// knows the interfaces that have filters.
+/// Detaches the peer program from these interfaces, or from all if none is named. The source must still be attached:
+/// its settings name the interfaces that may have filters.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     for (role, dev) in pins.links()? {

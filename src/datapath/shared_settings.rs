@@ -1,4 +1,4 @@
-//! What source and sink of a host share: node id, clock, ports whose traffic is never tagged.
+//! The settings that a host's source and sink share: node id, clock, lease key, ports whose traffic is never tagged.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use super::probe::Features;
 use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
 use crate::os::{clock, netns};
 
-// Settings are refused before they get here.
+// The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
 
-/// The clock that stamps packets, as the settings name it.
+/// Returns the clock that stamps packets according to the settings.
 pub fn clock_state(settings: &host_settings) -> ClockState {
     ClockState {
         source: match clock_source(settings.clock_source) {
@@ -32,12 +32,12 @@ pub struct SharedSettings {
 }
 
 impl SharedSettings {
-    /// Of programs that were just loaded.
+    /// Wraps the map of programs that were just loaded.
     pub fn new(map: Map<u32, host_settings>, features: Features) -> Self {
         Self { map, features }
     }
 
-    /// The settings pinned on this host, if there are any.
+    /// Returns the settings pinned on this host, if there are any.
     pub fn read_pinned(pins: &Pins) -> io::Result<Option<host_settings>> {
         match Map::<u32, host_settings>::open(&pins.map(HOST_SETTINGS))? {
             Some(map) => map.get(&0),
@@ -51,7 +51,7 @@ impl SharedSettings {
         self.map.set(&0, &settings)
     }
 
-    /// Takes the offset between the clock that the programs read and the time since the Unix epoch anew.
+    /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
     pub fn refresh_clock(&self) -> io::Result<ClockState> {
         let discipline = clock::discipline()?;
         let (offset, source) = if self.features.tai_clock {
@@ -72,12 +72,12 @@ impl SharedSettings {
         Ok(state)
     }
 
-    /// Names this host.
+    /// Sets this host's node id.
     pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
         self.change(|settings| settings.node_id = node.0)
     }
 
-    /// Sets the key of lease messages, and what tells this host from others.
+    /// Sets the key of lease messages, and the number that tells this host from others.
     pub fn set_lease_key(&self, key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
         self.change(|settings| put_lease_key(settings, key, instance))
@@ -89,7 +89,7 @@ impl SharedSettings {
         self.change(|settings| put_report_ports(settings, ports))
     }
 
-    /// Sets all of it by one update of the map.
+    /// Sets node id, report ports and lease key by one update of the map.
     pub fn apply(&self, node: NodeId, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
         check_ports(ports)?;

@@ -1,4 +1,4 @@
-//! The sink's kernel half: loaded onto this host's maps, attached, set.
+//! The sink's kernel half: how it is loaded onto this host's maps, attached and given its settings.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -33,7 +33,7 @@ use super::sink_settings::settings_of;
 use crate::config::{SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
-/// Later than any packet: no flow was seen from its first packet on.
+/// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
 /// The loaded sink.
@@ -50,14 +50,14 @@ pub struct Sink {
     pub grants: Map<address_key, sink_grant>,
     pub collectors: CollectorTable,
     allow: Map<prefix_key, u32>,
-    /// The flow table was made with this load: flows in it were not seen from their first packet on.
+    /// The flow table was made by this load, so that flows in it were not seen from their first packet on.
     new_flows: bool,
     events: MapHandle,
     features: Features,
 }
 
 impl Sink {
-    /// Loads the programs onto the maps that are pinned, or pins new ones.
+    /// Loads the programs onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
@@ -95,7 +95,7 @@ impl Sink {
         })
     }
 
-    /// Makes these settings those of the programs, attached ones included.
+    /// Gives the programs these settings, attached ones included.
     pub fn apply(&self, config: &SinkConfig) -> io::Result<()> {
         let before = self.settings.get(&0)?.unwrap_or_default();
         let started_ns = if self.new_flows {
@@ -107,24 +107,24 @@ impl Sink {
         self.settings.set(&0, &settings_of(config, started_ns, 0))
     }
 
-    /// Changes the settings of a sink that runs.
+    /// Changes the settings of a running sink.
     ///
-    /// One update of the map changes all but the allowed prefixes: a packet that is looked at meanwhile sees each
-    /// field as it was or as it is. A prefix that is new is allowed before, one that is not allowed any more
-    /// before, too.
+    /// The prefixes are changed first: new ones are allowed, others removed. Then one update of the map changes all
+    /// else,
+    /// and a packet that is processed meanwhile sees each field either as it was or as it is.
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
         grants::allow(&self.allow, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
-        // A detach that is under way goes on.
+        // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
         let settings = settings_of(config, before.started_ns, closing);
         self.settings.set(&0, &settings)
     }
 
-    /// Whether the XDP hook of an interface is somebody else's.
+    /// Checks that the XDP hook of an interface is free or holds this host's sink.
     ///
     /// # Errors
-    /// Who it is, which only a process that may still ask for names can tell.
+    /// Another program holds the hook. The error names it if this process has the privilege to read names.
     pub fn check_free(pins: &Pins, dev: &str) -> io::Result<()> {
         let ifindex = netdev::index_of(dev)?;
         let ours = Link::open(&pins.link(role(SinkHook::Xdp), dev))?;
@@ -134,17 +134,17 @@ impl Sink {
         xdp_occupant(ifindex).map_or(Ok(()), Err)
     }
 
-    /// Attaches to an interface, or takes over what is attached there in place, and tells how.
+    /// Attaches to an interface, or replaces the program that is attached there. Returns the mode.
     pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
             SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
             SinkHook::Tc => self.attach_tc(pins, dev)?,
         };
-        // Where it is attached elsewhere too, both strip until here, and then one does.
+        // If the sink was attached at its other hook, both programs stripped until here.
         remove_link(&pins.link(other_role(config.hook), dev))?;
         if fresh || self.new_flows {
-            // Flows that are older than this were not seen from their first packet on.
+            // Flows that are older were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
             settings.started_ns = clock::realtime_ns();
             self.settings.set(&0, &settings)?;
@@ -173,7 +173,7 @@ impl Sink {
         {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is attached in the other XDP mode (try hostint sink --detach first)",
+                "the sink is attached in the other XDP mode (try hostint sink --detach first)",
             ));
         }
         if config.nic_timestamps {
@@ -181,7 +181,7 @@ impl Sink {
             match self.attach_bound(pins, &path, ifindex, native) {
                 Ok(()) => return Ok(SinkMode::XdpNic),
                 Err(why) => log::warning(format_args!(
-                    "{dev}: the kernel's clock stamps, not the network card's: {why}"
+                    "{dev}: the kernel stamps packets, not the network card: {why}"
                 )),
             }
         }
@@ -193,20 +193,21 @@ impl Sink {
         }
     }
 
-    /// The program that is told when packets came to the network card. It must not get anywhere else than to native
-    /// XDP of its own interface, which the kernel does not see to when it replaces another one.
+    /// Attaches the program that reads the network card's timestamps. It may only run in native XDP of its own
+    /// interface,
+    /// and the kernel does not check that when it replaces another program.
     fn attach_bound(&self, pins: &Pins, path: &Path, ifindex: u32, native: bool) -> io::Result<()> {
         if !native {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "its driver is asked in native XDP only",
+                "only native XDP can ask the driver for timestamps",
             ));
         }
         let program = bound_program::load(pins, ifindex, self.features)?;
         Link::attach(path, program.as_fd(), ifindex, &[Hook::XdpNative])
     }
 
-    /// Before all other programs: they see packets as they were sent.
+    /// Attaches before all other programs, so that they see packets as they were sent.
     fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<SinkMode> {
         let path = pins.link(role(SinkHook::Tc), dev);
         let ifindex = netdev::index_of(dev)?;
@@ -219,7 +220,7 @@ impl Sink {
         Ok(SinkMode::Tcx)
     }
 
-    /// The ring of events, each handed to `take`.
+    /// Opens the ring of events. Each event is handed to `take`.
     pub fn events<'a>(&'a self, mut take: impl FnMut(&[u8]) + 'a) -> io::Result<RingBuffer<'a>> {
         let mut builder = RingBufferBuilder::new();
         builder
@@ -231,23 +232,23 @@ impl Sink {
         builder.build().map_err(io::Error::other)
     }
 
-    /// Keeps a counter of the daemon where its end does not lose it.
+    /// Stores a counter of the daemon in a pinned map, where it outlives the daemon.
     pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
         self.daemon.set(&which.0, &value)
     }
 }
 
-/// How the program came to its hook.
+/// The way in which a sink is attached.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SinkMode {
     XdpNative,
-    /// The same, by the program that is told when packets came to the network card.
+    /// In native XDP, by the program that reads the network card's timestamps.
     XdpNic,
     XdpGeneric,
     Tcx,
 }
 
-/// Whether a veth with a sink in native XDP merges received packets; `None` for others.
+/// True if a veth with a sink in native XDP merges received packets; `None` for other interfaces.
 pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
     let dev = netdev::name_of(ifindex)?;
     let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(RunningXdpMode::Native);
@@ -257,7 +258,8 @@ pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
     ethtool::feature(&dev, ethtool::GRO).ok()
 }
 
-/// `true` if a sink's program asks the network card when packets came, and we may know.
+/// Returns `Some(true)` if a sink's program reads the network card's timestamps, and this process has the privilege to
+/// know.
 pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
     let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(RunningXdpMode::Native);
     let name = program_name(link.program).filter(|_| native)?;

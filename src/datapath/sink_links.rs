@@ -1,4 +1,4 @@
-//! Where the sink is attached, or should be.
+//! The sink's links: the interfaces to which it is attached, and how it is detached from them.
 
 use std::io;
 use std::mem::offset_of;
@@ -12,7 +12,7 @@ use super::pins::Pins;
 use super::{handover, source_links};
 use crate::config::SinkHook;
 
-/// A hook's name in pins.
+/// Returns a hook's name in pins.
 pub fn role(hook: SinkHook) -> &'static str {
     match hook {
         SinkHook::Xdp => "sink",
@@ -27,14 +27,15 @@ pub(super) fn other_role(hook: SinkHook) -> &'static str {
     }
 }
 
-/// The hook behind a name in pins, if it is a sink's.
+/// Returns the hook that has this name in pins, if it is a sink's.
 pub fn hook_of(name: &str) -> Option<SinkHook> {
     [SinkHook::Xdp, SinkHook::Tc]
         .into_iter()
         .find(|hook| role(*hook) == name)
 }
 
-/// The sink's links: hook, interface, and its index, 0 if the program is not attached any more.
+/// Returns the hook and the interface of each of the sink's links, and the interface's index: 0 if the interface is
+/// gone.
 pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
     let mut found = Vec::new();
     for (name, dev) in pins.links()? {
@@ -47,10 +48,10 @@ pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
     Ok(found)
 }
 
-/// The interfaces to which a sink is attached.
+/// Returns the interfaces to which a sink is attached.
 pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
-    let links = links(pins)?.into_iter();
-    Ok(links
+    Ok(links(pins)?
+        .into_iter()
         .filter(|(_, _, ifindex)| *ifindex != 0)
         .map(|(hook, dev, _)| (dev, hook))
         .collect())
@@ -61,12 +62,12 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
     Ok(!attached_devs(pins)?.is_empty())
 }
 
-/// Whether lease questions go unanswered, so that sources stop tagging.
+/// Sets whether the sink leaves lease questions unanswered, so that sources stop tagging.
 pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
     let Some(path) = handover::find(pins, SINK_SETTINGS)? else {
         return Ok(());
     };
-    // Another version's settings are of another length, with the flags at the same place.
+    // Another version's settings have another length, but the same flags at the same place.
     let map = MapHandle::from_pinned_path(path).map_err(io::Error::other)?;
     let zero = 0u32.to_ne_bytes();
     let value = map.lookup(&zero, MapFlags::ANY).map_err(io::Error::other)?;
@@ -83,7 +84,8 @@ pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Once no sink of another version is attached: its counts go on, its pins go.
+/// Adds the counts of another version to this one's and removes its pins. No sink of that version may be attached any
+/// more.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
     handover::take_over(pins, &SINK_MAPS)?;
     if !source_links::is_loaded_by_others(pins)? {
@@ -92,8 +94,8 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
     Ok(())
 }
 
-/// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its
-/// maps go.
+/// Detaches the sink from these interfaces, or from all if none is named, and returns their names. With the last one
+/// the sink's maps are removed.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let mut detached = Vec::new();
     let mut left = false;

@@ -1,4 +1,4 @@
-//! The source's kernel half: a program of its own for each attachment, all on the same maps.
+//! The source's kernel half: each attachment has a program of its own, and all share the same maps.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -25,13 +25,13 @@ use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::os::{clock, netdev};
 
-/// Flows that the table holds unless the user says otherwise.
+/// The flow table's size unless the user says otherwise.
 const DEFAULT_FLOWS: u32 = 65_536;
 
-/// Filter handle on clsact, where the kernel has no tcx.
+/// The handle of the source's clsact filter, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
-/// A role's name in pins, and its number in the source_info map.
+/// Returns a hook's name in pins, and its number in the source_info map.
 pub fn role(hook: SourceHook) -> (&'static str, source_hook) {
     match hook {
         SourceHook::Tc => ("source-tc", source_hook::HOOK_TC_EGRESS),
@@ -40,7 +40,7 @@ pub fn role(hook: SourceHook) -> (&'static str, source_hook) {
     }
 }
 
-/// The hook behind a number in the source_info map.
+/// Returns the hook that has this number in the source_info map.
 pub fn hook_of(number: u32) -> Option<SourceHook> {
     [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
         .into_iter()
@@ -56,24 +56,24 @@ pub struct Source {
     pub info: Map<source_key, source_info>,
 }
 
-/// Where superpackets are segmented, and the program that tags what becomes of them.
+/// The interfaces that segment superpackets, and the program that tags the segments.
 struct Stage {
     pair: StagePair,
     tc: OwnedFd,
 }
 
-/// Which part of the way a program is for.
+/// A program's position relative to the staging pair.
 #[derive(Clone, Copy)]
 enum StagePosition<'a> {
+    /// There is no pair.
     Alone,
     Before(&'a StagePair),
-    /// What comes out of the pair goes on to this interface.
+    /// Packets go on to this interface.
     Behind(u32),
 }
 
 impl Source {
-    /// Loads programs with these constants, for this interface, onto the maps that are pinned, or pins new
-    /// ones.
+    /// Loads programs with this configuration for this interface, onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Self> {
         if config.superpackets != Superpackets::Stage {
             return Self::load_at(pins, dev, config, StagePosition::Alone);
@@ -150,7 +150,7 @@ impl Source {
         })
     }
 
-    /// Attaches to an interface, or takes over what is attached there, in place.
+    /// Attaches to an interface, or replaces the programs that are attached there.
     pub fn attach(&self, pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
         let (name, number) = role(config.hook);
@@ -257,7 +257,7 @@ fn flow_capacity(pins: &Pins, config: &SourceConfig) -> io::Result<u32> {
     Ok(flows.map_or(DEFAULT_FLOWS, |flows| flows.capacity()))
 }
 
-/// Undoes what an attachment changed beyond its program, as far as the one that follows it does not need it.
+/// Undoes the changes of an attachment to interfaces, unless the attachment that follows it needs them.
 pub(super) fn leave_behind(
     ifindex: u32,
     before: &source_info,

@@ -1,4 +1,4 @@
-//! Where the source is attached, or should be.
+//! The source's attachments: which there are, whether each is alive, and how they are removed.
 
 use std::io;
 
@@ -13,39 +13,40 @@ use super::{clsact, handover, peer, stage};
 use crate::config::SourceHook;
 use crate::os::netdev;
 
-/// True if a source is or was set up on this host.
+/// True if a source of this version is set up on this host, even if none of its programs is attached any more.
 pub fn is_loaded(pins: &Pins) -> bool {
     pins.map(SOURCE_INFO).exists()
 }
 
-/// What tells one set of a source's maps from the next, while there is one: with the last attachment they go.
+/// Returns a number that changes when the source's maps are removed and made anew, or `None` if there are none.
 pub fn instance(pins: &Pins) -> io::Result<Option<u32>> {
     let info = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))?;
     info.map(|info| info.id()).transpose()
 }
 
-/// True if a source of another version is or was set up on this host.
+/// The same of a source of another version.
 pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
-    let folders = pins.other_versions()?;
-    Ok(folders
+    Ok(pins
+        .other_versions()?
         .iter()
         .any(|folder| folder.join(SOURCE_INFO).exists()))
 }
 
-/// Once no source of another version is attached: its counts go on, its pins go.
+/// Adds the counts of another version to this one's and removes its pins. No source of that version may be attached
+/// any more.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
     handover::take_over(pins, &SOURCE_MAPS)?;
-    let sinks = pins.other_versions()?;
-    if !sinks
+    let other_sink = pins
+        .other_versions()?
         .iter()
-        .any(|folder| folder.join(SINK_SETTINGS).exists())
-    {
+        .any(|folder| folder.join(SINK_SETTINGS).exists());
+    if !other_sink {
         handover::take_over(pins, &[HOST_SETTINGS])?;
     }
     Ok(())
 }
 
-/// What is attached: interface index and name, hook, settings. Interfaces that are gone are left out.
+/// Returns the interface, the hook and the settings of each attachment. Interfaces that are gone are left out.
 pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
     let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(Vec::new());
@@ -70,29 +71,29 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_in
     Ok(found)
 }
 
-/// The shortest time after which a flow of any attachment is to be forgotten.
+/// Returns the shortest idle timeout of all attachments.
 pub fn idle_timeout_ns(pins: &Pins) -> io::Result<Option<u64>> {
-    let attached = attachments(pins)?;
-    Ok(attached
+    Ok(attachments(pins)?
         .iter()
         .map(|(_, _, info)| info.idle_timeout_ns)
         .min())
 }
 
-/// An attachment as it should be, and whether it is.
+/// An attachment that a command asked for.
 #[derive(Clone)]
 pub struct SourceAttachment {
     pub key: source_key,
     pub hook: SourceHook,
     pub info: source_info,
-    /// The interface's name when it was attached,
+    /// The interface's name when it was attached.
     pub dev: String,
-    /// and now, if it is there.
+    /// The interface's present name; `None` if the interface is gone.
     pub name: Option<String>,
+    /// The programs are attached.
     pub alive: bool,
 }
 
-/// All attachments that nobody ended by a command.
+/// Returns all attachments that no command has ended.
 pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let mut found = Vec::new();
     let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
@@ -105,7 +106,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
         let name = netdev::name_of(key.ifindex);
         let mut dev = dev_of(&info);
         if dev.is_empty() {
-            // Of a version that did not note it.
+            // A version that did not record the name attached it.
             dev = name.clone().unwrap_or_default();
         }
         let alive = name.is_some()
@@ -129,7 +130,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     Ok(found)
 }
 
-/// An attachment's interface has another name now.
+/// Records the new name of an attachment's interface.
 pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()> {
     for role in [role(seen.hook).0, peer::ROLE, stage::ROLE] {
         pins.rename_link(role, &seen.dev, name)?;
@@ -150,29 +151,32 @@ pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
     Ok(())
 }
 
-/// The attachments of another version of hostint, which runs here still.
+/// Returns the attachments of another version of hostint that still runs on this host.
 pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    let entries = handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?;
-    Ok(entries
-        .into_iter()
-        .filter_map(|(key, info)| Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info)))
-        .collect())
+    Ok(
+        handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?
+            .into_iter()
+            .filter_map(|(key, info)| {
+                Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info))
+            })
+            .collect(),
+    )
 }
 
-/// Removes what a crash left behind where no source is set up.
+/// Removes interfaces that a crash left behind where no source is set up.
 pub fn clean_up() -> io::Result<()> {
     stage::remove_orphans(&[])
 }
 
-/// Detaches the source from these interfaces, all if none is named, and returns which. With the last one its
-/// maps, the list of destinations included, go.
+/// Detaches the source from these interfaces, or from all if none is named, and returns their names. With the last
+/// attachment the source's maps are removed, and the watchlist with them.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
     if let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         let mut before = Vec::new();
         for key in info.keys() {
-            // Of interfaces that are gone, too.
+            // Attachments whose interface is gone are ended too.
             if netdev::name_of(key.ifindex).as_ref().is_none_or(wanted)
                 && let Some(settings) = info.get(&key)?
             {
@@ -209,8 +213,10 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         stage::remove_dead_links(pins)?;
     }
     if devs.is_empty() {
-        let used = attachments(pins)?;
-        let used: Vec<u32> = used.iter().map(|(_, _, at)| at.stage_ifindex).collect();
+        let used: Vec<u32> = attachments(pins)?
+            .iter()
+            .map(|(_, _, info)| info.stage_ifindex)
+            .collect();
         stage::remove_orphans(&used)?;
         stage::remove_dead_links(pins)?;
     }

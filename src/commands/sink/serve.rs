@@ -131,7 +131,7 @@ pub fn serve(
         let sweeper = &mut pipeline.borrow_mut().sweeper;
         sweeper.set_summaries(summary_plan(config));
         if let Some(metrics) = &metrics {
-            sweeper.tell(Arc::clone(&metrics.tally));
+            sweeper.set_tally(Arc::clone(&metrics.tally));
         }
     }
     let mut follower = Follower::start();

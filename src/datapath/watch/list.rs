@@ -1,4 +1,4 @@
-//! The list in the kernel: a new one is written beside the one in use, and takes its place at once.
+//! The watchlist in the kernel: a new list is written beside the one in use, and replaces it in one step.
 
 use std::io;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use super::compile::{CompiledWatchlist, compile};
 use crate::model::WatchRule;
 use crate::os::netdev;
 
-/// The rules, and what packets are judged by. One process at a time changes it.
+/// The pinned maps of the watchlist. Only one process at a time may change them.
 pub struct Watchlist {
     pub state: Map<u32, watch_state>,
     pub places4: Map<watch_key4, watch_place>,
@@ -31,7 +31,7 @@ pub struct Watchlist {
 
 const TABLES: u32 = watch_limit::WATCH_TABLES.0;
 
-/// Rules out of the pieces of their text.
+/// Reads rules from the pieces of their text.
 fn read_text(pieces: impl Iterator<Item = watch_text>) -> io::Result<Vec<WatchRule>> {
     let mut text = Vec::new();
     for piece in pieces {
@@ -48,7 +48,7 @@ fn too_long(text: &[u8]) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
         format!(
-            "the rules are {} bytes long: {} are possible",
+            "the rules are {} bytes long: at most {} are possible",
             text.len(),
             WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize
         ),
@@ -56,7 +56,7 @@ fn too_long(text: &[u8]) -> io::Error {
 }
 
 impl Watchlist {
-    /// The list pinned on this host, if a source was set up.
+    /// Opens the list pinned on this host. Returns `None` if no source is set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
         let found = (
             Map::open(&pins.map(WATCH_STATE))?,
@@ -94,12 +94,12 @@ impl Watchlist {
         Ok(self.state.get(&0)?.unwrap_or_default().generation & 1)
     }
 
-    /// Changes whenever the rules do.
+    /// Returns a number that changes whenever the rules change.
     pub fn serial(&self) -> io::Result<u32> {
         Ok(self.state.get(&0)?.unwrap_or_default().serial)
     }
 
-    /// The rules in use.
+    /// Returns the rules in use.
     pub fn rules(&self) -> io::Result<Vec<WatchRule>> {
         loop {
             let generation = self.generation()?;
@@ -113,10 +113,10 @@ impl Watchlist {
         }
     }
 
-    /// From now on packets are judged by these rules, and none by parts of them.
+    /// Replaces the rules. Each packet is judged either by all old rules or by all new ones.
     ///
     /// # Errors
-    /// If there is no room: then nothing changed.
+    /// There is no room for the rules. The old ones stay in use.
     pub fn replace(&self, rules: &[WatchRule]) -> io::Result<()> {
         let compiled = compile(rules, |dev| netdev::index_of(dev).ok())
             .map_err(|err| io::Error::new(io::ErrorKind::InvalidInput, err))?;
@@ -127,7 +127,7 @@ impl Watchlist {
         let state = self.state.get(&0)?.unwrap_or_default();
         let old = state.generation & 1;
         let new = old ^ 1;
-        // What a process that was killed left there.
+        // A process that was killed may have left entries there.
         self.clear(new)?;
         let written = self
             .write(new, &compiled)
@@ -208,7 +208,7 @@ impl Watchlist {
         Ok(())
     }
 
-    /// Removes what a list left in tables that hold both.
+    /// Removes the entries of one generation from tables that hold both.
     fn clear(&self, generation: u32) -> io::Result<()> {
         self.places4
             .remove_where(|key| key.what >> 16 == generation)?;
@@ -220,7 +220,7 @@ impl Watchlist {
     }
 }
 
-/// Rules of another version that runs here go on in this one, whose list was just made.
+/// Copies the rules of another version that runs on this host into this version's list, which was just made.
 pub fn adopt(pins: &Pins) -> io::Result<()> {
     let states = handover::entries::<u32, watch_state>(pins, WATCH_STATE)?;
     let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {

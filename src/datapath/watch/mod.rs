@@ -1,4 +1,4 @@
-//! The watchlist: rules, compiled for the kernel half, and live there.
+//! The watchlist: its rules are compiled, and stored in the kernel.
 
 mod classes;
 mod compile;
