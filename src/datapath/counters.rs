@@ -46,7 +46,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than handed on corrupt",
     COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
     COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not told apart from its superpacket's other segments",
-    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original SharedSettings-INT source",
+    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original Host-INT source",
     COUNT_SINK_LOST "lost" "sequence numbers declared lost",
     COUNT_SINK_RECOVERED "recovered" "sequence numbers that came after they were declared lost",
     COUNT_SINK_REORDERED "reordered" "packets behind a newer one of their flow",
