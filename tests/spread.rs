@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use harness::{Daemon, HOSTINT};
 use hostint::model::*;
-use hostint::report::{Destinations, Emitter, PROBE_PERIOD, Standing, rendezvous};
+use hostint::report::{CollectorStanding, Destinations, Emitter, PROBE_PERIOD, rendezvous};
 use hostint::wire::probe::{self, ProbeAnswer};
 use serde_json::Value;
 use synthetic::Synthetic;
@@ -111,7 +111,7 @@ impl Sink {
         }
     }
 
-    fn standing(&self, collector: SocketAddr) -> Standing {
+    fn standing(&self, collector: SocketAddr) -> CollectorStanding {
         let standings = self.emitter.standings(self.now).into_iter();
         let mut of = standings.filter(|standing| standing.collector == collector);
         of.next().unwrap()

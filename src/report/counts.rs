@@ -46,7 +46,7 @@ pub struct DestinationCounts {
 
 /// What is known of a collector.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Standing {
+pub struct CollectorStanding {
     pub collector: SocketAddr,
     pub state: CollectorState,
     /// For how long.

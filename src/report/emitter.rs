@@ -4,14 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::collector::Collector;
-use super::form::{ReportForm, Written, write_v05};
+use super::destination::Destination;
+use super::form::{ReportForm, WrittenAs, write_v05};
 use super::log::ReportLog;
 use super::packet_senders::PacketSenders;
-use super::probing::CollectorNews;
+use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
-use super::{EmitterCounts, LogError, LogSettings, Standing};
+use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::{Classes, Classifier, NodeId, Observation, Report};
 
 /// Where reports go.
@@ -46,7 +46,7 @@ pub enum EmitterError {
 #[derive(Debug)]
 pub struct Emitter {
     sockets: Sockets,
-    collectors: Vec<Collector>,
+    collectors: Vec<Destination>,
     spread: Option<Spread>,
     packet_senders: Option<PacketSenders>,
     log: Option<ReportLog>,
@@ -119,7 +119,7 @@ impl Emitter {
             let known = before.iter().position(|old| old.address == address);
             let mut collector = match known {
                 Some(place) => before.swap_remove(place),
-                None => Collector::new(address),
+                None => Destination::new(address),
             };
             collector.set_probed(self.spread.is_some());
             self.collectors.push(collector);
@@ -142,10 +142,10 @@ impl Emitter {
             observation,
         };
         let written = match self.collectors.is_empty() {
-            true => Written::No,
+            true => WrittenAs::No,
             false => self.form.write(&report.observation, &mut self.formed),
         };
-        if matches!(written, Written::No) || self.packet_senders.is_some() {
+        if matches!(written, WrittenAs::No) || self.packet_senders.is_some() {
             write_v05(&report, &mut self.datagram);
         }
         let spread = self.spread.as_ref();
@@ -155,9 +155,11 @@ impl Emitter {
                 continue;
             }
             match written {
-                Written::No => collector.send_v05(&self.sockets, &mut self.datagram),
-                Written::V10 => collector.send_v10(&self.sockets, &mut self.formed),
-                Written::V20(speaker) => collector.add_v20(&self.sockets, speaker, &self.formed),
+                WrittenAs::No => collector.send_v05(&self.sockets, &mut self.datagram),
+                WrittenAs::V10 => collector.send_v10(&self.sockets, &mut self.formed),
+                WrittenAs::V20(reporter) => {
+                    collector.add_v20(&self.sockets, reporter, &self.formed)
+                }
             }
         }
         if let (Some(senders), Some(address)) = (&mut self.packet_senders, packet_sender) {
@@ -200,7 +202,7 @@ impl Emitter {
     }
 
     /// What is known of each collector.
-    pub fn standings(&self, now: Instant) -> Vec<Standing> {
+    pub fn standings(&self, now: Instant) -> Vec<CollectorStanding> {
         let collectors = self.collectors.iter();
         collectors
             .map(|collector| collector.standing(now))
@@ -213,7 +215,7 @@ impl Emitter {
     }
 
     pub fn counts(&self) -> EmitterCounts {
-        let collectors: Vec<_> = self.collectors.iter().map(Collector::counts).collect();
+        let collectors: Vec<_> = self.collectors.iter().map(Destination::counts).collect();
         let packet_senders = self.packet_senders.as_ref().map(PacketSenders::counts);
         let mut counts = self.gone.clone();
         for to in &collectors {

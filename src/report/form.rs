@@ -12,30 +12,30 @@ pub struct ReportForm {
 }
 
 /// Who speaks in a group of v2.0.
-pub(super) type Speaker = (HwId, NodeId);
+pub(super) type Reporter = (HwId, NodeId);
 
 /// What became of an observation in some form.
-pub(super) enum Written {
+pub(super) enum WrittenAs {
     /// A datagram of v1.0.
     V10,
     /// An individual report of v2.0.
-    V20(Speaker),
+    V20(Reporter),
     /// Nothing: the form has no room for it, or is v0.5.
     No,
 }
 
 impl ReportForm {
     /// Writes the report in this form over `out`.
-    pub(super) fn write(self, observation: &Observation, out: &mut Vec<u8>) -> Written {
+    pub(super) fn write(self, observation: &Observation, out: &mut Vec<u8>) -> WrittenAs {
         out.clear();
         match self.version {
-            ReportVersion::V05 => Written::No,
+            ReportVersion::V05 => WrittenAs::No,
             ReportVersion::V10 => match report_standard::v10(observation, self.dscp) {
                 Some(packet) => {
                     report_v10::emit(observation, &packet, out);
-                    Written::V10
+                    WrittenAs::V10
                 }
-                None => Written::No,
+                None => WrittenAs::No,
             },
             ReportVersion::V20 => {
                 let told = report_standard::v20(observation, self.dscp);
@@ -43,7 +43,7 @@ impl ReportForm {
                     report_v20::append(observation.flags, &packet, out)?;
                     Some((observation.hw_id, packet.node?))
                 });
-                written.map_or(Written::No, Written::V20)
+                written.map_or(WrittenAs::No, WrittenAs::V20)
             }
         }
     }

@@ -23,13 +23,13 @@ pub(super) struct Liveness {
     since: Instant,
     ever_answered: bool,
     /// What became of the last probe, if there was one.
-    last: Option<Outcome>,
+    last: Option<ProbeOutcome>,
     /// How many probes in a row had the outcome that the state waits for.
     row: u32,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Outcome {
+enum ProbeOutcome {
     Nothing,
     Answered,
     /// ICMP says that it is not there, or there is no way to it.
@@ -61,12 +61,12 @@ impl Liveness {
     }
 
     pub(super) fn awaits(&self) -> bool {
-        self.last == Some(Outcome::Nothing)
+        self.last == Some(ProbeOutcome::Nothing)
     }
 
     /// A probe goes out; what the one before did not bring it brings no more. Whether the state changed.
     pub(super) fn probed(&mut self, now: Instant) -> bool {
-        let nothing = self.last.replace(Outcome::Nothing) == Some(Outcome::Nothing);
+        let nothing = self.last.replace(ProbeOutcome::Nothing) == Some(ProbeOutcome::Nothing);
         match (self.state, self.ever_answered) {
             (CollectorState::Answers, _) if nothing => {
                 self.count(MISSED, CollectorState::Silent, now)
@@ -84,7 +84,7 @@ impl Liveness {
 
     /// The last probe was answered. Whether the state changed.
     pub(super) fn answered(&mut self, now: Instant) -> bool {
-        self.last = Some(Outcome::Answered);
+        self.last = Some(ProbeOutcome::Answered);
         // A row of probes that nobody refused does not count here.
         if !std::mem::replace(&mut self.ever_answered, true) {
             self.row = 0;
@@ -103,11 +103,11 @@ impl Liveness {
     pub(super) fn refused(&mut self, now: Instant) -> bool {
         match (self.state, self.ever_answered) {
             (CollectorState::Unprobed, _) => {
-                self.last = Some(Outcome::Refused);
+                self.last = Some(ProbeOutcome::Refused);
                 self.turn(CollectorState::Silent, now)
             }
             (CollectorState::Silent, false) => {
-                self.last = Some(Outcome::Refused);
+                self.last = Some(ProbeOutcome::Refused);
                 self.row = 0;
                 false
             }

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{LineFile, LogCounts, LogError};
+use super::LogCounts;
 use crate::model::{LogLine, Record, Report};
+use crate::os::line_file::{LineCounts, LineFile, OpenError};
 
 /// How the lines of a report log look.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -44,6 +45,20 @@ impl fmt::Display for LogFormat {
     }
 }
 
+/// A failure to open the report log.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open report log {}", path.display())]
+pub struct LogError {
+    pub path: PathBuf,
+    pub source: io::Error,
+}
+
+impl From<OpenError> for LogError {
+    fn from(OpenError { path, source }: OpenError) -> Self {
+        Self { path, source }
+    }
+}
+
 /// Where the log is and how it looks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogSettings {
@@ -75,7 +90,7 @@ impl ReportLog {
 
     /// Opens the path again, after someone renamed the file; keeps the old file if that fails.
     pub(super) fn reopen(&mut self) -> Result<(), LogError> {
-        self.file.reopen()
+        Ok(self.file.reopen()?)
     }
 
     /// Appends the report, whose flow is of this class, under the log's own number.
@@ -94,7 +109,7 @@ impl ReportLog {
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        let LogCounts { lines, lost } = self.file.counts();
+        let LineCounts { lines, lost } = self.file.counts();
         LogCounts {
             lines,
             lost: lost + self.unwritable,

@@ -1,6 +1,6 @@
 //! Each report to one of the collectors, among those that are there.
 
-use super::collector::Collector;
+use super::destination::Destination;
 use super::rendezvous;
 use crate::model::{NodeId, Observation};
 
@@ -22,8 +22,8 @@ impl Spread {
 
     /// To be called when one comes, goes, falls silent or answers again. If all are silent, each still has its share:
     /// nothing is kept from a collector because only its answers are lost.
-    pub(super) fn refresh(&mut self, collectors: &[Collector]) {
-        let all_silent = collectors.iter().all(Collector::is_silent);
+    pub(super) fn refresh(&mut self, collectors: &[Destination]) {
+        let all_silent = collectors.iter().all(Destination::is_silent);
         let there = collectors
             .iter()
             .enumerate()

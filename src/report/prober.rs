@@ -18,7 +18,7 @@ const AT_ONCE: usize = 16;
 
 /// One collector, as it answers.
 #[derive(Debug)]
-pub(super) struct Probing {
+pub(super) struct Prober {
     liveness: Liveness,
     /// Connected: the kernel hands on what the collector's own address and port send, and what ICMP says of it.
     socket: Option<UdpSocket>,
@@ -47,7 +47,7 @@ pub struct CollectorNews {
 
 /// What is known now.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct ProbedState {
     pub(super) state: CollectorState,
     pub(super) since: Instant,
     pub(super) queue_percent: Option<u8>,
@@ -55,7 +55,7 @@ pub(super) struct Known {
     pub(super) awaited: bool,
 }
 
-impl Probing {
+impl Prober {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             liveness: Liveness::new(now),
@@ -74,8 +74,8 @@ impl Probing {
         self.liveness.is_silent()
     }
 
-    pub(super) fn known(&self) -> Known {
-        Known {
+    pub(super) fn known(&self) -> ProbedState {
+        ProbedState {
             state: self.liveness.state(),
             since: self.liveness.since(),
             queue_percent: self.queue_percent,
