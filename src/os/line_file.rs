@@ -140,8 +140,7 @@ impl LineFile {
         if self.bytes == 0 || self.bytes.saturating_add(bytes) <= self.rotate_at {
             return Ok(());
         }
-        let renamed = self.rename_all(rotation.keep);
-        renamed
+        self.rename_all(rotation.keep)
             .and_then(|()| self.reopen().map_err(|err| err.source))
             .map_err(|source| {
                 // The next attempt follows after as many bytes again, not with every line.

@@ -1,4 +1,4 @@
-//! A configured collector: its numbers, the group that waits for it, and what became of its reports.
+//! A configured collector as a destination of reports: its numbering, its group of waiting reports, and its counts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,16 +13,16 @@ use super::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
 use crate::model::NodeId;
 use crate::wire::{report_v05, report_v10, report_v20};
 
-/// A group that is lost takes all its reports along, so even jumbo frames are not filled further.
+/// The largest datagram, even if the path takes larger ones: all reports of a group are lost with its datagram.
 const MOST_BYTES: usize = 9000;
 
-/// What a path is taken for that the kernel does not know.
+/// The MTU of a path that the kernel does not know.
 const USUAL_MTU: usize = 1500;
 
-/// How long the path MTU is believed without another look.
+/// The time after which the path MTU is looked up again.
 const MTU_AGE: Duration = Duration::from_secs(1);
 
-/// Each version of reports has its own numbering; all begin at 1.
+/// The next number in each version of reports. Each version has a numbering of its own, from 1.
 #[derive(Debug)]
 struct VersionNumbers {
     v05: u32,
@@ -37,18 +37,18 @@ pub(super) struct Destination {
     prober: Option<Prober>,
     next: VersionNumbers,
     group: ReportGroup,
-    /// Bytes that a datagram has room for, and when that was found.
+    /// The bytes that a datagram has room for, and the time when that was looked up.
     room: Option<(usize, Instant)>,
     sent: u64,
     lost: LostCounts,
     datagrams: DatagramCounts,
 }
 
-/// Individual reports of v2.0 that wait to be sent together.
+/// Individual reports of v2.0 that wait to be sent in one datagram.
 #[derive(Debug, Default)]
 struct ReportGroup {
     reporter: Option<Reporter>,
-    /// Group header included.
+    /// The datagram so far, group header included.
     bytes: Vec<u8>,
     reports: u64,
 }
@@ -84,7 +84,7 @@ impl Destination {
         self.count(sent, 1);
     }
 
-    /// Lets an individual report of v2.0 wait for [`Self::flush`], or for others that fill a datagram with it.
+    /// Adds an individual report of v2.0 to the group, which is sent once it is full or flushed.
     pub(super) fn add_v20(&mut self, sockets: &Sockets, reporter: Reporter, report: &[u8]) {
         let full = self.group.bytes.len() + report.len() > self.room()
             || self.group.reports as usize == report_v20::MAX_REPORTS;
@@ -94,7 +94,7 @@ impl Destination {
         self.group.add(reporter, report);
     }
 
-    /// Sends what waits.
+    /// Sends the group of waiting reports.
     pub(super) fn flush(&mut self, sockets: &Sockets) {
         if self.group.reports == 0 {
             return;
@@ -106,13 +106,13 @@ impl Destination {
             .is_err_and(|error| error.raw_os_error() == Some(Errno::EMSGSIZE as i32));
         self.room = self.room.filter(|_| !too_big);
         if too_big && group.reports > 1 && self.room() < group.bytes.len() {
-            // The path became narrower: its number is free again, because nobody can have seen it.
+            // The path MTU shrank. The datagram did not leave, so its number is used again.
             self.next.v20 = self.next.v20.wrapping_sub(1);
             self.send_in_parts(sockets, &group);
         } else {
             self.count(sent, group.reports);
         }
-        // The allocation serves the next group.
+        // The next group uses the same allocation.
         group.clear();
         self.group = group;
     }
@@ -160,7 +160,7 @@ impl Destination {
         }
     }
 
-    /// Bytes that fit a datagram to the collector; a single report is sent all the same.
+    /// Returns the bytes that a datagram to the collector has room for. A single report is sent even if it is longer.
     fn room(&mut self) -> usize {
         if let Some((bytes, since)) = self.room
             && since.elapsed() < MTU_AGE
@@ -177,7 +177,7 @@ impl Destination {
         room
     }
 
-    /// Goes on as it was if it is probed already.
+    /// Begins or ends probing the collector. Probing that has begun goes on as it was.
     pub(super) fn set_probed(&mut self, probed: bool) {
         let before = self.prober.take().filter(|_| probed);
         self.prober = probed.then(|| before.unwrap_or_else(|| Prober::new(self.since)));

@@ -1,4 +1,4 @@
-//! The report log: one line per report, as text in Host-INT's form or as JSON.
+//! The report log: one line for each report, as text in Host-INT's format or as JSON.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use super::LogCounts;
 use crate::model::{LogLine, Record, Report};
 use crate::os::line_file::{LineCounts, LineFile, OpenError};
 
-/// How the lines of a report log look.
+/// The format of a report log's lines.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum LogFormat {
     /// Lines as Host-INT writes them.
@@ -19,7 +19,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A name that is no log format's.
+/// A name that no log format has.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown log format {0:?}: expected host-int or json")]
 pub struct UnknownLogFormat(pub String);
@@ -59,21 +59,21 @@ impl From<OpenError> for LogError {
     }
 }
 
-/// Where the log is and how it looks.
+/// The path and the format of the log.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogSettings {
     pub path: PathBuf,
     pub format: LogFormat,
 }
 
-/// An open report log; lines are numbered from 1, and a line that was lost keeps its number.
+/// An open report log. Its lines are numbered from 1, and a lost line keeps its number.
 #[derive(Debug)]
 pub(super) struct ReportLog {
     settings: LogSettings,
     file: LineFile,
     line: Vec<u8>,
     next_sequence: u32,
-    /// Reports that could not be made lines.
+    /// The number of reports that could not be written as a line.
     unwritable: u64,
 }
 
@@ -88,17 +88,17 @@ impl ReportLog {
         })
     }
 
-    /// Opens the path again, after someone renamed the file; keeps the old file if that fails.
+    /// Opens the path again after another program renamed the file. If that fails, the old file stays in use.
     pub(super) fn reopen(&mut self) -> Result<(), LogError> {
         Ok(self.file.reopen()?)
     }
 
-    /// Appends the report, whose flow is of this class, under the log's own number.
+    /// Appends the report under the log's own number. `class` is the class of its flow.
     pub(super) fn append(&mut self, report: &mut Report, class: Option<&str>) {
         report.sequence = self.next_sequence;
         self.next_sequence = self.next_sequence.wrapping_add(1);
         match self.make_line(report, class) {
-            // What is lost is counted.
+            // The file counts lines that are lost.
             Ok(()) => drop(self.file.append(&self.line)),
             Err(_) => self.unwritable += 1,
         }

@@ -1,4 +1,4 @@
-//! From sink events to telemetry reports on their way.
+//! Telemetry reports: how they are made from sink events, numbered, and sent to their destinations.
 
 mod builder;
 mod counts;
