@@ -11,7 +11,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("config", &["model"]),
     ("cli", &["config", "model"]),
     ("datapath", &["model", "os", "config"]),
-    ("report", &["model", "wire"]),
+    ("report", &["model", "os", "wire"]),
     ("lease", &["model", "wire"]),
     ("collector", &["model", "wire"]),
     ("control", &["model", "os"]),

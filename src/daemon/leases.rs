@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
-use crate::datapath::{attachments, settings_status};
+use crate::datapath::{settings_status, source_links};
 use crate::lease::{Keeper, Ours, Received, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
 use crate::os::log::{self, Event, Level};
@@ -243,7 +243,7 @@ impl LeaseKeeping {
 
 /// This host as its questions describe it.
 fn ours(pins: &Pins) -> Result<Ours> {
-    let attached = attachments::attachments(pins)?;
+    let attached = source_links::attachments(pins)?;
     let tagging = attached.iter().map(|attachment| {
         let (encapsulations, marks) = attachment.tagging();
         Tagging {

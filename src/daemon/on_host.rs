@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::config::{SinkConfig, Span};
 use crate::datapath::daemon_counters::LifeCounts;
-use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::model::ClockState;
 
@@ -42,7 +42,7 @@ pub trait OnHost {
     fn pins(&self) -> &Pins;
 
     /// The settings that all programs of the host share.
-    fn host(&self) -> &Host;
+    fn host(&self) -> &SharedSettings;
 
     /// The sink that this daemon serves, if it serves one.
     fn sink(&self) -> Option<(&Sink, &SinkConfig)>;

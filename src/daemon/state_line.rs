@@ -5,9 +5,9 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use super::leases::LeaseKeeping;
-use crate::datapath::counters::{self, Meaning};
+use crate::datapath::counters::{self, CounterMeaning};
 use crate::datapath::pins::Pins;
-use crate::datapath::{attachments, sink, sink_status, source};
+use crate::datapath::{map_names, sink_status, source_links};
 use crate::views::text::Grouped;
 
 /// `sink on eth1 (xdp native); 12 flows, 3,400 packets stripped, 2 lost`, and the source's line if there is one.
@@ -23,7 +23,7 @@ pub fn of_sink(
         .collect();
     let [stripped, lost] = read(
         pins,
-        sink::COUNTERS_MAP,
+        map_names::SINK_COUNTERS,
         counters::SINK,
         ["stripped", "lost"],
     )?;
@@ -41,7 +41,7 @@ pub fn of_sink(
     if reports_lost > 0 {
         write!(line, "; {} not sent", counted(reports_lost, "report"))?;
     }
-    if attachments::is_loaded(pins) {
+    if source_links::is_loaded(pins) {
         write!(line, "; {}", of_source(pins, leases)?)?;
     }
     Ok(line)
@@ -49,11 +49,16 @@ pub fn of_sink(
 
 /// `source on eth1; 2 of 3 peers strip, 8,000 packets tagged`.
 pub fn of_source(pins: &Pins, leases: Option<&LeaseKeeping>) -> Result<String> {
-    let devs: Vec<String> = attachments::attachments(pins)?
+    let devs: Vec<String> = source_links::attachments(pins)?
         .into_iter()
         .map(|attached| attached.dev)
         .collect();
-    let [tagged] = read(pins, source::COUNTERS_MAP, counters::SOURCE, ["tagged"])?;
+    let [tagged] = read(
+        pins,
+        map_names::SOURCE_COUNTERS,
+        counters::SOURCE,
+        ["tagged"],
+    )?;
     let (granted, peers) = leases.map_or((0, 0), LeaseKeeping::granted);
     Ok(format!(
         "source on {}; {} of {} strip, {} tagged",
@@ -72,7 +77,7 @@ fn counted(count: u64, what: &str) -> String {
 fn read<const N: usize>(
     pins: &Pins,
     map: &str,
-    meanings: &'static [Meaning],
+    meanings: &'static [CounterMeaning],
     names: [&str; N],
 ) -> Result<[u64; N]> {
     let counts = counters::read_all(pins, map, meanings)?;

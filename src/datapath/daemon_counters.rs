@@ -4,9 +4,10 @@ use std::io;
 use std::sync::Mutex;
 
 use super::abi::daemon_counter;
+use super::map_names::DAEMON_COUNTERS;
 use super::maps::Map;
 use super::pins::Pins;
-use super::sink::{DAEMON_MAP, Sink};
+use super::sink::Sink;
 use crate::os::clock;
 
 /// What the daemon's loop counts.
@@ -109,7 +110,7 @@ pub struct ControlCounters(Mutex<Map<u32, u64>>);
 impl ControlCounters {
     /// Opens the counters of this host's sink, if there is one.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        let map = Map::<u32, u64>::open(&pins.map(DAEMON_MAP))?;
+        let map = Map::<u32, u64>::open(&pins.map(DAEMON_COUNTERS))?;
         Ok(map.map(|map| Self(Mutex::new(map))))
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::leases::{Entry, Leases};
+use super::leases::{LeaseEntry, Leases};
 use super::pins::Pins;
 use crate::model::{AddressPair, LeaseState, PeerStatus};
 use crate::os::clock;
@@ -28,7 +28,7 @@ pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
     Ok(found)
 }
 
-fn peer_status(pair: AddressPair, entry: &Entry, now_ns: u64) -> PeerStatus {
+fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus {
     let mut lease = entry.lease;
     let left_ns = lease.until_ns.saturating_sub(now_ns);
     let ended = lease.state == LeaseState::Granted && left_ns == 0;

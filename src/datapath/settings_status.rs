@@ -4,8 +4,8 @@ use std::io;
 
 use super::abi::{host_settings, sink_flag, sink_settings};
 use super::grants;
-use super::host::{Host, clock_state};
 use super::pins::Pins;
+use super::shared_settings::{SharedSettings, clock_state};
 use crate::model::{BucketEdge, ClockStatus, Encapsulation, NodeId, Prefix, SinkSettings};
 
 /// What a host's programs share.
@@ -22,12 +22,12 @@ pub struct HostSettings {
 
 /// The settings that are pinned on this host, if there are any.
 pub fn read_host(pins: &Pins) -> io::Result<Option<HostSettings>> {
-    Ok(Host::read_pinned(pins)?.as_ref().map(host_status))
+    Ok(SharedSettings::read_pinned(pins)?.as_ref().map(host_status))
 }
 
 /// The node id that is pinned on this host, if a program was ever set up here.
 pub fn node_id(pins: &Pins) -> io::Result<Option<NodeId>> {
-    Ok(Host::read_pinned(pins)?.map(|host| NodeId(host.node_id)))
+    Ok(SharedSettings::read_pinned(pins)?.map(|host| NodeId(host.node_id)))
 }
 
 fn host_status(host: &host_settings) -> HostSettings {

@@ -4,14 +4,16 @@ use std::io;
 
 use super::abi::{daemon_counter, flow_key, sink_flow, sink_settings};
 use super::collectors;
-use super::counters::{self, Meaning};
+use super::counters::{self, CounterMeaning};
 use super::flow_status::{self, FlowSelection};
 use super::grants;
-use super::links::{Link, XdpMode, xdp_mode};
+use super::links::{Link, RunningXdpMode, xdp_mode};
+use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::settings_status::sink_settings_status;
-use super::sink::{self, COUNTERS_MAP, DAEMON_MAP, FLOWS_MAP, SETTINGS_MAP};
+use super::sink;
+use super::sink_links;
 use crate::config::SinkHook;
 use crate::model::{Attachment, CounterStatus, DaemonCounter, FlowCounts, FlowKey, SinkStatus};
 use crate::os::{clock, netdev};
@@ -26,9 +28,9 @@ pub fn read(
     visit: impl FnMut(FlowKey, FlowCounts),
 ) -> io::Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
-        Map::<u32, sink_settings>::open(&pins.map(SETTINGS_MAP))?,
-        Map::<flow_key, sink_flow>::open(&pins.map(FLOWS_MAP))?,
-        Map::<u32, u64>::open(&pins.map(DAEMON_MAP))?,
+        Map::<u32, sink_settings>::open(&pins.map(SINK_SETTINGS))?,
+        Map::<flow_key, sink_flow>::open(&pins.map(SINK_FLOWS))?,
+        Map::<u32, u64>::open(&pins.map(DAEMON_COUNTERS))?,
     ) else {
         return Ok(None);
     };
@@ -43,7 +45,7 @@ pub fn read(
         attachments: attachments(pins)?,
         daemon_pid,
         settings: sink_settings_status(pins, &settings)?,
-        counters: read_counters(pins, COUNTERS_MAP, counters::SINK)?,
+        counters: read_counters(pins, SINK_COUNTERS, counters::SINK)?,
         daemon: counters::DAEMON
             .iter()
             .map(|meaning| {
@@ -75,7 +77,7 @@ fn daemon_pid(daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
 pub(super) fn read_counters(
     pins: &Pins,
     name: &str,
-    meanings: &'static [Meaning],
+    meanings: &'static [CounterMeaning],
 ) -> io::Result<Vec<CounterStatus>> {
     let counts = counters::read_all(pins, name, meanings)?;
     Ok(counts
@@ -93,7 +95,7 @@ pub(super) fn read_counters(
 pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
     let mut found = Vec::new();
     for (role, dev) in pins.links()? {
-        let Some(hook) = sink::hook_of(&role) else {
+        let Some(hook) = sink_links::hook_of(&role) else {
             continue;
         };
         let Some(link) = Link::open(&pins.link(&role, &dev))? else {
@@ -123,8 +125,8 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
 
 pub(super) fn xdp_mode_name(ifindex: u32) -> &'static str {
     match xdp_mode(ifindex) {
-        Some(XdpMode::Native) => "native",
-        Some(XdpMode::Generic) => "generic",
+        Some(RunningXdpMode::Native) => "native",
+        Some(RunningXdpMode::Generic) => "generic",
         None => "inactive",
     }
 }

@@ -3,24 +3,24 @@
 use std::io;
 
 use super::abi::{flow_key, source_flow};
-use super::attachments::{self, SourceAttachment};
 use super::counters;
+use super::map_names::{PEER_COUNTERS, SOURCE_COUNTERS, SOURCE_FLOWS};
 use super::maps::Map;
 use super::peer_status::read_peers;
 use super::pins::Pins;
 use super::sink_status::{read_counters, xdp_mode_name};
+use super::source_links::{self, RunningSource};
 use super::watch::Watchlist;
-use super::{peer, source};
 use crate::config::SourceHook;
 use crate::model::{Attachment, Dest, DestStatus, Encapsulation, SourceStatus, WatchRule};
 use crate::os::netdev;
 
 /// Reads the source's state, if there is a source.
 pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
-    if !attachments::is_loaded(pins) {
+    if !source_links::is_loaded(pins) {
         return Ok(None);
     }
-    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))?;
     let mut flows_total = 0;
     if let Some(flows) = &flows {
         flows.for_each(|_, _| flows_total += 1)?;
@@ -31,10 +31,10 @@ pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
     };
     let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
     dests.sort();
-    let attached = attachments::attachments(pins)?;
+    let attached = source_links::attachments(pins)?;
     let peers = read_peers(pins)?;
-    let mut counters = read_counters(pins, source::COUNTERS_MAP, counters::SOURCE)?;
-    counters.extend(read_counters(pins, peer::COUNTERS_MAP, counters::PEER)?);
+    let mut counters = read_counters(pins, SOURCE_COUNTERS, counters::SOURCE)?;
+    counters.extend(read_counters(pins, PEER_COUNTERS, counters::PEER)?);
     Ok(Some(SourceStatus {
         attachments: attached.into_iter().map(attachment_status).collect(),
         rules_total: rules.len(),
@@ -54,9 +54,9 @@ pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
     }))
 }
 
-fn attachment_status(attachment: SourceAttachment) -> Attachment {
+fn attachment_status(attachment: RunningSource) -> Attachment {
     let config = attachment.config();
-    let SourceAttachment { dev, hook, .. } = attachment;
+    let RunningSource { dev, hook, .. } = attachment;
     Attachment {
         hook: hook.name(),
         mode: match (hook, config.no_tcx) {
@@ -84,6 +84,6 @@ fn attachment_status(attachment: SourceAttachment) -> Attachment {
 
 /// The room of the source's flow table, if there is one.
 pub fn flow_capacity(pins: &Pins) -> io::Result<Option<u32>> {
-    let flows = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))?;
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))?;
     Ok(flows.map(|flows| flows.capacity()))
 }

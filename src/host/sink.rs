@@ -9,7 +9,7 @@ use super::advice::advise;
 use super::{events, pins};
 use crate::config::SinkConfig;
 use crate::datapath::pins::Pins;
-use crate::datapath::sink::{self, Attached, Sink};
+use crate::datapath::sink::{self, Sink, SinkMode};
 use crate::datapath::{grants, sink_links};
 use crate::os::{log, netdev};
 
@@ -42,10 +42,10 @@ pub fn attach_quietly(
     config: &SinkConfig,
 ) -> Result<&'static str> {
     Ok(match sink.attach(pins, dev, config).map_err(advise)? {
-        Attached::XdpNative => "native XDP",
-        Attached::XdpNic => "native XDP, network card's timestamps",
-        Attached::XdpGeneric => "generic XDP",
-        Attached::Tcx => "tc, tcx",
+        SinkMode::XdpNative => "native XDP",
+        SinkMode::XdpNic => "native XDP, network card's timestamps",
+        SinkMode::XdpGeneric => "generic XDP",
+        SinkMode::Tcx => "tc, tcx",
     })
 }
 

@@ -27,7 +27,7 @@ fn values<T: Serialize>(samples: &[T]) -> Vec<Value> {
 
 fn status() -> Shape {
     let mut shape = shape_of(&values(&hostint_testing::status_samples::all()));
-    let names = |all: &'static [counters::Meaning]| all.iter().map(|one| one.name);
+    let names = |all: &'static [counters::CounterMeaning]| all.iter().map(|one| one.name);
     say(&mut shape, "sink.counters[].name", names(counters::SINK));
     say(&mut shape, "sink.daemon[].name", names(counters::DAEMON));
     say(

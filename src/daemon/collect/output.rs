@@ -5,13 +5,13 @@ use std::io::{self, StdoutLock, Write};
 use anyhow::Result;
 
 use crate::config;
+use crate::os::line_file::{AppendError, LineCounts, LineFile, Rotation};
 use crate::os::log;
-use crate::report::{LineError, LineFile, LogCounts, Rotation};
 
 /// Takes whole lines. It is an error if nothing reads standard output any more; lines that a file cannot take are
 /// counted.
 pub enum Output {
-    Standard(StdoutLock<'static>, LogCounts),
+    Standard(StdoutLock<'static>, LineCounts),
     File {
         file: LineFile,
         /// Lines are being lost.
@@ -22,7 +22,7 @@ pub enum Output {
 impl Output {
     pub fn open(output: Option<&config::Output>) -> Result<Self> {
         let Some(output) = output else {
-            return Ok(Self::Standard(io::stdout().lock(), LogCounts::default()));
+            return Ok(Self::Standard(io::stdout().lock(), LineCounts::default()));
         };
         let rotation = output.rotation.map(|(size, keep)| Rotation {
             bytes: size.0,
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    pub fn counts(&self) -> LogCounts {
+    pub fn counts(&self) -> LineCounts {
         match self {
             Self::Standard(_, counts) => *counts,
             Self::File { file, .. } => file.counts(),
@@ -67,11 +67,11 @@ impl Write for Output {
             Self::File { file, losing } => {
                 let result = file.append(lines);
                 match &result {
-                    Err(err @ LineError::Write { .. }) if !*losing => {
+                    Err(err @ AppendError::Write { .. }) if !*losing => {
                         log::error(format_args!("{err}; lines are lost until that is over"));
                     }
-                    Err(LineError::Write { .. }) => {}
-                    Err(err @ LineError::Rotate { .. }) => log::warning(err),
+                    Err(AppendError::Write { .. }) => {}
+                    Err(err @ AppendError::Rotate { .. }) => log::warning(err),
                     Ok(()) if *losing => log::info(format_args!(
                         "lines are written to {} again; {} were lost",
                         file.path().display(),
@@ -79,7 +79,7 @@ impl Write for Output {
                     )),
                     Ok(()) => {}
                 }
-                *losing = matches!(result, Err(LineError::Write { .. }));
+                *losing = matches!(result, Err(AppendError::Write { .. }));
                 Ok(lines.len())
             }
         }

@@ -10,12 +10,12 @@ use crate::config::SinkConfig;
 use crate::daemon::duty::Duty;
 use crate::daemon::names::Names;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::attachments::{self, InspectedAttachment};
 use crate::datapath::daemon_counters::DaemonCount;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::sink::{self, Sink};
+use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
+use crate::datapath::source_links::{self, SourceAttachment};
 use crate::host::source::attach::repair;
 use crate::host::source::leases::follow_addresses;
 use crate::host::source::rules::follow_interfaces;
@@ -100,7 +100,7 @@ impl LookAfterAttachments {
         for (hook, dev, ifindex) in sink_links::links(pins)? {
             if ifindex != 0 {
                 if let Some(name) = netdev::name_of(ifindex).filter(|name| *name != dev) {
-                    pins.rename_link(sink::role(hook), &dev, &name)?;
+                    pins.rename_link(sink_links::role(hook), &dev, &name)?;
                     log::info(format_args!("{dev} is called {name} now"));
                 }
                 continue;
@@ -141,10 +141,10 @@ impl LookAfterAttachments {
     }
 
     fn look_at_source(&mut self, pins: &Pins) -> Result<()> {
-        for seen in attachments::inspect(pins)? {
+        for seen in source_links::inspect(pins)? {
             let mut dev = seen.dev.clone();
             if let Some(name) = seen.name.as_ref().filter(|name| **name != dev) {
-                attachments::rename(pins, &seen, name)?;
+                source_links::rename(pins, &seen, name)?;
                 log::info(format_args!("{dev} is called {name} now"));
                 dev.clone_from(name);
             }
@@ -173,7 +173,7 @@ impl LookAfterAttachments {
         Ok(())
     }
 
-    fn has_other_mtu(&mut self, dev: &str, seen: &InspectedAttachment) -> bool {
+    fn has_other_mtu(&mut self, dev: &str, seen: &SourceAttachment) -> bool {
         let (Some(mtus), Ok(mtu)) = (&mut self.mtus, netdev::mtu(dev)) else {
             return false;
         };

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::attachments;
+use crate::datapath::source_links;
 use crate::host::source::rules::set_file_rules;
 use crate::model::WatchRule;
 
@@ -35,7 +35,7 @@ impl<D: HasFileRules> Duty<D> for SetFileRules {
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
         let pins = daemon.pins();
-        let instance = attachments::instance(pins)?;
+        let instance = source_links::instance(pins)?;
         if instance == self.instance {
             return Ok(());
         }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::attachments;
 use crate::datapath::daemon_counters::DaemonCount;
+use crate::datapath::source_links;
 use crate::datapath::sweeper::{SourceSweeper, rest_after};
 use crate::os::clock;
 
@@ -40,7 +40,7 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
             return Ok(());
         }
         let cpu_ns = clock::thread_cpu_ns();
-        let idle_ns = attachments::idle_timeout_ns(daemon.pins())?
+        let idle_ns = source_links::idle_timeout_ns(daemon.pins())?
             .unwrap_or(daemon.idle_flow_timeout().as_ns());
         let step = self
             .sweeper

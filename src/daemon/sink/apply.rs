@@ -6,7 +6,7 @@ use super::plan::SinkPlan;
 use crate::config::{ConfigError, SinkConfig, SinkHook, SourceSetup, XdpMode, settle_source};
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
-use crate::datapath::{attachments, links, sink_links};
+use crate::datapath::{links, sink_links, source_links};
 use crate::host::advice::advise;
 use crate::host::sink::{attach, attach_quietly};
 use crate::host::source::reconfigure::{self, reconfigure};
@@ -114,7 +114,7 @@ fn changed_sources(pins: &Pins, now: &SinkPlan, before: &SinkPlan) -> Result<Opt
     if !file.is_about_sources() || file.source.same_values(&old.source) {
         return Ok(None);
     }
-    let attached = attachments::attachments(pins).map_err(advise)?;
+    let attached = source_links::attachments(pins).map_err(advise)?;
     let devs: Vec<String> = attached.into_iter().map(|at| at.dev).collect();
     Ok(Some(settle_source(file, &devs)?))
 }
@@ -184,7 +184,7 @@ fn other_mode(dev: &str, wanted: XdpMode) -> bool {
     };
     matches!(
         (wanted, links::xdp_mode(ifindex)),
-        (XdpMode::Native, Some(links::XdpMode::Generic))
-            | (XdpMode::Generic, Some(links::XdpMode::Native))
+        (XdpMode::Native, Some(links::RunningXdpMode::Generic))
+            | (XdpMode::Generic, Some(links::RunningXdpMode::Native))
     )
 }

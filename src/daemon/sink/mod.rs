@@ -100,7 +100,7 @@ fn serve(loaded: LoadedSink, args: &SinkArgs) -> Result<()> {
     let mut flows = Sweeper::new(&sink, config.loss_timeout.0, config.idle_flow_timeout.0)?;
     flows.set_summaries(summary_plan(config));
     if let Some(metrics) = &served.metrics {
-        flows.tell(Arc::clone(&metrics.tally));
+        flows.set_tally(Arc::clone(&metrics.tally));
     }
     let mut side = HostSide::new(pins, leases);
     side.clock = Some(sink.host.refresh_clock()?);

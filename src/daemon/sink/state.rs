@@ -14,8 +14,8 @@ use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
 use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
 use crate::datapath::event_ring::EventRing;
-use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SummaryPlan, Sweeper};
@@ -111,7 +111,7 @@ impl OnHost for SinkDaemon {
         &self.side.pins
     }
 
-    fn host(&self) -> &Host {
+    fn host(&self) -> &SharedSettings {
         &self.sink.host
     }
 

@@ -11,9 +11,9 @@ use crate::daemon::leases::{LeaseKeeping, warn_without_key};
 use crate::daemon::on_host::HostSide;
 use crate::daemon::privileges::give_up_all_but;
 use crate::daemon::signs::Signs;
-use crate::datapath::attachments;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::source::Source;
+use crate::datapath::source_links;
 use crate::host::pins;
 use crate::host::source::attach::attach_dev;
 use crate::host::source::rules::set_file_rules;
@@ -45,7 +45,7 @@ impl AttachedSource {
             set_file_rules(&pins, &plan.rules).inspect_err(|_| leave_nothing(&pins))?;
         }
         drop(changing);
-        attachments::take_over(&pins).context("cannot take over from another version")?;
+        source_links::take_over(&pins).context("cannot take over from another version")?;
         Ok(Self { pins, plan, source })
     }
 

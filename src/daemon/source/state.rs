@@ -8,8 +8,8 @@ use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::datapath::host::Host;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::source::Source;
 use crate::model::WatchRule;
@@ -31,7 +31,7 @@ impl OnHost for SourceDaemon {
         &self.side.pins
     }
 
-    fn host(&self) -> &Host {
+    fn host(&self) -> &SharedSettings {
         &self.source.host
     }
 

@@ -15,7 +15,7 @@ use subjects::Subjects;
 use crate::config::EXTENSION_PORT;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::{hooks, links, settings_status, sink};
+use crate::datapath::{hooks, links, settings_status, sink_programs};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
@@ -90,7 +90,7 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
                 ("checksum state", features.kernel_ctx),
             ]
         }),
-        programs: may_load.then(|| sink::try_to_load().map_err(|err| err.to_string())),
+        programs: may_load.then(|| sink_programs::try_to_load().map_err(|err| err.to_string())),
         jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
         lockdown: kernel::lockdown(),
         unprivileged_bpf: kernel::setting("kernel.unprivileged_bpf_disabled") == Some(0),

@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use super::dests::watch;
 use super::leases::name_leases;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
-use crate::datapath::attachments::{self, InspectedAttachment};
-use crate::datapath::peer::{self, Peer, PeerSettings};
+use crate::datapath::links::AttachedBy;
+use crate::datapath::peer::{self, PeerProgram, PeerSettings};
 use crate::datapath::pins::Pins;
-use crate::datapath::source::{Attached, Source};
+use crate::datapath::source::Source;
+use crate::datapath::source_links::{self, SourceAttachment};
 use crate::datapath::watch::Watchlist;
 use crate::datapath::{settings_status, sink_links, source_settings};
 use crate::host::advice::advise;
@@ -66,11 +67,11 @@ fn set_host(pins: &Pins, source: &Source, node: NodeId) -> Result<()> {
     Ok(())
 }
 
-fn say_attached(dev: &str, config: &SourceConfig, attached: Attached, node: NodeId) {
+fn say_attached(dev: &str, config: &SourceConfig, attached: AttachedBy, node: NodeId) {
     let mode = match (config.hook, attached) {
         (SourceHook::Xdp, _) => "XDP",
-        (_, Attached::Link) => "tcx",
-        (_, Attached::Clsact) => "clsact",
+        (_, AttachedBy::Link) => "tcx",
+        (_, AttachedBy::Clsact) => "clsact",
     };
     events::attached(
         "source",
@@ -91,7 +92,7 @@ fn say_attached(dev: &str, config: &SourceConfig, attached: Attached, node: Node
 }
 
 /// Loads the program that adapts answers to a stack that does not know of INT, if they come in by the same interface.
-fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<Peer>> {
+fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option<PeerProgram>> {
     if config.hook != SourceHook::Tc || !config.mss_clamp {
         return Ok(None);
     }
@@ -104,14 +105,14 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         tos_mask: config.mark.tos_mask(),
         extension_port: config.extension_port,
     };
-    Peer::load(pins, dev, &settings).map(Some)
+    PeerProgram::load(pins, dev, &settings).map(Some)
 }
 
 /// Makes an attachment anew by its settings, where its interface is now.
-pub fn repair(pins: &Pins, dev: &str, seen: &InspectedAttachment) -> Result<()> {
+pub fn repair(pins: &Pins, dev: &str, seen: &SourceAttachment) -> Result<()> {
     reattach(pins, dev, &seen.config())?;
     if netdev::index_of(dev).is_ok_and(|index| index != seen.ifindex()) {
-        attachments::forget(pins, seen)?;
+        source_links::forget(pins, seen)?;
     }
     Ok(())
 }
@@ -124,8 +125,8 @@ pub fn reattach(pins: &Pins, dev: &str, config: &SourceConfig) -> Result<()> {
 
 /// Takes over the attachments of another version of hostint.
 pub fn adopt(pins: &Pins) -> Result<()> {
-    for attached in attachments::of_others(pins)? {
+    for attached in source_links::of_others(pins)? {
         reattach(pins, &attached.dev, &attached.config())?;
     }
-    attachments::take_over(pins).context("cannot take over from another version")
+    source_links::take_over(pins).context("cannot take over from another version")
 }

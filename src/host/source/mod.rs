@@ -16,7 +16,7 @@ use super::{events, pins};
 use crate::config::SourceConfig;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
-use crate::datapath::{attachments, peer, settings_status, sink_links};
+use crate::datapath::{peer, settings_status, sink_links, source_links};
 use crate::model::NodeId;
 
 /// The node id that is given, or that of the sink that runs on this host.
@@ -52,15 +52,15 @@ pub fn open_list(bpffs: Option<&Path>) -> Result<(Pins, Watchlist)> {
 
 /// Removes the maps of a source that could not be attached anywhere.
 pub fn leave_nothing(pins: &Pins) {
-    if attachments::attachments(pins).is_ok_and(|attached| attached.is_empty()) {
-        let _ = attachments::detach(pins, &[]);
+    if source_links::attachments(pins).is_ok_and(|attached| attached.is_empty()) {
+        let _ = source_links::detach(pins, &[]);
     }
 }
 
 /// Detaches the source from these interfaces, from all if none is named, and returns which they were.
 pub fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<Vec<String>> {
     let Some(pins) = pins::find(bpffs)? else {
-        attachments::clean_up().context("cannot clean up")?;
+        source_links::clean_up().context("cannot clean up")?;
         return Ok(Vec::new());
     };
     let _changing = pins
@@ -80,7 +80,7 @@ pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
 
 fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
     let detached = peer::detach(pins, devs)
-        .and_then(|()| attachments::detach(pins, devs))
+        .and_then(|()| source_links::detach(pins, devs))
         .map_err(advise)
         .context("cannot detach the source")?;
     for dev in &detached {

@@ -6,7 +6,7 @@ use super::attach::{attach_dev, reattach};
 use super::leave;
 use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::pins::Pins;
-use crate::datapath::{attachments, source_status};
+use crate::datapath::{source_links, source_status};
 use crate::host::advice::advise;
 use crate::model::{NodeId, Place};
 use crate::os::log;
@@ -35,7 +35,7 @@ pub fn refuse(pins: &Pins, setup: &SourceSetup, file: Option<&File>) -> Result<(
             ),
         );
     }
-    for attached in attachments::attachments(pins).map_err(advise)? {
+    for attached in source_links::attachments(pins).map_err(advise)? {
         let (dev, hook) = (&attached.dev, attached.hook);
         if setup.devs.contains(dev) && hook != setup.source.hook {
             refuse(
@@ -65,7 +65,7 @@ pub fn reconfigure(
     node: NodeId,
     dests: (&[Place], bool),
 ) -> Result<()> {
-    let before = attachments::attachments(pins)?;
+    let before = source_links::attachments(pins)?;
     for (i, dev) in setup.devs.iter().enumerate() {
         let Err(err) = attach_dev(pins, dev, &setup.source, node, dests) else {
             continue;

@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 
 use super::leases::{leased_prefixes, name_leases, unname_leases};
-use crate::datapath::attachments;
 use crate::datapath::pins::Pins;
+use crate::datapath::source_links;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::advise;
 use crate::model::{Place, WatchRule};
@@ -13,7 +13,7 @@ use crate::model::{Place, WatchRule};
 /// The destinations that `hostint source add-dest` added stay. The caller keeps others from changing the list, and
 /// has resolved names, which may take a while.
 pub fn set_file_rules(pins: &Pins, rules: &[WatchRule]) -> Result<()> {
-    if !attachments::is_loaded(pins) {
+    if !source_links::is_loaded(pins) {
         return Ok(());
     }
     replace_file_rules(pins, rules.to_vec()).context("cannot set the watchlist")

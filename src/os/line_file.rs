@@ -1,5 +1,5 @@
-//! A file that lines are appended to: others may rename it away, or it makes room by itself, and a full disk costs
-//! lines, which are counted.
+//! A file that whole lines are appended to. Another program may rotate it, or it rotates itself; lines that a full disk
+//! has no room for are lost and counted.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, rename};
@@ -9,50 +9,56 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-use super::LogCounts;
-
-/// When the file is renamed to another with `.1` behind its name, and how many of those are kept.
+/// The size at which a file is renamed to one with `.1` behind its name, and the number of such files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rotation {
-    /// Before it would be larger.
+    /// The file is renamed before it would become larger.
     pub bytes: u64,
+    /// The number of renamed files that are kept.
     pub keep: u32,
 }
 
-/// Why the file could not be opened.
+/// Lines that were written, and lines that were lost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct LineCounts {
+    pub lines: u64,
+    pub lost: u64,
+}
+
+/// A failure to open the file.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open report log {}", path.display())]
-pub struct LogError {
+#[error("cannot open {}", path.display())]
+pub struct OpenError {
     pub path: PathBuf,
     pub source: io::Error,
 }
 
-/// What went wrong with an open file; it stays open.
+/// A failure to write to an open file, which stays open.
 #[derive(Debug, thiserror::Error)]
-pub enum LineError {
+pub enum AppendError {
     #[error("cannot write to {}: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
-    #[error("cannot rename {} for rotation, so that it grows on: {source}", path.display())]
+    #[error("cannot rename {} for rotation, so it keeps growing: {source}", path.display())]
     Rotate { path: PathBuf, source: io::Error },
 }
 
-/// A file of lines, each of which is in it whole or lost.
+/// A file of lines. Each line is written whole or lost.
 #[derive(Debug)]
 pub struct LineFile {
     path: PathBuf,
     file: File,
-    /// The last write ended inside a line, because the disk was full.
+    /// The last write ended inside a line because the disk was full.
     torn: bool,
     rotation: Option<Rotation>,
     bytes: u64,
-    /// Before it would be larger.
+    /// The file is renamed before it would become larger.
     rotate_at: u64,
-    counts: LogCounts,
+    counts: LineCounts,
 }
 
 impl LineFile {
-    /// Opens it to append.
-    pub fn open(path: PathBuf, rotation: Option<Rotation>) -> Result<Self, LogError> {
+    /// Opens the file for appending, or makes it.
+    pub fn open(path: PathBuf, rotation: Option<Rotation>) -> Result<Self, OpenError> {
         let file = open_file(&path)?;
         Ok(Self {
             bytes: size_of(&file),
@@ -61,16 +67,16 @@ impl LineFile {
             torn: false,
             rotation,
             rotate_at: rotation.map_or(u64::MAX, |rotation| rotation.bytes),
-            counts: LogCounts::default(),
+            counts: LineCounts::default(),
         })
     }
 
-    /// Opens the path again, after someone renamed the file; keeps the old file if that fails.
-    pub fn reopen(&mut self) -> Result<(), LogError> {
+    /// Opens the path again after another program renamed the file. If that fails, the old file stays in use.
+    pub fn reopen(&mut self) -> Result<(), OpenError> {
         self.file = open_file(&self.path)?;
         self.bytes = size_of(&self.file);
         self.rotate_at = self.rotation.map_or(u64::MAX, |rotation| rotation.bytes);
-        // Still the same file, if nobody renamed it.
+        // If the file was not renamed, it is still the same one.
         self.torn &= self.bytes > 0;
         Ok(())
     }
@@ -79,27 +85,27 @@ impl LineFile {
         &self.path
     }
 
-    pub fn counts(&self) -> LogCounts {
+    pub fn counts(&self) -> LineCounts {
         self.counts
     }
 
-    /// Appends whole lines. Those that cannot be written are lost and counted; the next ones are tried again.
-    pub fn append(&mut self, lines: &[u8]) -> Result<(), LineError> {
+    /// Appends whole lines. Lines that cannot be written are lost and counted; the next call tries again.
+    pub fn append(&mut self, lines: &[u8]) -> Result<(), AppendError> {
         let rotated = self.rotate_before(lines.len() as u64);
         let (written, result) = self.write(lines);
         let mut whole = lines_in(lines.get(..written).unwrap_or_default());
-        // A line that lacks no more than its end has it before the next one comes.
+        // A line that only lacks its line end is whole: the next write begins with the line end.
         whole += u64::from(written > 0 && lines.get(written) == Some(&b'\n'));
         self.counts.lines += whole;
         self.counts.lost += lines_in(lines) - whole;
-        result.map_err(|source| LineError::Write {
+        result.map_err(|source| AppendError::Write {
             path: self.path.clone(),
             source,
         })?;
         rotated
     }
 
-    /// How many of these bytes are in the file.
+    /// Returns how many of these bytes were written.
     fn write(&mut self, lines: &[u8]) -> (usize, io::Result<()>) {
         if self.torn
             && let Err(err) = self.write_some(b"\n")
@@ -127,27 +133,26 @@ impl LineFile {
         Ok(written)
     }
 
-    fn rotate_before(&mut self, bytes: u64) -> Result<(), LineError> {
+    fn rotate_before(&mut self, bytes: u64) -> Result<(), AppendError> {
         let Some(rotation) = self.rotation else {
             return Ok(());
         };
         if self.bytes == 0 || self.bytes.saturating_add(bytes) <= self.rotate_at {
             return Ok(());
         }
-        let renamed = self.rename_all(rotation.keep);
-        renamed
+        self.rename_all(rotation.keep)
             .and_then(|()| self.reopen().map_err(|err| err.source))
             .map_err(|source| {
-                // Not with every line.
+                // The next attempt follows after as many bytes again, not with every line.
                 self.rotate_at = self.bytes.saturating_add(rotation.bytes);
-                LineError::Rotate {
+                AppendError::Rotate {
                     path: self.path.clone(),
                     source,
                 }
             })
     }
 
-    /// Each gets the next number, from the last one on, which goes.
+    /// Gives each renamed file the next number; the file with the last number is overwritten.
     fn rename_all(&self, keep: u32) -> io::Result<()> {
         for number in (1..keep.max(1)).rev() {
             let result = rename(self.numbered(number), self.numbered(number + 1));
@@ -174,15 +179,15 @@ fn size_of(file: &File) -> u64 {
     file.metadata().map_or(0, |file| file.len())
 }
 
-fn open_file(path: &Path) -> Result<File, LogError> {
+fn open_file(path: &Path) -> Result<File, OpenError> {
     OpenOptions::new()
         .append(true)
         .create(true)
         .mode(0o640)
-        // A path may be a FIFO, whose reader must not hold up the daemon.
+        // The path may be a FIFO, whose reader must not block the daemon.
         .custom_flags(OFlag::O_NONBLOCK.bits())
         .open(path)
-        .map_err(|source| LogError {
+        .map_err(|source| OpenError {
             path: path.to_owned(),
             source,
         })

@@ -1,4 +1,5 @@
-//! The sink's program bound to one interface, whose driver tells it when packets came: loaded only where that is safe.
+//! The sink's program that is bound to one interface, whose driver tells it when packets arrived. It is loaded only
+//! where that is safe.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,25 +14,27 @@ use super::links::program_id;
 use super::load::{program_fd, with_warnings};
 use super::pins::Pins;
 use super::probe::Features;
-use super::sink;
+use super::sink_programs;
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why)
 }
 
-/// Loads the program for this interface, onto the maps that are pinned.
+/// Loads the program for this interface onto the pinned maps.
 ///
 /// # Errors
-/// The kernel has no such programs, the driver takes none, or the kernel would fail when the interface goes away.
+/// The kernel has no such programs, the driver takes none, or the kernel would crash when the interface is removed.
 pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd> {
     if !features.nic_stamps {
-        return Err(refused("the kernel asks no driver (6.3 or newer does)"));
+        return Err(refused(
+            "the kernel cannot ask a driver for timestamps (6.3 or newer can)",
+        ));
     }
     if features.blinding {
         return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
     }
     let mut object = MaybeUninit::uninit();
-    let mut open = sink::open(&mut object, features)?;
+    let mut open = sink_programs::open(&mut object, features)?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.nic_stamps = true;
     }
@@ -54,16 +57,16 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
     program.set_flags(flags);
     let skel = with_warnings(|| open.load())?;
     let program = program_fd(&skel.progs.sink_nic)?;
-    if !is_well(program.as_fd())? {
+    if !survives_its_interface(program.as_fd())? {
         return Err(refused(
-            "this kernel would fail when the interface goes away while such a program is there",
+            "this kernel would crash if the interface were removed while the program is loaded",
         ));
     }
     Ok(program)
 }
 
-/// Whether the kernel finds the program when its interface goes away.
-fn is_well(program: BorrowedFd<'_>) -> io::Result<bool> {
+/// True if the kernel would find the program when its interface is removed.
+fn survives_its_interface(program: BorrowedFd<'_>) -> io::Result<bool> {
     let mut object = MaybeUninit::uninit();
     let mut open = BoundSkelBuilder::default()
         .open(&mut object)
@@ -92,6 +95,6 @@ fn own(fd: i32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::from_raw_os_error(-fd));
     }
-    // SAFETY: a new descriptor that nobody else owns.
+    // SAFETY: the descriptor is new, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

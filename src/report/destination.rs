@@ -1,4 +1,4 @@
-//! A configured collector: its numbers, the group that waits for it, and what became of its reports.
+//! A configured collector as a destination of reports: its numbering, its group of waiting reports, and its counts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,65 +6,65 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use super::form::Speaker;
-use super::probing::{CollectorNews, Probing};
+use super::form::Reporter;
+use super::prober::{CollectorNews, Prober};
 use super::socket::{Sockets, path_mtu};
-use super::{DatagramCounts, DestinationCounts, LostCounts, Standing};
+use super::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
 use crate::model::NodeId;
 use crate::wire::{report_v05, report_v10, report_v20};
 
-/// A group that is lost takes all its reports along, so even jumbo frames are not filled further.
+/// The largest datagram, even if the path takes larger ones: all reports of a group are lost with its datagram.
 const MOST_BYTES: usize = 9000;
 
-/// What a path is taken for that the kernel does not know.
+/// The MTU of a path that the kernel does not know.
 const USUAL_MTU: usize = 1500;
 
-/// How long the path MTU is believed without another look.
+/// The time after which the path MTU is looked up again.
 const MTU_AGE: Duration = Duration::from_secs(1);
 
-/// Each version of reports has its own numbering; all begin at 1.
+/// The next number in each version of reports. Each version has a numbering of its own, from 1.
 #[derive(Debug)]
-struct Numbers {
+struct VersionNumbers {
     v05: u32,
     v10: u32,
     v20: u32,
 }
 
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(super) struct Destination {
     pub(super) address: SocketAddr,
     since: Instant,
-    probing: Option<Probing>,
-    next: Numbers,
-    group: Group,
-    /// Bytes that a datagram has room for, and when that was found.
+    prober: Option<Prober>,
+    next: VersionNumbers,
+    group: ReportGroup,
+    /// The bytes that a datagram has room for, and the time when that was looked up.
     room: Option<(usize, Instant)>,
     sent: u64,
     lost: LostCounts,
     datagrams: DatagramCounts,
 }
 
-/// Individual reports of v2.0 that wait to be sent together.
+/// Individual reports of v2.0 that wait to be sent in one datagram.
 #[derive(Debug, Default)]
-struct Group {
-    speaker: Option<Speaker>,
-    /// Group header included.
+struct ReportGroup {
+    reporter: Option<Reporter>,
+    /// The datagram so far, group header included.
     bytes: Vec<u8>,
     reports: u64,
 }
 
-impl Collector {
+impl Destination {
     pub(super) fn new(address: SocketAddr) -> Self {
         Self {
             address,
             since: Instant::now(),
-            probing: None,
-            next: Numbers {
+            prober: None,
+            next: VersionNumbers {
                 v05: 1,
                 v10: 1,
                 v20: 1,
             },
-            group: Group::default(),
+            group: ReportGroup::default(),
             room: None,
             sent: 0,
             lost: LostCounts::default(),
@@ -84,17 +84,17 @@ impl Collector {
         self.count(sent, 1);
     }
 
-    /// Lets an individual report of v2.0 wait for [`Self::flush`], or for others that fill a datagram with it.
-    pub(super) fn add_v20(&mut self, sockets: &Sockets, speaker: Speaker, report: &[u8]) {
+    /// Adds an individual report of v2.0 to the group, which is sent once it is full or flushed.
+    pub(super) fn add_v20(&mut self, sockets: &Sockets, reporter: Reporter, report: &[u8]) {
         let full = self.group.bytes.len() + report.len() > self.room()
             || self.group.reports as usize == report_v20::MAX_REPORTS;
-        if full || self.group.speaker.is_some_and(|before| before != speaker) {
+        if full || self.group.reporter.is_some_and(|before| before != reporter) {
             self.flush(sockets);
         }
-        self.group.add(speaker, report);
+        self.group.add(reporter, report);
     }
 
-    /// Sends what waits.
+    /// Sends the group of waiting reports.
     pub(super) fn flush(&mut self, sockets: &Sockets) {
         if self.group.reports == 0 {
             return;
@@ -106,28 +106,28 @@ impl Collector {
             .is_err_and(|error| error.raw_os_error() == Some(Errno::EMSGSIZE as i32));
         self.room = self.room.filter(|_| !too_big);
         if too_big && group.reports > 1 && self.room() < group.bytes.len() {
-            // The path became narrower: its number is free again, because nobody can have seen it.
+            // The path MTU shrank. The datagram did not leave, so its number is used again.
             self.next.v20 = self.next.v20.wrapping_sub(1);
             self.send_in_parts(sockets, &group);
         } else {
             self.count(sent, group.reports);
         }
-        // The allocation serves the next group.
+        // The next group uses the same allocation.
         group.clear();
         self.group = group;
     }
 
-    fn send_group(&mut self, sockets: &Sockets, group: &mut Group) -> io::Result<()> {
+    fn send_group(&mut self, sockets: &Sockets, group: &mut ReportGroup) -> io::Result<()> {
         report_v20::renumber(&mut group.bytes, number(&mut self.next.v20));
         sockets.send(&group.bytes, self.address)
     }
 
-    fn send_in_parts(&mut self, sockets: &Sockets, group: &Group) {
-        let Some(speaker) = group.speaker else {
+    fn send_in_parts(&mut self, sockets: &Sockets, group: &ReportGroup) {
+        let Some(reporter) = group.reporter else {
             return;
         };
         let room = self.room();
-        let mut part = Group::default();
+        let mut part = ReportGroup::default();
         let mut rest = group
             .bytes
             .get(report_v20::GROUP_BYTES..)
@@ -140,7 +140,7 @@ impl Collector {
                 self.count(sent, part.reports);
                 part.clear();
             }
-            part.add(speaker, report);
+            part.add(reporter, report);
             rest = behind;
         }
         let sent = self.send_group(sockets, &mut part);
@@ -160,7 +160,7 @@ impl Collector {
         }
     }
 
-    /// Bytes that fit a datagram to the collector; a single report is sent all the same.
+    /// Returns the bytes that a datagram to the collector has room for. A single report is sent even if it is longer.
     fn room(&mut self) -> usize {
         if let Some((bytes, since)) = self.room
             && since.elapsed() < MTU_AGE
@@ -177,25 +177,25 @@ impl Collector {
         room
     }
 
-    /// Goes on as it was if it is probed already.
+    /// Begins or ends probing the collector. Probing that has begun goes on as it was.
     pub(super) fn set_probed(&mut self, probed: bool) {
-        let before = self.probing.take().filter(|_| probed);
-        self.probing = probed.then(|| before.unwrap_or_else(|| Probing::new(self.since)));
+        let before = self.prober.take().filter(|_| probed);
+        self.prober = probed.then(|| before.unwrap_or_else(|| Prober::new(self.since)));
     }
 
     pub(super) fn is_silent(&self) -> bool {
-        self.probing.as_ref().is_some_and(Probing::is_silent)
+        self.prober.as_ref().is_some_and(Prober::is_silent)
     }
 
     pub(super) fn probe(&mut self, node: NodeId, now: Instant) -> Option<CollectorNews> {
-        let probing = self.probing.as_mut()?;
+        let probing = self.prober.as_mut()?;
         probing.step(self.address, node, self.sent, now)
     }
 
-    pub(super) fn standing(&self, now: Instant) -> Standing {
-        let known = self.probing.as_ref().map(Probing::known);
+    pub(super) fn standing(&self, now: Instant) -> CollectorStanding {
+        let known = self.prober.as_ref().map(Prober::known);
         let since = known.map_or(self.since, |known| known.since);
-        Standing {
+        CollectorStanding {
             collector: self.address,
             state: known.map(|known| known.state).unwrap_or_default(),
             since: now.saturating_duration_since(since),
@@ -218,12 +218,12 @@ impl Collector {
     }
 }
 
-impl Group {
-    fn add(&mut self, speaker: Speaker, report: &[u8]) {
+impl ReportGroup {
+    fn add(&mut self, reporter: Reporter, report: &[u8]) {
         if self.reports == 0 {
             self.bytes.clear();
-            report_v20::begin(speaker.0, speaker.1, &mut self.bytes);
-            self.speaker = Some(speaker);
+            report_v20::begin(reporter.0, reporter.1, &mut self.bytes);
+            self.reporter = Some(reporter);
         }
         self.bytes.extend(report);
         self.reports += 1;
@@ -231,7 +231,7 @@ impl Group {
 
     fn clear(&mut self) {
         self.bytes.clear();
-        self.speaker = None;
+        self.reporter = None;
         self.reports = 0;
     }
 }

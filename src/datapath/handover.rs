@@ -1,61 +1,39 @@
-//! What maps of another version of hostint hold when this one takes over: counts go on, the list of destinations
-//! stays, flow tables begin anew.
+//! The handover from another version of hostint, whose maps have another layout: counts go on, the watchlist and leases
+//! stay, flow tables start empty.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, libbpf_sys};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 
 use super::abi::{Abi, bytes_of, counter, read_from};
+use super::map_names::{FORMER_COUNTERS, PEER_COUNTERS, SINK_COUNTERS, SOURCE_COUNTERS};
 use super::maps::Map;
 use super::pins::{Pins, remove};
 
-/// The name of the pinned map: counts of former versions by role and counter.
-pub const MAP: &str = "counters_before";
+/// The maps of counters that go on, each with its role's number in the map of former counts.
+const COUNTERS: [(&str, u32); 3] = [(SINK_COUNTERS, 1), (SOURCE_COUNTERS, 2), (PEER_COUNTERS, 3)];
 
-/// The maps of counters whose numbers go on, by the role they have here.
-const COUNTERS: [(&str, u32); 3] = [
-    (super::sink::COUNTERS_MAP, 1),
-    (super::source::COUNTERS_MAP, 2),
-    (super::peer::COUNTERS_MAP, 3),
-];
-
-/// What another version counted.
-pub struct Before(Map<u32, counter>);
+/// The counts of former versions.
+pub struct FormerCounts(Map<u32, counter>);
 
 fn slot(map: &str, index: u32) -> Option<u32> {
     let (_, role) = COUNTERS.into_iter().find(|(name, _)| *name == map)?;
     Some(role << 16 | index)
 }
 
-impl Before {
-    /// `None`: there was no other version.
+impl FormerCounts {
+    /// Returns `None` if there was no other version.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(MAP))?.map(Self))
+        Ok(Map::open(&pins.map(FORMER_COUNTERS))?.map(Self))
     }
 
     fn open_or_create(pins: &Pins) -> io::Result<Self> {
-        if let Some(before) = Self::open(pins)? {
-            return Ok(before);
-        }
-        let options = libbpf_sys::bpf_map_create_opts {
-            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
-            ..Default::default()
-        };
-        let mut map = MapHandle::create(
-            MapType::Hash,
-            Some(MAP),
-            size_of::<u32>() as u32,
-            size_of::<counter>() as u32,
-            1024,
-            &options,
-        )
-        .map_err(io::Error::other)?;
-        map.pin(pins.map(MAP)).map_err(io::Error::other)?;
-        Ok(Self(Map::new(map)?))
+        let path = pins.map(FORMER_COUNTERS);
+        Map::open_or_create(&path, MapType::Hash, 1024).map(Self)
     }
 
-    /// What a counter of this map had counted.
+    /// The former count of a counter of this map.
     pub fn get(&self, map: &str, index: u32) -> io::Result<counter> {
         match slot(map, index) {
             Some(slot) => Ok(self.0.get(&slot)?.unwrap_or_default()),
@@ -71,17 +49,18 @@ impl Before {
     }
 }
 
-/// The pins of a map in folders of other versions.
+/// Returns the paths at which other versions pinned a map.
 fn others(pins: &Pins, name: &str) -> io::Result<Vec<PathBuf>> {
-    let folders = pins.other_versions()?.into_iter();
-    Ok(folders
+    Ok(pins
+        .other_versions()?
+        .iter()
         .map(|folder| folder.join(name))
         .filter(|path| path.exists())
         .collect())
 }
 
-/// Copies a map of another version into the one of this version that was just made. Keys keep their layout
-/// through all versions, and values only grow at the end.
+/// Copies another version's map into this version's, which was just made. Keys have the same layout in all versions,
+/// and values only grow at their end.
 pub fn copy(pins: &Pins, name: &str) -> io::Result<()> {
     let Some(path) = others(pins, name)?.pop() else {
         return Ok(());
@@ -96,13 +75,13 @@ pub fn copy(pins: &Pins, name: &str) -> io::Result<()> {
             continue;
         };
         value.resize(new.value_size() as usize, 0);
-        // A shorter array has no room for what it does not know.
+        // A shorter array has no room for indices that only the other version knows.
         let _ = new.update(&key, &value, MapFlags::ANY);
     }
     Ok(())
 }
 
-/// The entries of another version's map, as this version knows them.
+/// Returns the entries of another version's map in this version's layout.
 pub fn entries<K: Abi, V: Abi>(pins: &Pins, name: &str) -> io::Result<Vec<(K, V)>> {
     let mut found = Vec::new();
     let Some(path) = others(pins, name)?.pop() else {
@@ -120,7 +99,7 @@ pub fn entries<K: Abi, V: Abi>(pins: &Pins, name: &str) -> io::Result<Vec<(K, V)
     Ok(found)
 }
 
-/// Where the map of this name is pinned, by this version or by another one.
+/// Returns the path at which this version, or else another one, pinned a map.
 pub fn find(pins: &Pins, name: &str) -> io::Result<Option<PathBuf>> {
     let own = pins.map(name);
     if own.exists() {
@@ -129,7 +108,8 @@ pub fn find(pins: &Pins, name: &str) -> io::Result<Option<PathBuf>> {
     Ok(others(pins, name)?.pop())
 }
 
-/// Once no program of another version is attached any more: its counts go on here, and its pins go.
+/// Adds the counts of other versions to this one's and removes their pins. None of their programs may be attached any
+/// more.
 pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
     for name in names {
         for path in others(pins, name)? {
@@ -137,9 +117,9 @@ pub fn take_over(pins: &Pins, names: &[&str]) -> io::Result<()> {
             remove(&path)?;
         }
     }
-    for path in others(pins, MAP)? {
+    for path in others(pins, FORMER_COUNTERS)? {
         if let Some(old) = Map::<u32, counter>::open(&path)? {
-            let before = Before::open_or_create(pins)?;
+            let before = FormerCounts::open_or_create(pins)?;
             let keys: Vec<u32> = old.keys().collect();
             for key in keys {
                 before.add(key, old.get(&key)?.unwrap_or_default())?;
@@ -155,7 +135,7 @@ fn carry_over(pins: &Pins, name: &str, path: &Path) -> io::Result<()> {
     if slot(name, 0).is_none() {
         return Ok(());
     }
-    let before = Before::open_or_create(pins)?;
+    let before = FormerCounts::open_or_create(pins)?;
     for (index, sum) in (0..).zip(sums(path)?) {
         if let (Some(slot), true) = (slot(name, index), sum.packets + sum.bytes > 0) {
             before.add(slot, sum)?;
@@ -183,14 +163,14 @@ fn sums(path: &Path) -> io::Result<Vec<counter>> {
     Ok(found)
 }
 
-/// What another version, whose programs run here still or did until just now, has counted.
+/// Returns the counts of another version whose programs still run, or ran until just now.
 pub fn counted_by_others(pins: &Pins, name: &str) -> io::Result<Vec<counter>> {
     let mut all = match others(pins, name)?.pop() {
         Some(path) => sums(&path)?,
         None => Vec::new(),
     };
-    // What it had taken over itself.
-    for (key, more) in entries::<u32, counter>(pins, MAP)? {
+    // That version had taken over counts itself.
+    for (key, more) in entries::<u32, counter>(pins, FORMER_COUNTERS)? {
         if slot(name, key & 0xffff) == Some(key) {
             let index = (key & 0xffff) as usize;
             all.resize(all.len().max(index + 1), counter::default());
@@ -201,10 +181,10 @@ pub fn counted_by_others(pins: &Pins, name: &str) -> io::Result<Vec<counter>> {
     Ok(all)
 }
 
-/// With the last role the counts of former versions go, too.
+/// Removes the counts of former versions once no role is left on this host.
 pub fn forget_if_unused(pins: &Pins) -> io::Result<()> {
     if COUNTERS.iter().any(|(name, _)| pins.map(name).exists()) {
         return Ok(());
     }
-    pins.remove_maps(&[MAP])
+    pins.remove_maps(&[FORMER_COUNTERS])
 }

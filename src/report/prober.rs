@@ -1,4 +1,4 @@
-//! Asks a collector again and again whether it is there.
+//! The prober of a collector: it asks once a second whether the collector is there, and reads the answers.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -13,41 +13,42 @@ use super::liveness::{Liveness, PROBE_PERIOD};
 use crate::model::{CollectorState, NodeId};
 use crate::wire::probe::{self, MESSAGE_LEN, Probe, ProbeAnswer};
 
-/// What is read at a time, whoever sends how much.
+/// The most messages that are read in one call, so that a flood does not hold up the caller.
 const AT_ONCE: usize = 16;
 
-/// One collector, as it answers.
+/// The probes of one collector, and its answers.
 #[derive(Debug)]
-pub(super) struct Probing {
+pub(super) struct Prober {
     liveness: Liveness,
-    /// Connected: the kernel hands on what the collector's own address and port send, and what ICMP says of it.
+    /// The socket is connected: it receives only datagrams from the collector's address and port, and ICMP errors about
+    /// it.
     socket: Option<UdpSocket>,
     asked: Option<Probe>,
     due: Instant,
     run: Option<u64>,
     queue_percent: Option<u8>,
-    /// Reports that had been sent to it when the last probe went out,
+    /// Reports that had been sent to the collector when the last probe was sent.
     sent: u64,
-    /// and before the last probe that it answered.
+    /// Reports that had been sent before the last probe that it answered.
     vouched: u64,
     doubtful: u64,
 }
 
-/// What probes brought to light.
+/// A change that probes found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CollectorNews {
     pub collector: SocketAddr,
     pub before: CollectorState,
     pub state: CollectorState,
-    /// It began anew since its last answer.
+    /// The collector restarted after its last answer.
     pub restarted: bool,
-    /// Reports that it may not have: sent since its last answer.
+    /// Reports that were sent after its last answer, which it may not have received.
     pub doubtful: u64,
 }
 
-/// What is known now.
+/// The present state of a probed collector.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct ProbedState {
     pub(super) state: CollectorState,
     pub(super) since: Instant,
     pub(super) queue_percent: Option<u8>,
@@ -55,7 +56,7 @@ pub(super) struct Known {
     pub(super) awaited: bool,
 }
 
-impl Probing {
+impl Prober {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             liveness: Liveness::new(now),
@@ -74,8 +75,8 @@ impl Probing {
         self.liveness.is_silent()
     }
 
-    pub(super) fn known(&self) -> Known {
-        Known {
+    pub(super) fn known(&self) -> ProbedState {
+        ProbedState {
             state: self.liveness.state(),
             since: self.liveness.since(),
             queue_percent: self.queue_percent,
@@ -84,7 +85,7 @@ impl Probing {
         }
     }
 
-    /// Reads what came, and asks if it is time to. `sent`: reports that were sent to it so far.
+    /// Reads answers, and sends a probe if one is due. `sent` is the number of reports sent to the collector so far.
     pub(super) fn step(
         &mut self,
         collector: SocketAddr,
@@ -95,7 +96,7 @@ impl Probing {
         let (before, doubtful) = (self.liveness.state(), self.doubtful);
         let mut restarted = false;
         let due = now >= self.due;
-        // Answers first: they may have waited as long as this host was held up.
+        // Answers are read first: they may have waited while this process did not run.
         if due || self.liveness.awaits() {
             restarted = self.read(now);
         }
@@ -134,7 +135,7 @@ impl Probing {
         }
     }
 
-    /// Whether an answer tells of a new start.
+    /// Reads answers. Returns true if one shows that the collector restarted.
     fn read(&mut self, now: Instant) -> bool {
         let Some(socket) = self.socket.take() else {
             return false;
@@ -189,7 +190,7 @@ fn open(collector: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))?,
     };
     socket.set_nonblocking(true)?;
-    // All that ICMP says, not only that nobody has the port.
+    // The socket then reports all ICMP errors, not only that the port is closed.
     match collector {
         SocketAddr::V4(_) => setsockopt(&socket, Ipv4RecvErr, &true)?,
         SocketAddr::V6(_) => setsockopt(&socket, Ipv6RecvErr, &true)?,
@@ -198,7 +199,7 @@ fn open(collector: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Errors that ICMP told are kept, in the room that answers need.
+/// Removes ICMP errors from the socket's error queue: they take up room that answers need.
 fn forget_errors(socket: &UdpSocket) {
     let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
     for _ in 0..AT_ONCE {
@@ -208,7 +209,7 @@ fn forget_errors(socket: &UdpSocket) {
     }
 }
 
-/// Whether it is not there, or no way leads to it.
+/// True if the error says that the collector is not there, or that there is no route to it.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error().map(Errno::from_raw),

@@ -1,57 +1,61 @@
-//! Where the source is attached, or should be.
+//! The source's attachments: which there are, whether each is alive, and how they are removed.
 
 use std::io;
 
 use super::abi::{source_info, source_key};
 use super::links::{Link, remove_link};
+use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
-use super::source::{INFO_MAP, MAPS, clsact_filter, hook_of, leave_behind, name_bytes, role};
-use super::source_settings::{config_of, dev_of, tagging_of};
-use super::{before, clsact, host, peer, stage};
+use super::source::{clsact_filter, hook_of, leave_behind, role};
+use super::source_settings::{config_of, dev_of, name_bytes, tagging_of};
+use super::{clsact, handover, peer, stage};
 use crate::config::{SourceConfig, SourceHook};
 use crate::model::{Encapsulations, Marks};
 use crate::os::netdev;
 
-/// True if a source is or was set up on this host.
+/// True if a source of this version is set up on this host, even if none of its programs is attached any more.
 pub fn is_loaded(pins: &Pins) -> bool {
-    pins.map(INFO_MAP).exists()
+    pins.map(SOURCE_INFO).exists()
 }
 
-/// What tells one set of a source's maps from the next, while there is one: with the last attachment they go.
+/// Returns a number that changes when the source's maps are removed and made anew, or `None` if there are none.
 pub fn instance(pins: &Pins) -> io::Result<Option<u32>> {
-    let info = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))?;
+    let info = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))?;
     info.map(|info| info.id()).transpose()
 }
 
-/// True if a source of another version is or was set up on this host.
+/// The same of a source of another version.
 pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
-    let folders = pins.other_versions()?;
-    Ok(folders.iter().any(|folder| folder.join(INFO_MAP).exists()))
+    Ok(pins
+        .other_versions()?
+        .iter()
+        .any(|folder| folder.join(SOURCE_INFO).exists()))
 }
 
-/// Once no source of another version is attached: its counts go on, its pins go.
+/// Adds the counts of another version to this one's and removes its pins. No source of that version may be attached
+/// any more.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    before::take_over(pins, &MAPS)?;
-    let sinks = pins.other_versions()?;
-    if !sinks
+    handover::take_over(pins, &SOURCE_MAPS)?;
+    let other_sink = pins
+        .other_versions()?
         .iter()
-        .any(|folder| folder.join(super::sink::SETTINGS_MAP).exists())
-    {
-        before::take_over(pins, &[host::MAP])?;
+        .any(|folder| folder.join(SINK_SETTINGS).exists());
+    if !other_sink {
+        handover::take_over(pins, &[HOST_SETTINGS])?;
     }
     Ok(())
 }
 
 /// The source's program on an interface.
 #[derive(Clone, Debug)]
-pub struct SourceAttachment {
+pub struct RunningSource {
     pub dev: String,
     pub hook: SourceHook,
     info: source_info,
 }
 
-impl SourceAttachment {
+impl RunningSource {
     /// The settings that it was made with.
     pub fn config(&self) -> SourceConfig {
         config_of(self.hook, &self.info)
@@ -64,8 +68,8 @@ impl SourceAttachment {
 }
 
 /// The programs that are attached, sorted by interface. Interfaces that are gone are left out.
-pub fn attachments(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
-    let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
+pub fn attachments(pins: &Pins) -> io::Result<Vec<RunningSource>> {
+    let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -81,7 +85,7 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
             || Link::open(&pins.link(role(hook).0, &dev))?
                 .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == key.ifindex));
         if alive {
-            found.push(SourceAttachment {
+            found.push(RunningSource {
                 dev,
                 hook,
                 info: settings,
@@ -92,26 +96,27 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     Ok(found)
 }
 
-/// The shortest time after which a flow of any attachment is to be forgotten.
+/// Returns the shortest idle timeout of all attachments.
 pub fn idle_timeout_ns(pins: &Pins) -> io::Result<Option<u64>> {
     let attached = attachments(pins)?;
     Ok(attached.iter().map(|at| at.info.idle_timeout_ns).min())
 }
 
-/// An attachment as it should be, and whether it is.
+/// An attachment that a command asked for.
 #[derive(Clone)]
-pub struct InspectedAttachment {
+pub struct SourceAttachment {
     pub(super) key: source_key,
     pub hook: SourceHook,
     pub(super) info: source_info,
-    /// The interface's name when it was attached,
+    /// The interface's name when it was attached.
     pub dev: String,
-    /// and now, if it is there.
+    /// The interface's present name; `None` if the interface is gone.
     pub name: Option<String>,
+    /// The programs are attached.
     pub alive: bool,
 }
 
-impl InspectedAttachment {
+impl SourceAttachment {
     /// The settings that it was made with.
     pub fn config(&self) -> SourceConfig {
         config_of(self.hook, &self.info)
@@ -128,10 +133,10 @@ impl InspectedAttachment {
     }
 }
 
-/// All attachments that nobody ended by a command.
-pub fn inspect(pins: &Pins) -> io::Result<Vec<InspectedAttachment>> {
+/// Returns all attachments that no command has ended.
+pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
     let mut found = Vec::new();
-    let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? else {
+    let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(found);
     };
     for key in map.keys() {
@@ -141,7 +146,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<InspectedAttachment>> {
         let name = netdev::name_of(key.ifindex);
         let mut dev = dev_of(&info);
         if dev.is_empty() {
-            // Of a version that did not note it.
+            // A version that did not record the name attached it.
             dev = name.clone().unwrap_or_default();
         }
         let alive = name.is_some()
@@ -153,7 +158,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<InspectedAttachment>> {
             && (hook != SourceHook::Tc
                 || info.mss_clamp == 0
                 || peer::is_attached(pins, &dev, key.ifindex, info.clsact != 0)?);
-        found.push(InspectedAttachment {
+        found.push(SourceAttachment {
             key,
             hook,
             info,
@@ -165,34 +170,34 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<InspectedAttachment>> {
     Ok(found)
 }
 
-/// An attachment's interface has another name now.
-pub fn rename(pins: &Pins, seen: &InspectedAttachment, name: &str) -> io::Result<()> {
+/// Records the new name of an attachment's interface.
+pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()> {
     for role in [role(seen.hook).0, peer::ROLE, stage::ROLE] {
         pins.rename_link(role, &seen.dev, name)?;
     }
     let mut info = seen.info;
     info.dev = name_bytes(name);
-    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         map.set(&seen.key, &info)?;
     }
     Ok(())
 }
 
 /// Forgets an attachment whose interface is gone for good.
-pub fn forget(pins: &Pins, seen: &InspectedAttachment) -> io::Result<()> {
-    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+pub fn forget(pins: &Pins, seen: &SourceAttachment) -> io::Result<()> {
+    if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         map.remove(&seen.key)?;
     }
     Ok(())
 }
 
-/// The attachments of another version of hostint, which runs here still.
-pub fn of_others(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
-    let entries = before::entries::<source_key, source_info>(pins, INFO_MAP)?;
+/// Returns the attachments of another version of hostint that still runs on this host.
+pub fn of_others(pins: &Pins) -> io::Result<Vec<RunningSource>> {
+    let entries = handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?;
     Ok(entries
         .into_iter()
         .filter_map(|(key, info)| {
-            Some(SourceAttachment {
+            Some(RunningSource {
                 dev: netdev::name_of(key.ifindex)?,
                 hook: hook_of(key.hook)?,
                 info,
@@ -201,20 +206,20 @@ pub fn of_others(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
         .collect())
 }
 
-/// Removes what a crash left behind where no source is set up.
+/// Removes interfaces that a crash left behind where no source is set up.
 pub fn clean_up() -> io::Result<()> {
     stage::remove_orphans(&[])
 }
 
-/// Detaches the source from these interfaces, all if none is named, and returns which. With the last one its
-/// maps, the list of destinations included, go.
+/// Detaches the source from these interfaces, or from all if none is named, and returns their names. With the last
+/// attachment the source's maps are removed, and the watchlist with them.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
-    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(INFO_MAP))? {
+    if let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
         let mut before = Vec::new();
         for key in info.keys() {
-            // Of interfaces that are gone, too.
+            // Attachments whose interface is gone are ended too.
             if netdev::name_of(key.ifindex).as_ref().is_none_or(wanted)
                 && let Some(settings) = info.get(&key)?
             {
@@ -264,10 +269,10 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         .any(|(name, _)| name.starts_with("source"))
         || !attachments(pins)?.is_empty();
     if !left && (devs.is_empty() || !detached.is_empty()) {
-        pins.remove_maps(&MAPS)?;
-        before::forget_if_unused(pins)?;
-        if !pins.map(super::sink::SETTINGS_MAP).exists() {
-            pins.remove_maps(&[host::MAP])?;
+        pins.remove_maps(&SOURCE_MAPS)?;
+        handover::forget_if_unused(pins)?;
+        if !pins.map(SINK_SETTINGS).exists() {
+            pins.remove_maps(&[HOST_SETTINGS])?;
         }
     }
     Ok(detached)

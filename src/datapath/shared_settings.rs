@@ -1,21 +1,19 @@
-//! What source and sink of a host share: node id, clock, ports whose traffic is never tagged.
+//! The settings that a host's source and sink share: node id, clock, lease key, ports whose traffic is never tagged.
 
 use std::io;
 
 use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
+use super::map_names::HOST_SETTINGS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
 use crate::os::{clock, netns};
 
-// Settings are refused before they get here.
+// The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
 
-/// The name of the shared map.
-pub const MAP: &str = "host_settings";
-
-/// The clock that stamps packets, as the settings name it.
+/// Returns the clock that stamps packets according to the settings.
 pub fn clock_state(settings: &host_settings) -> ClockState {
     ClockState {
         source: match clock_source(settings.clock_source) {
@@ -28,20 +26,20 @@ pub fn clock_state(settings: &host_settings) -> ClockState {
 }
 
 /// The shared settings.
-pub struct Host {
+pub struct SharedSettings {
     map: Map<u32, host_settings>,
     features: Features,
 }
 
-impl Host {
-    /// Of programs that were just loaded.
+impl SharedSettings {
+    /// Wraps the map of programs that were just loaded.
     pub fn new(map: Map<u32, host_settings>, features: Features) -> Self {
         Self { map, features }
     }
 
-    /// The settings pinned on this host, if there are any.
+    /// Returns the settings pinned on this host, if there are any.
     pub fn read_pinned(pins: &Pins) -> io::Result<Option<host_settings>> {
-        match Map::<u32, host_settings>::open(&pins.map(MAP))? {
+        match Map::<u32, host_settings>::open(&pins.map(HOST_SETTINGS))? {
             Some(map) => map.get(&0),
             None => Ok(None),
         }
@@ -53,7 +51,7 @@ impl Host {
         self.map.set(&0, &settings)
     }
 
-    /// Takes the offset between the clock that the programs read and the time since the Unix epoch anew.
+    /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
     pub fn refresh_clock(&self) -> io::Result<ClockState> {
         let discipline = clock::discipline()?;
         let (offset, source) = if self.features.tai_clock {
@@ -74,12 +72,12 @@ impl Host {
         Ok(state)
     }
 
-    /// Names this host.
+    /// Sets this host's node id.
     pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
         self.change(|settings| settings.node_id = node.0)
     }
 
-    /// Sets the key of lease messages, and what tells this host from others.
+    /// Sets the key of lease messages, and the number that tells this host from others.
     pub fn set_lease_key(&self, key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
         self.change(|settings| put_lease_key(settings, key, instance))
@@ -91,7 +89,7 @@ impl Host {
         self.change(|settings| put_report_ports(settings, ports))
     }
 
-    /// Sets all of it by one update of the map.
+    /// Sets node id, report ports and lease key by one update of the map.
     pub fn apply(&self, node: NodeId, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
         check_ports(ports)?;
