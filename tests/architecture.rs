@@ -164,6 +164,27 @@ fn every_room_is_in_the_library() {
         assert!(declared.contains(&room), "{room}");
     }
     assert_eq!(declared.len(), ROOMS.len(), "{declared:?}");
+    // Each room has its sentence.
+    let lines: Vec<&str> = library.lines().collect();
+    for pair in lines.windows(2) {
+        if pair[1].starts_with("pub mod ") {
+            assert!(
+                pair[0].starts_with("/// ") && pair[0].ends_with('.'),
+                "{pair:?}"
+            );
+        }
+    }
+    // Files that it names are there.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = library.split(|c: char| c.is_whitespace() || ",;".contains(c));
+    let files: Vec<&str> = words
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| word.starts_with("src/") || word.starts_with("include/"))
+        .collect();
+    assert!(files.len() > 5, "{files:?}");
+    for file in files {
+        assert!(root.join(file).exists(), "src/lib.rs names {file}");
+    }
 }
 
 #[test]
