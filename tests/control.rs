@@ -51,12 +51,12 @@ fn requests_by_hand_need_no_more_than_the_question() {
 #[test]
 fn what_is_no_request_is_refused_with_the_reason() {
     for (line, words) in [
-        ("", "an object of JSON"),
-        ("status", "an object of JSON"),
+        ("", "a JSON object"),
+        ("status", "a JSON object"),
         ("[]", "either ask or change"),
-        ("\u{0}\u{1}", "an object of JSON"),
-        (r#"{"ask":"status""#, "an object of JSON"),
-        (r#"{"ask":"status","flows":-1}"#, "an object of JSON"),
+        ("\u{0}\u{1}", "a JSON object"),
+        (r#"{"ask":"status""#, "a JSON object"),
+        (r#"{"ask":"status","flows":-1}"#, "a JSON object"),
         (r#"{"ask":"status","flow":1}"#, "unknown field `flow`"),
         ("{}", "either ask or change"),
         (

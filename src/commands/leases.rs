@@ -11,7 +11,7 @@ use crate::datapath::renewal::Renewal;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::source_links;
 use crate::datapath::source_settings::tagging_of;
-use crate::lease::{Keeper, Ours, Received, Tagging};
+use crate::lease::{AnswerTime, LeaseKeeper, OwnTagging, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
@@ -33,7 +33,7 @@ const FORGET_NS: u64 = 60_000_000_000;
 
 /// Leases of this host's source, kept while this lives.
 pub struct LeaseKeeping {
-    keeper: Keeper,
+    keeper: LeaseKeeper,
     echo: icmp::Echo,
     renewal: Option<Renewal>,
     next_round_ns: u64,
@@ -79,8 +79,8 @@ pub fn say_plain(has_key: bool) {
     }
 }
 
-fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> Keeper {
-    Keeper::new(key.unwrap_or_default(), Ours::default(), move || {
+fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> LeaseKeeper {
+    LeaseKeeper::new(key.unwrap_or_default(), OwnTagging::default(), move || {
         nonces.next()
     })
 }
@@ -166,7 +166,7 @@ impl LeaseKeeping {
             });
         }
         let host = SharedSettings::read_pinned(pins)?.unwrap_or_default();
-        self.keeper.set_ours(Ours {
+        self.keeper.set_ours(OwnTagging {
             node: NodeId(host.node_id),
             tagging,
         });
@@ -214,7 +214,7 @@ impl LeaseKeeping {
         let mut renewed = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
-            let at = Received {
+            let at = AnswerTime {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),
                 realtime_ns,
             };

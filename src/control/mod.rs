@@ -1,4 +1,4 @@
-//! The local socket's questions and answers, and who may ask what.
+//! The protocol of the control socket: its requests and answers, and the rights of its clients.
 
 mod message;
 mod rights;

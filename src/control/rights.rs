@@ -1,8 +1,8 @@
-//! Who may ask, and who may change.
+//! The rights of clients: which users may ask for the status, and which may change something.
 
 use super::Request;
 
-/// Who is at the other end, as the kernel says.
+/// The process at the other end of a connection, as the kernel names it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Peer {
     pub pid: i32,
@@ -11,16 +11,16 @@ pub struct Peer {
     pub groups: Vec<u32>,
 }
 
-/// What the daemon grants.
+/// The rights that the daemon grants.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rights {
-    /// The user that the daemon runs as may ask,
+    /// The user that the daemon runs as may ask.
     pub daemon: u32,
-    /// and members of this group, if there is one.
+    /// Members of this group may ask, if there is one.
     pub group: Option<u32>,
 }
 
-/// Why somebody may not.
+/// The reason why a request is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Refusal {
     #[error("only root and members of the group hostint may ask")]
