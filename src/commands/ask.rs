@@ -14,7 +14,7 @@ use super::control::{Patient, path_of};
 use super::print;
 use super::status::Wanted;
 use crate::cli::StatusArgs;
-use crate::control::{Answer, Form, Query, Request};
+use crate::control::{ControlAnswer, Form, Query, Request};
 
 /// So long a client waits for the daemon.
 const WAIT: Duration = Duration::from_secs(20);
@@ -54,7 +54,7 @@ pub fn look(control: Option<&Path>, wanted: Wanted) -> Result<Value> {
     answer.status.context("the daemon's answer holds no status")
 }
 
-fn ask(given: Option<&Path>, request: &Request) -> Result<Answer> {
+fn ask(given: Option<&Path>, request: &Request) -> Result<ControlAnswer> {
     let path = path_of(given)?;
     let end = Instant::now() + WAIT;
     let socket = UnixStream::connect(&path)
@@ -67,7 +67,7 @@ fn ask(given: Option<&Path>, request: &Request) -> Result<Answer> {
         .take(LONGEST_ANSWER)
         .read_to_end(&mut line)
         .context("cannot read the daemon's answer")?;
-    let answer: Answer =
+    let answer: ControlAnswer =
         serde_json::from_slice(&line).context("cannot understand the daemon's answer")?;
     if let Some(why) = answer.error {
         bail!("the daemon refuses: {why}");

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use super::status::{self, Wanted};
 use crate::cli::FlowOrder;
-use crate::control::{Answer, Form, LONGEST_REQUEST, Peer, Query, Request, Rights};
+use crate::control::{Caller, ControlAnswer, Form, LONGEST_REQUEST, Query, Request, Rights};
 use crate::datapath::abi::daemon_counter;
 use crate::datapath::map_names::DAEMON_COUNTERS;
 use crate::datapath::maps::Map;
@@ -151,7 +151,7 @@ impl Server {
 
     fn answer_all(&self, client: UnixStream) -> Result<()> {
         let (pid, uid, groups) = local_socket::peer(&client)?;
-        let peer = Peer { pid, uid, groups };
+        let peer = Caller { pid, uid, groups };
         let end = Instant::now() + PATIENCE;
         let mut requests = BufReader::new(Patient {
             socket: client.try_clone()?,
@@ -182,7 +182,7 @@ impl Server {
         }
     }
 
-    fn answer(&self, peer: &Peer, line: &[u8]) -> Answer {
+    fn answer(&self, peer: &Caller, line: &[u8]) -> ControlAnswer {
         let request = match Request::parse(line) {
             Ok(request) => request,
             Err(why) => return self.refuse(&name(peer), &why.to_string()),
@@ -205,7 +205,7 @@ impl Server {
                 ));
                 reload();
                 self.count(daemon_counter::DAEMON_CONTROL_ANSWERED);
-                Answer::done()
+                ControlAnswer::done()
             }
             (Request::Reload, None) => {
                 self.refuse(&name(peer), "the daemon was started without a config file")
@@ -214,7 +214,7 @@ impl Server {
     }
 
     /// Counts it, and says it unless one was said just now.
-    fn refuse(&self, whom: &str, why: &str) -> Answer {
+    fn refuse(&self, whom: &str, why: &str) -> ControlAnswer {
         // What was sent may be quoted.
         let why = why.replace(char::is_control, " ");
         self.count(daemon_counter::DAEMON_CONTROL_REFUSED);
@@ -224,7 +224,7 @@ impl Server {
             self.said_ns.store(now_ns, Ordering::Relaxed);
             log::warning(format_args!("control socket: {whom} is refused: {why}"));
         }
-        Answer::refused(why)
+        ControlAnswer::refused(why)
     }
 
     fn count(&self, which: daemon_counter) {
@@ -238,7 +238,7 @@ impl Server {
     }
 }
 
-fn read(pins: &Pins, query: &Query) -> Result<Answer> {
+fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
     let sort = FlowOrder::from_str(&query.sort, false)
         .map_err(|_| anyhow!("flows cannot be sorted by {}", query.sort))?;
     let found = status::read(
@@ -249,9 +249,9 @@ fn read(pins: &Pins, query: &Query) -> Result<Answer> {
             sort,
         },
     )?;
-    let mut answer = Answer {
+    let mut answer = ControlAnswer {
         runs: Some(status::runs(&found)),
-        ..Answer::done()
+        ..ControlAnswer::done()
     };
     match query.form {
         Form::Json => answer.status = Some(serde_json::to_value(&found)?),
@@ -266,7 +266,7 @@ fn read(pins: &Pins, query: &Query) -> Result<Answer> {
     Ok(answer)
 }
 
-fn name(peer: &Peer) -> String {
+fn name(peer: &Caller) -> String {
     format!("process {} of user {}", peer.pid, peer.uid)
 }
 

@@ -45,7 +45,7 @@ pub struct BadRequest(String);
 /// A request as it is written in JSON.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct RequestLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ask: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ fn loss() -> String {
 
 impl Request {
     pub fn parse(line: &[u8]) -> Result<Self, BadRequest> {
-        let line: Line = serde_json::from_slice(line)
+        let line: RequestLine = serde_json::from_slice(line)
             .map_err(|err| BadRequest(format!("a request is a JSON object in one line: {err}")))?;
         match (line.ask.as_deref(), line.change.as_deref()) {
             (Some("status"), None) => Ok(Self::Status(Query {
@@ -106,7 +106,7 @@ impl Request {
             Self::Status(query) => (Some("status".to_owned()), None, query.clone()),
             Self::Reload => (None, Some("reload".to_owned()), nothing),
         };
-        let mut line = serde_json::to_vec(&Line {
+        let mut line = serde_json::to_vec(&RequestLine {
             ask,
             change,
             form: query.form,
@@ -122,7 +122,7 @@ impl Request {
 
 /// The answer to a client.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Answer {
+pub struct ControlAnswer {
     pub schema: String,
     /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ pub struct Answer {
     pub text: Option<String>,
 }
 
-impl Answer {
+impl ControlAnswer {
     pub fn done() -> Self {
         Self {
             schema: CONTROL_SCHEMA.to_owned(),

@@ -3,5 +3,7 @@
 mod message;
 mod rights;
 
-pub use message::{Answer, BadRequest, CONTROL_SCHEMA, Form, LONGEST_REQUEST, Query, Request};
-pub use rights::{Peer, Refusal, Rights};
+pub use message::{
+    BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
+};
+pub use rights::{Caller, NotAllowed, Rights};
