@@ -30,8 +30,7 @@ pub struct Pins {
 
 impl Pins {
     /// Finds the pins of this process's network namespace, below `bpffs` or the system's BPF file system. With
-    /// `create`,
-    /// missing folders are made; without it, `None` means that there are no pins.
+    /// `create`, missing folders are made; without it, `None` means that there are no pins.
     pub fn of_this_host(bpffs: Option<&Path>, create: bool) -> io::Result<Option<Self>> {
         let root = match bpffs {
             Some(path) if netns::is_bpffs(path) => path.to_owned(),
@@ -111,8 +110,7 @@ impl Pins {
     }
 
     /// Keeps other daemons from serving this host while the result lives; the kernel releases the lock even if the
-    /// process
-    /// is killed. Returns `None` if another daemon serves this host already.
+    /// process is killed. Returns `None` if another daemon serves this host already.
     pub fn lock(&self) -> io::Result<Option<Flock<File>>> {
         let folder = File::open(&self.folder)?;
         match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {

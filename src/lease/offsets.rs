@@ -14,10 +14,8 @@ pub(super) struct Offsets {
 
 impl Offsets {
     /// Takes the times when a question was asked, when the sink answered by its own clock, and when the answer was
-    /// received.
-    /// Returns the best of the last offsets. The sink stamped its answer between the other two times, so its clock is
-    /// ahead
-    /// by the distance from their middle, plus or minus half the round trip.
+    /// received. Returns the best of the last offsets. The sink stamped its answer between the other two times, so its
+    /// clock is ahead by the distance from their middle, plus or minus half the round trip.
     pub(super) fn note(
         &mut self,
         (asked_ns, answered_ns, received_ns): (u64, u64, u64),

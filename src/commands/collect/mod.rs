@@ -25,7 +25,7 @@ use anyhow::{Context, Result, ensure};
 use super::http::{self, Health};
 use super::{give_up, keeping, page, pushing};
 use crate::cli::{CollectArgs, exit};
-use crate::collector::Listener;
+use crate::collector::ReportListener;
 use crate::config::{COLLECT_HTTP_PORT, ConfigError};
 use crate::engines::Patience;
 use crate::model::{CollectStatus, EngineStatus, EngineUnit, REPORT_PORT};
@@ -60,9 +60,9 @@ pub fn run(args: &CollectArgs) -> Result<u8> {
         return read_reports::run(file, args, store, engines, &mut reports);
     }
     let listener = if config.listen.is_empty() {
-        Listener::bind_default(config.receivers)?
+        ReportListener::bind_default(config.receivers)?
     } else {
-        Listener::bind(&listen_addresses(&config.listen)?, config.receivers)?
+        ReportListener::bind(&listen_addresses(&config.listen)?, config.receivers)?
     };
     let http = http::bind(config.http.as_deref(), COLLECT_HTTP_PORT)?;
     let store = keeping::open(&config.store, false)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use crate::cli::{CollectArgs, exit};
-use crate::collector::Lines;
+use crate::collector::LineReader;
 use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::engines::Engines;
@@ -190,7 +190,7 @@ fn read_lines(
     live: bool,
     reports: &mut ReportLines<impl Write>,
 ) -> Result<u8> {
-    let mut lines = Lines::new(reader);
+    let mut lines = LineReader::new(reader);
     let (mut number, mut read, mut bad) = (0_u64, 0_u64, 0_u64);
     let end = loop {
         if args.count.is_some_and(|count| read >= count) {
