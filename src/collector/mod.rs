@@ -8,6 +8,7 @@ mod listener;
 mod numbering;
 mod probe_answers;
 mod queue;
+mod received;
 mod receiver;
 mod reception;
 mod socket;
@@ -19,6 +20,7 @@ pub use exporters::{
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
+pub use received::{ReceivedReport, ReportHub, ReportTaker};
 pub use reception::{ListenerCounts, Reception, ReceptionCounts};
 pub use socket::ListenError;
 pub use undecodable::UndecodableCounts;

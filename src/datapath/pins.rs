@@ -22,6 +22,9 @@ fn maps_of(version: u32) -> String {
     }
 }
 
+/// The right to serve this host, or to change what is attached on it.
+pub type PinsLock = Flock<File>;
+
 /// The pins of this host, which is a network namespace.
 #[derive(Clone, Debug)]
 pub struct Pins {
@@ -111,7 +114,7 @@ impl Pins {
 
     /// Keeps other daemons from serving this host while the result lives; the kernel releases the lock even if the
     /// process is killed. Returns `None` if another daemon serves this host already.
-    pub fn lock(&self) -> io::Result<Option<Flock<File>>> {
+    pub fn lock(&self) -> io::Result<Option<PinsLock>> {
         let folder = File::open(&self.folder)?;
         match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => Ok(Some(lock)),
@@ -121,14 +124,14 @@ impl Pins {
     }
 
     /// Keeps other processes from attaching and detaching here while the result lives.
-    pub fn change(&self) -> io::Result<Flock<File>> {
+    pub fn change(&self) -> io::Result<PinsLock> {
         let links = self.folder.join(LINKS);
         fs::create_dir_all(&links)?;
         Flock::lock(File::open(links)?, FlockArg::LockExclusive).map_err(|(_, err)| err.into())
     }
 
     /// The same without waiting: returns `None` if another process is attaching or detaching.
-    pub fn try_change(&self) -> io::Result<Option<Flock<File>>> {
+    pub fn try_change(&self) -> io::Result<Option<PinsLock>> {
         let folder = match File::open(self.folder.join(LINKS)) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
             folder => folder?,

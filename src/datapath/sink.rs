@@ -5,15 +5,15 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use libbpf_rs::MapHandle;
 use libbpf_rs::skel::OpenSkel;
-use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 
 use super::abi::{
-    address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
-    sink_settings,
+    address_key, counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant, sink_settings,
 };
 use super::bound_program;
 use super::collectors::CollectorTable;
+use super::event_ring::EventRing;
 use super::grants;
 use super::handover;
 use super::links::{
@@ -172,7 +172,7 @@ impl Sink {
         {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "the sink is attached in the other XDP mode (try hostint sink --detach first)",
+                "the sink is attached in the other XDP mode (try hostint sink detach first)",
             ));
         }
         if config.nic_timestamps {
@@ -218,21 +218,9 @@ impl Sink {
         Ok(SinkMode::Tcx)
     }
 
-    /// Opens the ring of events. Each event is handed to `take`.
-    pub fn events<'a>(&'a self, mut take: impl FnMut(&[u8]) + 'a) -> io::Result<RingBuffer<'a>> {
-        let mut builder = RingBufferBuilder::new();
-        builder
-            .add(&self.events, move |bytes| {
-                take(bytes);
-                0
-            })
-            .map_err(io::Error::other)?;
-        builder.build().map_err(io::Error::other)
-    }
-
-    /// Stores a counter of the daemon in a pinned map, where it outlives the daemon.
-    pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
-        self.daemon.set(&which.0, &value)
+    /// The ring of events.
+    pub fn event_ring(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.events).map_err(io::Error::other)?)
     }
 }
 

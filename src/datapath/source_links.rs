@@ -8,9 +8,10 @@ use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::source::{clsact_filter, hook_of, leave_behind, role};
-use super::source_settings::{dev_of, name_bytes};
+use super::source_settings::{config_of, dev_of, name_bytes, tagging_of};
 use super::{clsact, handover, peer, stage};
-use crate::config::SourceHook;
+use crate::config::{SourceConfig, SourceHook};
+use crate::model::{Encapsulations, Marks};
 use crate::os::netdev;
 
 /// True if a source of this version is set up on this host, even if none of its programs is attached any more.
@@ -46,8 +47,28 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the interface, the hook and the settings of each attachment. Interfaces that are gone are left out.
-pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
+/// The source's program on an interface.
+#[derive(Clone, Debug)]
+pub struct RunningSource {
+    pub dev: String,
+    pub hook: SourceHook,
+    info: source_info,
+}
+
+impl RunningSource {
+    /// The settings that it was made with.
+    pub fn config(&self) -> SourceConfig {
+        config_of(self.hook, &self.info)
+    }
+
+    /// How its packets may be tagged, and marked.
+    pub fn tagging(&self) -> (Encapsulations, Marks) {
+        tagging_of(&self.info)
+    }
+}
+
+/// The programs that are attached, sorted by interface. Interfaces that are gone are left out.
+pub fn attachments(pins: &Pins) -> io::Result<Vec<RunningSource>> {
     let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
         return Ok(Vec::new());
     };
@@ -64,33 +85,52 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_in
             || Link::open(&pins.link(role(hook).0, &dev))?
                 .is_some_and(|link| link.state().is_ok_and(|state| state.ifindex == key.ifindex));
         if alive {
-            found.push((dev, hook, settings));
+            found.push(RunningSource {
+                dev,
+                hook,
+                info: settings,
+            });
         }
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort_by(|a, b| a.dev.cmp(&b.dev));
     Ok(found)
 }
 
 /// Returns the shortest idle timeout of all attachments.
 pub fn idle_timeout_ns(pins: &Pins) -> io::Result<Option<u64>> {
-    Ok(attachments(pins)?
-        .iter()
-        .map(|(_, _, info)| info.idle_timeout_ns)
-        .min())
+    let attached = attachments(pins)?;
+    Ok(attached.iter().map(|at| at.info.idle_timeout_ns).min())
 }
 
 /// An attachment that a command asked for.
 #[derive(Clone)]
 pub struct SourceAttachment {
-    pub key: source_key,
+    pub(super) key: source_key,
     pub hook: SourceHook,
-    pub info: source_info,
+    pub(super) info: source_info,
     /// The interface's name when it was attached.
     pub dev: String,
     /// The interface's present name; `None` if the interface is gone.
     pub name: Option<String>,
     /// The programs are attached.
     pub alive: bool,
+}
+
+impl SourceAttachment {
+    /// The settings that it was made with.
+    pub fn config(&self) -> SourceConfig {
+        config_of(self.hook, &self.info)
+    }
+
+    /// The number of the interface that it was made to.
+    pub fn ifindex(&self) -> u32 {
+        self.key.ifindex
+    }
+
+    /// True if its program leaves the MTU of packets to the kernel.
+    pub fn follows_mtu(&self) -> bool {
+        self.info.mtu == 0
+    }
 }
 
 /// Returns all attachments that no command has ended.
@@ -144,23 +184,26 @@ pub fn rename(pins: &Pins, seen: &SourceAttachment, name: &str) -> io::Result<()
 }
 
 /// Forgets an attachment whose interface is gone for good.
-pub fn forget(pins: &Pins, key: &source_key) -> io::Result<()> {
+pub fn forget(pins: &Pins, seen: &SourceAttachment) -> io::Result<()> {
     if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
-        map.remove(key)?;
+        map.remove(&seen.key)?;
     }
     Ok(())
 }
 
 /// Returns the attachments of another version of hostint that still runs on this host.
-pub fn of_others(pins: &Pins) -> io::Result<Vec<(String, SourceHook, source_info)>> {
-    Ok(
-        handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?
-            .into_iter()
-            .filter_map(|(key, info)| {
-                Some((netdev::name_of(key.ifindex)?, hook_of(key.hook)?, info))
+pub fn of_others(pins: &Pins) -> io::Result<Vec<RunningSource>> {
+    let entries = handover::entries::<source_key, source_info>(pins, SOURCE_INFO)?;
+    Ok(entries
+        .into_iter()
+        .filter_map(|(key, info)| {
+            Some(RunningSource {
+                dev: netdev::name_of(key.ifindex)?,
+                hook: hook_of(key.hook)?,
+                info,
             })
-            .collect(),
-    )
+        })
+        .collect())
 }
 
 /// Removes interfaces that a crash left behind where no source is set up.
@@ -213,10 +256,8 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         stage::remove_dead_links(pins)?;
     }
     if devs.is_empty() {
-        let used: Vec<u32> = attachments(pins)?
-            .iter()
-            .map(|(_, _, info)| info.stage_ifindex)
-            .collect();
+        let used = attachments(pins)?;
+        let used: Vec<u32> = used.iter().map(|at| at.info.stage_ifindex).collect();
         stage::remove_orphans(&used)?;
         stage::remove_dead_links(pins)?;
     }

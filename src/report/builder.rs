@@ -19,6 +19,8 @@ pub struct Builder {
     pub sink_node: NodeId,
     /// Latency reports carry the sink's node ID behind the report header, as Host-INT's do by default.
     pub node_id_word: bool,
+    /// Reports are for programs of Host-INT, whose latency report has no room for a queue's depth.
+    pub host_int: bool,
     /// The present state of the sink's clock, if it is known.
     pub clock: Option<ClockState>,
 }
@@ -105,8 +107,9 @@ impl Builder {
 
     /// Quotes the packet's headers, as Host-INT does, unless the report has to name VLANs or a queue.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
+        let queue = event.queue.filter(|_| !self.host_int);
         match event.headers {
-            Some(headers) if event.flow.vlans == Vlans::NONE && event.queue.is_none() => {
+            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {
@@ -117,7 +120,7 @@ impl Builder {
             }
             _ => ReportedPacket::Named {
                 flow: event.flow,
-                queue: event.queue,
+                queue,
             },
         }
     }
