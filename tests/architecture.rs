@@ -201,6 +201,20 @@ fn only_the_datapath_knows_libbpf() {
 }
 
 #[test]
+fn datagrams_become_reports_at_one_border() {
+    let mut found = Vec::new();
+    for source in sources("src", &["rs"]) {
+        for (number, line) in source.code() {
+            let border = source.path == "src/collector/mod.rs" || source.room() == "wire";
+            if line.contains("wire::report::") && !border {
+                found.push(format!("{}:{number}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    none("reports decoded behind the border", &found);
+}
+
+#[test]
 fn unsafe_code_is_in_datapath_and_os_and_says_why() {
     let mut found = Vec::new();
     for source in sources("src", &["rs"]) {
