@@ -298,7 +298,7 @@ mod bpf {
     const ROOMS: [(&str, &[&str]); 8] = [
         ("kernel", &[]),
         ("packet", &["kernel"]),
-        ("int", &["kernel"]),
+        ("int", &["kernel", "packet"]),
         ("watch", &["kernel"]),
         ("source", &["kernel", "packet", "int", "watch"]),
         ("sink", &["kernel", "packet", "int"]),

@@ -111,13 +111,13 @@ static __always_inline bool is_unwatched(struct __sk_buff *ctx, struct watching 
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
 			return false;
-		watch4(ip->daddr, w);
+		watch(&ip->daddr, 4, w);
 	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = (void *)(eth + 1);
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
 			return false;
-		watch6(ip->daddr, w);
+		watch(ip->daddr, 6, w);
 	} else {
 		return false;
 	}

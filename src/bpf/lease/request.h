@@ -61,12 +61,7 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 			return false;
 		r->icmp = l3 + IP4_LEN;
 		r->type = ICMP_ECHO;
-		r->daddr[0] = r->daddr[1] = 0;
-		r->daddr[2] = bpf_htonl(0xffff);
-		r->daddr[3] = ip->daddr;
-		r->saddr[0] = r->saddr[1] = 0;
-		r->saddr[2] = bpf_htonl(0xffff);
-		r->saddr[3] = ip->saddr;
+		map_addresses(ip, r->saddr, r->daddr);
 	} else if (proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = data + l3;
 

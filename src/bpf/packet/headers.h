@@ -94,6 +94,27 @@ static __always_inline bool is_vlan(__be16 proto)
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
 }
 
+/* IPv4 addresses as IPv6 writes them, ::ffff:a.b.c.d. */
+static __always_inline void map_addresses(const struct iphdr *ip, __be32 *saddr, __be32 *daddr)
+{
+	saddr[0] = saddr[1] = daddr[0] = daddr[1] = 0;
+	saddr[2] = daddr[2] = bpf_htonl(0xffff);
+	saddr[3] = ip->saddr;
+	daddr[3] = ip->daddr;
+}
+
+/* The comparison has no branch for each word, which the verifier would follow on its own. */
+static __always_inline bool same_addresses(const __be32 *saddr, const __be32 *daddr, const __be32 *other_saddr,
+					   const __be32 *other_daddr)
+{
+	__u32 differ = 0;
+
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		differ |= (saddr[i] ^ other_saddr[i]) | (daddr[i] ^ other_daddr[i]);
+	return !differ;
+}
+
 static __always_inline bool is_l4(__u8 protocol)
 {
 	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;

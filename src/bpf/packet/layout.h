@@ -179,7 +179,11 @@ static __always_inline enum layout_verdict find_layout(void *data, void *end, __
 	return verdict;
 }
 
-/* The fixed IP header of the packet, out of it or into it; false: the packet ends before. */
+/*
+ * load_ip copies the fixed IP header out of the packet, store_ip into it; both return false if the packet ends before.
+ * Each family has its own check and copy because the verifier believes a comparison with the packet's end only if the
+ * length is a constant.
+ */
 static __always_inline bool load_ip(void *data, void *end, __u32 l3, __u8 family, void *to)
 {
 	void *ip = at_offset(data, l3);
@@ -220,10 +224,7 @@ static __always_inline bool fill_key(void *data, void *end, const struct layout 
 
 		if ((void *)(ip + 1) > end)
 			return false;
-		key->saddr[0] = key->saddr[1] = key->daddr[0] = key->daddr[1] = 0;
-		key->saddr[2] = key->daddr[2] = bpf_htonl(0xffff);
-		key->saddr[3] = ip->saddr;
-		key->daddr[3] = ip->daddr;
+		map_addresses(ip, key->saddr, key->daddr);
 	} else {
 		struct ipv6hdr *ip = at_offset(data, at->l3);
 

@@ -60,7 +60,7 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
 		return;
 	options_end = ip->l4 + (tcp.doff >> 4) * 4;
-	if (options_end > ip->end || !(ip->version == 4 ? may_watch4(ip->saddr[0]) : may_watch6(ip->saddr)))
+	if (options_end > ip->end || !may_watch(ip->saddr, ip->version))
 		return;
 	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
 	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))

@@ -30,11 +30,6 @@ struct quote {
 	__u32 added_len;      /* bytes that INT added to the original */
 };
 
-static __always_inline bool same_address(const __be32 *a, const __be32 *b)
-{
-	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
-}
-
 static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + UDP_LEN;
@@ -65,7 +60,7 @@ static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, st
 	if (block.next != (q->ip.version == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6) ||
 	    !read_ip(ctx, original_at, q->ip.version, &original))
 		return QUOTE_FOREIGN;
-	if (!same_address(original.saddr, q->ip.saddr) || !same_address(original.daddr, q->ip.daddr))
+	if (!same_addresses(original.saddr, original.daddr, q->ip.saddr, q->ip.daddr))
 		return QUOTE_FOREIGN;
 	if (original.l4 + QUOTED_L4_LEN > q->end)
 		return QUOTE_TOO_SHORT;
@@ -104,7 +99,7 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return QUOTE_FOREIGN;
 	if (q->ip.l4 + QUOTED_L4_LEN > end || bpf_skb_load_bytes(ctx, q->ip.l4, &l4, sizeof(l4)))
 		return QUOTE_FOREIGN;
-	if (!(version == 4 ? may_watch4(q->ip.daddr[0]) : may_watch6(q->ip.daddr)))
+	if (!may_watch(q->ip.daddr, version))
 		return QUOTE_FOREIGN;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
 		return read_quoted_extension(ctx, q);

@@ -45,16 +45,6 @@ static __always_inline bool find_segments(const struct gpe_block *b, struct tagg
 	return true;
 }
 
-static __always_inline bool same_addresses(const struct flow_key *a, const struct flow_key *b)
-{
-	__u32 differ = 0;
-
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		differ |= (a->saddr[i] ^ b->saddr[i]) | (a->daddr[i] ^ b->daddr[i]);
-	return !differ;
-}
-
 static __always_inline enum sink_read read_gpe(void *data, void *end, struct tagged_packet *p)
 {
 	struct {
@@ -93,7 +83,8 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	    p->inner.fragment || p->inner.ip_len != p->at.ip_len - header_len - GPE_ROOM)
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	p->inner.layers = (p->at.layers & ~0xffU) | p->inner.protocol;
-	if (!fill_key(data, end, &p->inner, &p->facts.key) || !same_addresses(&outer, &p->facts.key) ||
+	if (!fill_key(data, end, &p->inner, &p->facts.key) ||
+	    !same_addresses(outer.saddr, outer.daddr, p->facts.key.saddr, p->facts.key.daddr) ||
 	    !load_ip(data, end, p->inner.l3, p->inner.family, &p->base))
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	l4 = at_offset(data, p->inner.l4);

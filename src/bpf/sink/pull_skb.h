@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "packet/vlan_aside.h"
@@ -53,7 +54,7 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 {
 	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE;
 	__u32 mode = gpe ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
-	__s32 len = cut_len(p);
+	__s32 len = int_room(&p->at, p->facts.encapsulation);
 	struct vlan_aside aside = {};
 
 	/* Several packets in one, with an INT block in each: somebody merged what was to be kept apart. */

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/restore.h"
@@ -87,7 +88,7 @@ static __always_inline bool write_headers(void *data, void *end, const struct ta
 static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p, const struct sink_settings *set)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 by = cut_len(p), front = p->at.l4 & 0xff;
+	__u32 by = int_room(&p->at, p->facts.encapsulation), front = p->at.l4 & 0xff;
 	bool moved;
 
 	if (p->facts.encapsulation == ENCAP_OVER_TCP_UDP)

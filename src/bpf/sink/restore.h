@@ -8,7 +8,6 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
-#include "packet/layout.h"
 #include "sink/tagged.h"
 
 /* The L4 checksum without the INT block. Holds for finished checksums and for those that the sender's
@@ -79,19 +78,6 @@ static __always_inline void restore_headers(struct tagged_packet *p, const struc
 		break;
 	default:
 		restore_gpe(p);
-	}
-}
-
-/* Bytes that are taken out. */
-static __always_inline __u32 cut_len(const struct tagged_packet *p)
-{
-	switch (p->facts.encapsulation) {
-	case ENCAP_OVER_TCP_UDP:
-		return INT_BLOCK_LEN;
-	case ENCAP_EXTENSION_UDP:
-		return EXTENSION_LEN;
-	default:
-		return fixed_ip_len(&p->at) + GPE_ROOM;
 	}
 }
 

@@ -86,10 +86,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	barrier();
 	if (!fill_key(data, end, &p->at, &p->key))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	if (p->watching.watched == WATCH_UNKNOWN && p->at.family == 4)
-		watch4(p->key.daddr[3], &p->watching);
-	else if (p->watching.watched == WATCH_UNKNOWN)
-		watch6(p->key.daddr, &p->watching);
+	if (p->watching.watched == WATCH_UNKNOWN)
+		watch(p->at.family == 4 ? p->key.daddr + 3 : p->key.daddr, p->at.family, &p->watching);
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
 	if (found == LAYOUT_TOO_DEEP)

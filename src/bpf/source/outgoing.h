@@ -73,14 +73,6 @@ static __always_inline struct outgoing_packet *outgoing(void)
 	return bpf_map_lookup_elem(&source_scratch, &zero);
 }
 
-/* Bytes that this encapsulation adds to the packet. */
-static __always_inline __u32 added_len(const struct outgoing_packet *p, __u32 encap)
-{
-	if (encap == ENCAP_VXLAN_GPE)
-		return fixed_ip_len(&p->at) + GPE_ROOM;
-	return encap == ENCAP_EXTENSION_UDP ? EXTENSION_LEN : INT_BLOCK_LEN;
-}
-
 static __always_inline void *out_ip(struct outgoing_packet *p)
 {
 	return p->out.base + IP6_LEN - fixed_ip_len(&p->at);

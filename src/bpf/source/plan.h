@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
 #include "source/counters.h"
@@ -49,7 +50,7 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
  */
 static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 mtu)
 {
-	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = added_len(p, ENCAP_VXLAN_GPE);
+	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
 	bool tcp = p->at.protocol == IPPROTO_TCP;
 
@@ -97,7 +98,7 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}
-	return check_size(p, added_len(p, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
+	return check_size(p, int_room(&p->at, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
 }
 
 #endif

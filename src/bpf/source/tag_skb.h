@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "kernel/clock.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
@@ -75,7 +76,7 @@ static __always_inline bool load_headers(struct __sk_buff *ctx, struct outgoing_
 /* Room was made but nothing could be written: give the room back, or the packet is lost. */
 static __always_inline int undo(struct __sk_buff *ctx, const struct outgoing_packet *p, const struct vlan_aside *vlan)
 {
-	__s32 added = added_len(p, p->encapsulation);
+	__s32 added = int_room(&p->at, p->encapsulation);
 
 	if (!bpf_skb_adjust_room(ctx, -added, room_mode(p), p->fixed_gso ? BPF_F_ADJ_ROOM_FIXED_GSO : 0) &&
 	    put_vlan_back(ctx, vlan)) {
@@ -103,7 +104,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (bpf_skb_adjust_room(ctx, added_len(p, p->encapsulation), room_mode(p), room_flags(p))) {
+	if (bpf_skb_adjust_room(ctx, int_room(&p->at, p->encapsulation), room_mode(p), room_flags(p))) {
 		if (put_vlan_back(ctx, &vlan)) {
 			count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 			return TCX_NEXT;

@@ -74,25 +74,15 @@ static __always_inline void begin_watching(const struct watch_place *to, struct 
 	w->node = to->number;
 }
 
-/* All that is known by the destination. */
-static __always_inline void watch4(__be32 daddr, struct watching *w)
+/* All that is known by the destination. An IPv4 address is the one word at daddr. */
+static __always_inline void watch(const __be32 *daddr, __u8 family, struct watching *w)
 {
 	const struct watch_state *state = get_watch_state();
 
 	if (!state)
 		return;
 	w->generation = state->generation & 1;
-	begin_watching(find_place4(state, WATCH_TO, daddr), w);
-}
-
-static __always_inline void watch6(const __be32 *daddr, struct watching *w)
-{
-	const struct watch_state *state = get_watch_state();
-
-	if (!state)
-		return;
-	w->generation = state->generation & 1;
-	begin_watching(find_place6(state, WATCH_TO, daddr), w);
+	begin_watching(find_place(state, WATCH_TO, daddr, family), w);
 }
 
 static __always_inline __u32 find_class(__u32 generation, __u32 index)
@@ -109,7 +99,7 @@ static __always_inline __u32 source_class(const struct flow_key *key, __u8 famil
 
 	if (!state)
 		return 0;
-	from = family == 4 ? find_place4(state, WATCH_FROM, key->saddr[3]) : find_place6(state, WATCH_FROM, key->saddr);
+	from = find_place(state, WATCH_FROM, family == 4 ? key->saddr + 3 : key->saddr, family);
 	return from ? from->number : 0;
 }
 
