@@ -12,11 +12,6 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/*
- * Steps that are functions of their own are verified once each, for any state of the packet in scratch, not
- * once for each way that leads to them.
- */
-
 __noinline int read_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();

@@ -13,8 +13,6 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* As in the sink, steps that are functions of their own are verified once each. */
-
 __noinline int look_skb(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();

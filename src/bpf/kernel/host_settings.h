@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "kernel/single_value.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -15,9 +16,7 @@ struct {
 
 static __always_inline const struct host_settings *get_host_settings(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&host_settings, &zero);
+	return single_value(&host_settings);
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "kernel/clock.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
+#include "kernel/single_value.h"
 #include "lease/request.h"
 #include "lease/siphash.h"
 #include "packet/checksum.h"
@@ -21,7 +22,7 @@
 
 const volatile __u16 software_version = 0; /* major << 8 | minor */
 
-/* One packet at a time and CPU; see the sink's other scratch. */
+/* Each CPU answers one request at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct lease_scratch {
 	struct lease_echo echo;
 	struct lease_request request;
@@ -38,9 +39,7 @@ struct {
 
 static __always_inline struct lease_scratch *get_lease_scratch(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&lease_scratch, &zero);
+	return single_value(&lease_scratch);
 }
 
 static __always_inline __u64 question_tag(const struct lease_question *q, const struct lease_request *r,

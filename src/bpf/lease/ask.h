@@ -13,7 +13,10 @@
 #include "source/outgoing.h"
 #include "watch/list.h"
 
-/* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
+/*
+ * Finds until when the packet at hand may be tagged, and leaves that, or 0, in the scratch. The daemon sees from
+ * wanted_ns that the lease is in use.
+ */
 __noinline int look_up_lease(void)
 {
 	struct outgoing_packet *p = outgoing();

@@ -84,7 +84,7 @@ enum {
 	ACCOUNT_NOT_ALLOWED = 0x100,
 };
 
-/* Until when packets like the one at hand may be tagged (coarse monotonic clock), or 0, goes to the scratch. */
+/* Finds until when (coarse monotonic clock) this sender's packets may be stripped, and leaves that, or 0, in the scratch. */
 __noinline int look_up_sender(void)
 {
 	struct tagged_packet *p = tagged();

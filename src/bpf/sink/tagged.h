@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/count.h"
 #include "int/block.h"
+#include "kernel/single_value.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/arrival.h"
@@ -51,10 +52,7 @@ enum sink_read {
 	SINK_TAGGED,
 };
 
-/*
- * One packet at a time and CPU. Not on the stack: the verifier remembers every constant that was stored
- * there and would walk the rest of the program once for each combination.
- */
+/* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -64,9 +62,7 @@ struct {
 
 static __always_inline struct tagged_packet *tagged(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&sink_scratch, &zero);
+	return single_value(&sink_scratch);
 }
 
 static __always_inline enum sink_read refuse(enum sink_counter reason, __u64 frame_len)

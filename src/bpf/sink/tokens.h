@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/lease_table.h"
+#include "kernel/single_value.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 
@@ -61,11 +62,10 @@ __noinline int take_tokens(__u32 what)
 	const struct sink_settings *set = get_sink_settings();
 	struct token_buckets *total, *own;
 	struct tagged_packet *p = tagged();
-	__u32 zero = 0;
 
 	if (!set || !p)
 		return 0;
-	total = bpf_map_lookup_elem(&sink_bucket_total, &zero);
+	total = single_value(&sink_bucket_total);
 	own = buckets_of(p->facts.key.saddr);
 	if (!total || !own)
 		return 0;

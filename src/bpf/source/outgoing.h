@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "kernel/single_value.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/attachment.h"
@@ -58,7 +59,7 @@ struct outgoing_packet {
 	__u8 chunk[SUM_CHUNK + 4];
 };
 
-/* One packet at a time and CPU; see the sink's scratch. */
+/* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -68,9 +69,7 @@ struct {
 
 static __always_inline struct outgoing_packet *outgoing(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&source_scratch, &zero);
+	return single_value(&source_scratch);
 }
 
 static __always_inline void *out_ip(struct outgoing_packet *p)

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/watch.h"
+#include "kernel/single_value.h"
 
 /* What the user half changes becomes visible to packets by its generation only, all at once. */
 struct {
@@ -36,9 +37,7 @@ struct {
 
 static __always_inline const struct watch_state *get_watch_state(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&watch_state, &zero);
+	return single_value(&watch_state);
 }
 
 /*
