@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{
-    CollectOptions, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
+    CollectOptions, ESSENTIALS, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
 };
 
 /// Exit codes, as hostint(8) documents them.
@@ -134,7 +134,7 @@ pub enum Command {
 #[derive(Args, Clone, Debug)]
 pub struct SinkArgs {
     /// Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     /// Detach the sink from --dev, or from all interfaces, and exit. Sources stop tagging first, which takes a
@@ -200,7 +200,7 @@ pub enum SourceCommand {
 pub struct AttachArgs {
     /// Read settings from [source] and [[watch]] of this TOML file; flags override them. With --foreground SIGHUP
     /// reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     /// Stay in the foreground and maintain clock, flow table and leases, on a host without a sink
@@ -215,7 +215,7 @@ pub struct AttachArgs {
 #[derive(Args, Clone, Debug)]
 pub struct CollectArgs {
     /// Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]

@@ -4,6 +4,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use super::settled::Settings;
+use super::value::is_truth;
 use super::variable::{variable, variable_read};
 
 /// Settings from the command line, each of which may also come from the environment.
@@ -64,19 +65,29 @@ impl<O: FromArgMatches> FromArgMatches for Given<O> {
     }
 }
 
+/// The end of the help. One note replaces a line about a variable at every flag, such as this one.
+fn after_help<O: Settings>(flag: &str) -> String {
+    let examples: String = O::EXAMPLES
+        .iter()
+        .map(|line| format!("\n  {line}"))
+        .collect();
+    format!(
+        "Settings may come from environment variables too, --{flag} from {} for instance, and from the file of \
+         --config: see hostint.toml(5).\n\nExamples:{examples}",
+        variable(flag)
+    )
+}
+
 impl<O: Settings> Args for Given<O> {
     fn augment_args(command: Command) -> Command {
         let settings = settings_of::<O>();
-        // One note replaces a line about a variable in the help of every flag.
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
-        let command = command.after_help(format!(
-            "Settings may come from environment variables too, --{flag} from {} for instance, and from the file \
-             of --config: see hostint.toml(5).",
-            variable(flag)
-        ));
+        let command = command.after_help(after_help::<O>(flag));
         settings.into_iter().fold(command, |all, arg| {
             let name = variable_read::<O>(arg.get_long().unwrap_or_default());
-            all.arg(arg.env(name).hide_env(true))
+            // [=<BOOL>] says it already.
+            let hide = is_truth(&arg) && arg.get_action().takes_values();
+            all.arg(arg.env(name).hide_env(true).hide_possible_values(hide))
         })
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::Span;
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::place::port_of;
 
@@ -28,6 +29,7 @@ pub enum IpfixTransport {
 
 /// Options of the IPFIX engine.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct IpfixOptions {
     /// Export flow records to this IPFIX collector, default port 4739
     #[arg(long, value_name = "HOST[:PORT]")]

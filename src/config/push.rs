@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::Span;
+use super::heading::STATUS;
 use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
@@ -29,6 +30,7 @@ const REMOTE_WRITE: Purpose = Purpose {
 
 /// Options for pushing metrics.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = STATUS)]
 pub struct PushOptions {
     #[command(flatten)]
     pub otlp: OtlpOptions,

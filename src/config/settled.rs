@@ -16,6 +16,8 @@ use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions};
 pub trait Settings: Args + Clone + Default {
     type Config;
     const TABLE: &'static str;
+    /// Examples of command lines, which end the help.
+    const EXAMPLES: &'static [&'static str];
 
     /// # Errors
     /// All faults.
@@ -25,10 +27,11 @@ pub trait Settings: Args + Clone + Default {
 }
 
 macro_rules! settings {
-    ($options:ty, $config:ty, $name:expr, $table:ident) => {
+    ($options:ty, $config:ty, $name:expr, $table:ident, $examples:expr) => {
         impl Settings for $options {
             type Config = $config;
             const TABLE: &'static str = $name;
+            const EXAMPLES: &'static [&'static str] = &$examples;
 
             fn check(self) -> Result<Self::Config, Vec<Fault>> {
                 self.check()
@@ -41,9 +44,39 @@ macro_rules! settings {
     };
 }
 
-settings!(SinkOptions, SinkConfig, SINK, sink);
-settings!(SourceOptions, SourceSetup, SOURCE, source);
-settings!(CollectOptions, CollectConfig, COLLECT, collect);
+settings!(
+    SinkOptions,
+    SinkConfig,
+    SINK,
+    sink,
+    [
+        "hostint sink --dev eth0 --node-id 2 --collector 192.0.2.9",
+        "hostint sink --config /etc/hostint/hostint.toml",
+        "hostint sink --detach",
+    ]
+);
+settings!(
+    SourceOptions,
+    SourceSetup,
+    SOURCE,
+    source,
+    [
+        "hostint source attach --dev eth0",
+        "hostint source attach --dev eth0 --node-id 1 --foreground",
+        "hostint source attach --dev veth0 --hook tc-ingress --superpackets skip",
+    ]
+);
+settings!(
+    CollectOptions,
+    CollectConfig,
+    COLLECT,
+    collect,
+    [
+        "hostint collect --http 127.0.0.1",
+        "hostint collect --json --output reports.jsonl --output-size 100M",
+        "hostint collect --read reports.pcap",
+    ]
+);
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::heading::HISTORY;
 use super::mistake::{Fault, fault};
 use super::{Size, Span};
 
@@ -17,6 +18,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// Options of `hostint collect` for its history.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = HISTORY)]
 pub struct StoreOptions {
     /// Keep reports in this file for hostint history; none keeps nothing. With --read, only a file named here is kept
     /// [default: /var/lib/hostint/history.db, for users other than root ~/.local/state/hostint/history.db]

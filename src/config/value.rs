@@ -65,6 +65,11 @@ pub struct Misfit {
     pub message: String,
 }
 
+/// Whether a setting is true or false.
+pub fn is_truth(arg: &Arg) -> bool {
+    Kind::of(arg) == Kind::Truth
+}
+
 /// Whether a setting is a list.
 pub fn is_list(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
