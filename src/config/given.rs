@@ -3,7 +3,9 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
-use super::settled::Settings;
+use super::definition::settings_of;
+use super::file::Settings;
+use super::origin::Origin;
 use super::value::is_truth;
 use super::variable::{variable, variable_read};
 
@@ -12,23 +14,6 @@ use super::variable::{variable, variable_read};
 pub struct Given<O> {
     pub options: O,
     matches: ArgMatches,
-}
-
-/// The flag or variable that a setting came from.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Origin {
-    Flag(String),
-    Variable(String),
-}
-
-/// The settings that `O` consists of, as clap arguments.
-pub fn settings_of<O: Args>() -> Vec<Arg> {
-    let command = O::augment_args(Command::new(""));
-    command
-        .get_arguments()
-        .filter(|arg| arg.get_long().is_some())
-        .cloned()
-        .collect()
 }
 
 impl<O: Settings> Given<O> {
@@ -45,7 +30,7 @@ impl<O: Settings> Given<O> {
         let arg = settings.iter().find(|arg| arg.get_long() == Some(key))?;
         match self.matches.value_source(arg.get_id().as_str())? {
             ValueSource::CommandLine => Some(Origin::Flag(format!("--{key}"))),
-            ValueSource::EnvVariable => Some(Origin::Variable(variable_read::<O>(key))),
+            ValueSource::EnvVariable => Some(Origin::Variable(variable_read(O::TABLE, key))),
             _ => None,
         }
     }
@@ -84,7 +69,7 @@ impl<O: Settings> Args for Given<O> {
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
         let command = command.after_help(after_help::<O>(flag));
         settings.into_iter().fold(command, |all, arg| {
-            let name = variable_read::<O>(arg.get_long().unwrap_or_default());
+            let name = variable_read(O::TABLE, arg.get_long().unwrap_or_default());
             // [=<BOOL>] says it already.
             let hide = is_truth(&arg) && arg.get_action().takes_values();
             all.arg(arg.env(name).hide_env(true).hide_possible_values(hide))

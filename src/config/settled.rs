@@ -2,81 +2,13 @@
 
 use std::path::Path;
 
-use clap::Args;
-
-use super::file::{COLLECT, File, SINK, SOURCE, in_order};
+use super::file::{File, Settings};
 use super::given::Given;
-use super::mistake::{ConfigError, Fault};
-use super::sink::SinkConfig;
+use super::mistake::{ConfigError, in_order};
 use super::source::SourceSetup;
 use super::table::Table;
-use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions};
-
-/// The settings of a command, which flags, environment variables and a table of the file can give.
-pub trait Settings: Args + Clone + Default {
-    type Config;
-    const TABLE: &'static str;
-    /// Examples of command lines, which end the help.
-    const EXAMPLES: &'static [&'static str];
-
-    /// # Errors
-    /// All faults.
-    fn check(self) -> Result<Self::Config, Vec<Fault>>;
-
-    fn table(file: &File) -> &Table<Self>;
-}
-
-macro_rules! settings {
-    ($options:ty, $config:ty, $name:expr, $table:ident, $examples:expr) => {
-        impl Settings for $options {
-            type Config = $config;
-            const TABLE: &'static str = $name;
-            const EXAMPLES: &'static [&'static str] = &$examples;
-
-            fn check(self) -> Result<Self::Config, Vec<Fault>> {
-                self.check()
-            }
-
-            fn table(file: &File) -> &Table<Self> {
-                &file.$table
-            }
-        }
-    };
-}
-
-settings!(
-    SinkOptions,
-    SinkConfig,
-    SINK,
-    sink,
-    [
-        "hostint sink --dev eth0 --node-id 2 --collector 192.0.2.9",
-        "hostint sink --config /etc/hostint/hostint.toml",
-        "hostint sink --detach",
-    ]
-);
-settings!(
-    SourceOptions,
-    SourceSetup,
-    SOURCE,
-    source,
-    [
-        "hostint source attach --dev eth0",
-        "hostint source attach --dev eth0 --node-id 1 --foreground",
-        "hostint source attach --dev veth0 --hook tc-ingress --superpackets skip",
-    ]
-);
-settings!(
-    CollectOptions,
-    CollectConfig,
-    COLLECT,
-    collect,
-    [
-        "hostint collect --http 127.0.0.1",
-        "hostint collect --json --output reports.jsonl --output-size 100M",
-        "hostint collect --read reports.pcap",
-    ]
-);
+use super::table_name::{COLLECT, SINK, SOURCE};
+use super::{CollectOptions, SinkOptions, SourceOptions};
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]

@@ -220,7 +220,7 @@ impl SourceOptions {
         let idle_flow_timeout = self
             .idle_flow_timeout
             .unwrap_or(Span(Duration::from_secs(120)));
-        if idle_flow_timeout.0 < Duration::from_secs(1) {
+        if idle_flow_timeout.0 < SHORTEST_IDLE {
             faults.push(fault(
                 &["idle-flow-timeout"],
                 format!(
@@ -277,6 +277,9 @@ impl SourceOptions {
         })
     }
 }
+
+/// The shortest idle flow timeout: flows slower than this would restart their numbering all the time.
+pub(super) const SHORTEST_IDLE: Duration = Duration::from_secs(1);
 
 /// The packet length that every IPv4 link must carry.
 const SHORTEST_PACKET: u32 = 68;

@@ -9,10 +9,12 @@ use clap::{Arg, Args, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::given::{Origin, settings_of};
+use super::catalogue::tables_with;
+use super::definition::names_of;
 use super::lines::Lines;
 use super::mistake::{Fault, Mistake};
 use super::number::number_problem;
+use super::origin::Origin;
 use super::value::{Word, shown, words};
 
 /// A key of the file.
@@ -40,22 +42,6 @@ pub struct Reader<O> {
     name: &'static str,
     command: Command,
     options: PhantomData<O>,
-}
-
-/// The settings that `O` consists of, as a command of their own.
-pub fn command_of<O: Args>() -> Command {
-    let mut command = Command::new("")
-        .no_binary_name(true)
-        .disable_help_flag(true)
-        .args(settings_of::<O>());
-    command.build();
-    command
-}
-
-/// The names of the keys.
-pub fn names_of(command: &Command) -> impl Iterator<Item = &str> {
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    shown.filter_map(Arg::get_long)
 }
 
 impl<O: Args + Default> Reader<O> {
@@ -159,7 +145,7 @@ impl<O: Args + Default> Reader<O> {
         let name = key.get_ref();
         let hint = match nearest(name, names_of(&self.command)) {
             Some(near) => format!("did you mean {near}?"),
-            None => super::file::tables_with(name).map_or_else(
+            None => tables_with(name).map_or_else(
                 || "see hostint.toml(5)".to_owned(),
                 |tables| format!("it belongs to {tables}"),
             ),
