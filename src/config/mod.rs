@@ -30,6 +30,7 @@ mod remote_write;
 mod secret;
 mod settled;
 mod sink;
+mod sink_checks;
 mod sink_options;
 mod size;
 mod source;

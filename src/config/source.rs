@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::heading::{ESSENTIALS, LIMITS, TAGGING, TRUST, WIRE_FORMAT};
+use super::key::check_key;
+use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
-use super::sink::{check_key, check_mark};
 use super::{Compat, DscpMark, EXTENSION_PORT, Span, Superpackets};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
