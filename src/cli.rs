@@ -16,6 +16,7 @@ pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, S
 use crate::config::{
     CollectOptions, ESSENTIALS, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
 };
+use crate::model::FlowSort;
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
@@ -243,6 +244,16 @@ pub enum FlowOrder {
     Latency,
     /// most packets first
     Packets,
+}
+
+impl From<FlowOrder> for FlowSort {
+    fn from(order: FlowOrder) -> Self {
+        match order {
+            FlowOrder::Loss => Self::Loss,
+            FlowOrder::Latency => Self::Latency,
+            FlowOrder::Packets => Self::Packets,
+        }
+    }
 }
 
 /// A refresh interval: in seconds, or with a unit.

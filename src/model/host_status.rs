@@ -156,6 +156,33 @@ pub struct BucketEdge {
     pub down_ns: i32,
 }
 
+/// What the flows of a status are sorted by, largest first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FlowSort {
+    /// Lost packets.
+    Loss,
+    /// Mean latency.
+    Latency,
+    /// Packets.
+    Packets,
+}
+
+impl FlowSort {
+    const ALL: [Self; 3] = [Self::Loss, Self::Latency, Self::Packets];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Latency => "latency",
+            Self::Packets => "packets",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sort| sort.name() == name)
+    }
+}
+
 /// One flow at the sink.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FlowStatus {

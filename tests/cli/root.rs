@@ -1,5 +1,6 @@
 //! On a host of its own: a network namespace with a BPF file system and a veth pair, v0 and v1.
 
+use hostint_testing::places;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::harness::{Daemon, HOSTINT, TempFile, check_all, run, text};
+use hostint_testing::harness::{Daemon, TempFile, check_all, run, text};
 
 struct Host(Child);
 
@@ -59,7 +60,7 @@ impl Host {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        run(self.command(&[HOSTINT], args))
+        run(self.command(&[places::hostint()], args))
     }
 
     fn code(&self, args: &[&str]) -> Option<i32> {
@@ -108,7 +109,7 @@ impl Host {
     }
 
     fn sink(&self, args: &[&str]) -> Daemon {
-        let mut command = self.command(&[HOSTINT, "sink"], args);
+        let mut command = self.command(&[places::hostint(), "sink"], args);
         Daemon::start(command.stdout(Stdio::null()))
     }
 }
@@ -291,7 +292,7 @@ needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 
 #[test]
 fn without_privileges_the_message_says_what_to_try() {
-    let host = Host::new(&format!("cp {HOSTINT} /mnt/hostint"));
+    let host = Host::new(&format!("cp {} /mnt/hostint", places::hostint()));
     let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let nobody = [&["setpriv"][..], &ids, &["/mnt/hostint"]].concat();
     let start = |args: &[&str]| run(host.command(&nobody, args));
@@ -320,7 +321,7 @@ fn names_resolve_without_the_hosts_modules() {
     ));
     host.source(&[]);
     let start = |args: &[&str]| {
-        let mut command = host.command(&[HOSTINT], args);
+        let mut command = host.command(&[places::hostint()], args);
         command.env("LD_LIBRARY_PATH", "/mnt");
         run(command)
     };

@@ -72,7 +72,7 @@ plain="sink attached to e0 (native XDP)"
 make_hosts
 flags=--nic-timestamps
 if ! grep -q bpf_xdp_metadata_rx_timestamp /proc/kallsyms; then
-	sink "network card's: the kernel asks no driver" "$hostint"
+	sink "the kernel stamps packets, not the network card: the kernel cannot ask a driver" "$hostint"
 	await_said "sink attached to e0 (native XDP)"
 	end TERM
 	ip -n vb link del e0
@@ -161,7 +161,7 @@ ip link add e0 type veth peer name e1
 : >"$work/sink"
 "$hostint" sink --dev e0 --node-id 3 --nic-timestamps 2>"$work/sink" &
 pid=$!
-await_said "network card's: net.core.bpf_jit_harden is 2"
+await_said "network card: net.core.bpf_jit_harden is 2"
 await_said "$plain"
 end TERM
 "$hostint" sink --detach --now

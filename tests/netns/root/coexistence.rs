@@ -4,7 +4,7 @@ use hostint::datapath::links::Hook;
 
 use crate::exchange::exchange_udp;
 use crate::foreign::{Foreign, TC_NEXT, TC_OK, tcx_programs};
-use crate::netns::{Host, Lab, await_that};
+use hostint_testing::netns::{Host, Lab, await_that};
 
 /// What an outsider sees of an interface.
 fn seen(host: &Host, dev: &str) -> String {

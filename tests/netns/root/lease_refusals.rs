@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::exchange::exchange_udp;
-use crate::netns::{Daemon, Host, Lab, await_that, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, sh};
 
 /// Files that are gone with it.
 pub(super) struct Folder(PathBuf);

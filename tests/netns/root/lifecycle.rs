@@ -1,7 +1,8 @@
 //! Start, stop, kill, take over, detach: traffic never notices, nothing stays behind.
 
 use crate::exchange::{exchange_udp, flow};
-use crate::netns::{HOSTINT, Lab, await_that, pins_below, sh};
+use hostint_testing::netns::{Lab, await_that, pins_below, sh};
+use hostint_testing::places;
 
 #[test]
 fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
@@ -264,7 +265,7 @@ fn a_source_needs_a_sink_on_its_host() {
     );
     lab.a.hostint("source attach --dev a0 --force --node-id 1");
     assert_eq!(lab.a.status()["node_id"], 1);
-    assert!(std::path::Path::new(HOSTINT).exists());
+    assert!(std::path::Path::new(places::hostint()).exists());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use hostint::os::clock;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 
 /// What a host answers on a port of its own: the status, and the body.
 pub fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
@@ -452,7 +452,7 @@ fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
     let tally = Arc::new(Mutex::new(Tally::default()));
     let timeout = Duration::from_millis(200);
     let mut sweeper = Sweeper::new(&sink, timeout, 2 * timeout).unwrap();
-    sweeper.tell(Arc::clone(&tally));
+    sweeper.set_tally(Arc::clone(&tally));
     let read = |tally: &mut Tally| {
         tally.begin();
         let look = |key: flow_key, flow: sink_flow| {

@@ -2,7 +2,7 @@
 
 use crate::exchange::exchange_udp;
 use crate::foreign::take_off;
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
 
 fn repaired(host: &Host) -> u64 {
     let status = host.status();
