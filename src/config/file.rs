@@ -69,7 +69,7 @@ settings!(
     [
         "hostint sink --dev eth0 --node-id 2 --collector 192.0.2.9",
         "hostint sink --config /etc/hostint/hostint.toml",
-        "hostint sink --detach",
+        "hostint sink detach",
     ]
 );
 settings!(
@@ -79,7 +79,7 @@ settings!(
     source,
     [
         "hostint source attach --dev eth0",
-        "hostint source attach --dev eth0 --node-id 1 --foreground",
+        "hostint source --dev eth0 --node-id 1",
         "hostint source attach --dev veth0 --hook tc-ingress --superpackets skip",
     ]
 );

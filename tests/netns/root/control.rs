@@ -288,7 +288,7 @@ fn a_socket_that_was_left_behind_is_no_hindrance() {
 #[test]
 fn root_may_ask_for_a_reload() {
     let place = Place::new();
-    place.lab.b.hostint("sink --detach --now");
+    place.lab.b.hostint("sink detach --now");
     let config = place.folder.join("hostint.toml");
     let write = |node: u32| {
         let text = format!("[sink]\ndev = \"b0\"\nnode-id = {node}\n");

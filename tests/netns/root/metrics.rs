@@ -427,7 +427,7 @@ fn whoever_may_reach_it_is_said_once() {
     let lab = Lab::new();
     let line = "sink --dev b0 --node-id 2 --http 0.0.0.0:9999";
     let b = lab.b.start(line, "serving http://0.0.0.0:9999");
-    let told = "HTTP on 0.0.0.0:9999: whoever reaches it may read it";
+    let told = "HTTP on 0.0.0.0:9999: everybody who reaches this address may read it";
     assert_eq!(b.stderr().matches(told).count(), 1, "{}", b.stderr());
     let output = lab
         .b
