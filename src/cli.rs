@@ -14,7 +14,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{
-    CollectOptions, ESSENTIALS, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
+    CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan, number_problem,
+    variables,
 };
 use crate::model::FlowSort;
 
@@ -174,7 +175,7 @@ pub struct SinkServeArgs {
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<SinkOptions>,
+    pub settings: Overrides<SinkOptions>,
 }
 
 /// `hostint source`
@@ -253,7 +254,7 @@ pub struct SourceServeArgs {
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<SourceOptions>,
+    pub settings: Overrides<SourceOptions>,
 }
 
 /// `hostint collect`
@@ -264,7 +265,7 @@ pub struct CollectArgs {
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<CollectOptions>,
+    pub settings: Overrides<CollectOptions>,
 
     /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
@@ -310,7 +311,7 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let span = match text.parse::<f64>() {
             Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
-            Err(_) => text.parse::<Span>()?.0,
+            Err(_) => text.parse::<TimeSpan>()?.0,
         };
         if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
             return Err("out of range (expected 0.1 seconds to an hour)".to_owned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::file::File;
-use super::table::Entry;
+use super::table::TableEntry;
 use super::table_name::{COLLECT, SINK, SOURCE, WATCH};
 
 impl File {
@@ -69,10 +69,11 @@ fn count_rules(rules: usize) -> String {
 }
 
 fn changed_keys<'a>(
-    now: &'a BTreeMap<String, Entry>,
-    before: &'a BTreeMap<String, Entry>,
+    now: &'a BTreeMap<String, TableEntry>,
+    before: &'a BTreeMap<String, TableEntry>,
 ) -> Vec<&'a str> {
-    let text = |of: &'a BTreeMap<String, Entry>, key: &str| of.get(key).map(|entry| &entry.text);
+    let text =
+        |of: &'a BTreeMap<String, TableEntry>, key: &str| of.get(key).map(|entry| &entry.text);
     let mut keys: Vec<&str> = now
         .keys()
         .chain(before.keys())

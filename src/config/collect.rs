@@ -79,7 +79,7 @@ pub struct CollectOptions {
 pub struct CollectConfig {
     pub listen: Vec<String>,
     pub json: bool,
-    pub output: Option<Output>,
+    pub output: Option<OutputFile>,
     pub receivers: usize,
     pub queue: Size,
     /// The names that the user chose.
@@ -91,7 +91,7 @@ pub struct CollectConfig {
 
 /// The file that lines are written to.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Output {
+pub struct OutputFile {
     pub path: PathBuf,
     /// The greatest size before rotation, and the number of rotated files to keep.
     pub rotation: Option<(Size, u32)>,
@@ -156,7 +156,7 @@ impl CollectOptions {
         })
     }
 
-    fn check_output(&self, faults: &mut Vec<Fault>) -> Option<Output> {
+    fn check_output(&self, faults: &mut Vec<Fault>) -> Option<OutputFile> {
         if self.output.is_none() && self.output_size.is_some() {
             let why = "standard output cannot be rotated (try --output too)".to_owned();
             faults.push(fault(&["output-size"], why));
@@ -178,7 +178,7 @@ impl CollectOptions {
             faults.push(fault(&["output-keep"], why));
         }
         let keep = self.output_keep.unwrap_or(DEFAULT_KEEP);
-        Some(Output {
+        Some(OutputFile {
             path: self.output.clone()?,
             rotation: self.output_size.map(|size| (size, keep)),
         })

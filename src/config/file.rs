@@ -10,12 +10,12 @@ use toml::de::{DeString, DeValue};
 
 use super::catalogue::{self, tables_with};
 use super::definition::command_of;
-use super::lines::Lines;
+use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
-use super::table::{Reader, Table, nearest, plain};
+use super::table::{SettingsTable, TableReader, nearest, plain};
 use super::table_name::{COLLECT, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
 use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
@@ -30,7 +30,7 @@ const LONGEST: u64 = 16 << 20;
 const EMPTY_RULE: &str = "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
 
 /// The settings of a command, which flags, environment variables and a table of the file can give.
-pub trait Settings: Args + Clone + Default {
+pub trait CommandSettings: Args + Clone + Default {
     type Config;
     const TABLE: &'static str;
     /// Examples of command lines, which end the help.
@@ -40,12 +40,12 @@ pub trait Settings: Args + Clone + Default {
     /// All faults.
     fn check(self) -> Result<Self::Config, Vec<Fault>>;
 
-    fn table(file: &File) -> &Table<Self>;
+    fn table(file: &File) -> &SettingsTable<Self>;
 }
 
 macro_rules! settings {
     ($options:ty, $config:ty, $name:expr, $table:ident, $examples:expr) => {
-        impl Settings for $options {
+        impl CommandSettings for $options {
             type Config = $config;
             const TABLE: &'static str = $name;
             const EXAMPLES: &'static [&'static str] = &$examples;
@@ -54,7 +54,7 @@ macro_rules! settings {
                 self.check()
             }
 
-            fn table(file: &File) -> &Table<Self> {
+            fn table(file: &File) -> &SettingsTable<Self> {
                 &file.$table
             }
         }
@@ -99,20 +99,20 @@ settings!(
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
-    pub sink: Table<SinkOptions>,
-    pub source: Table<SourceOptions>,
-    pub collect: Table<CollectOptions>,
+    pub sink: SettingsTable<SinkOptions>,
+    pub source: SettingsTable<SourceOptions>,
+    pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
     /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
 
-fn reader<O: Settings>() -> Reader<O> {
+fn reader<O: CommandSettings>() -> TableReader<O> {
     reader_of(O::TABLE)
 }
 
-fn reader_of<O: Args + Default>(table: &'static str) -> Reader<O> {
-    Reader::new(
+fn reader_of<O: Args + Default>(table: &'static str) -> TableReader<O> {
+    TableReader::new(
         table,
         catalogue::command(table).unwrap_or_else(command_of::<O>),
     )
@@ -133,9 +133,9 @@ impl File {
     fn empty(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            sink: Table::empty(SINK),
-            source: Table::empty(SOURCE),
-            collect: Table::empty(COLLECT),
+            sink: SettingsTable::empty(SINK),
+            source: SettingsTable::empty(SOURCE),
+            collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             tables: Vec::new(),
         }
@@ -157,7 +157,7 @@ impl File {
                 return (file, vec![mistake]);
             }
         };
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let mut mistakes = Vec::new();
         let ((), mut syntax) = syntax::parse(text, &lines, |root, wrong| {
             let mut root: Vec<_> = root.get_ref().iter().collect();
@@ -179,7 +179,7 @@ impl File {
         &mut self,
         name: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         let line = lines.of(name.span().start);
@@ -234,7 +234,7 @@ impl File {
     fn take_rules(
         &mut self,
         rules: &[Spanned<DeValue<'_>>],
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         self.tables.push(WATCH);
@@ -275,16 +275,16 @@ impl File {
     }
 
     /// Mistakes within one table. Settings that are missing may still be given by flags.
-    pub fn check_table<O: Settings>(&self) -> Vec<Mistake> {
+    pub fn check_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|_| true)
     }
 
     /// The same for a table of another command, whose secret files this command may be unable to read.
-    pub fn check_others_table<O: Settings>(&self) -> Vec<Mistake> {
+    pub fn check_others_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|fault| !fault.secret)
     }
 
-    fn check_as_far<O: Settings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
+    fn check_as_far<O: CommandSettings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
         let table = O::table(self);
         let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();

@@ -14,7 +14,7 @@ use super::sink_checks::{
     check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
-use super::{Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
+use super::{Compat, DscpMark, EXTENSION_PORT, SinkHook, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
 
 /// The sink's settings, checked.
@@ -31,14 +31,14 @@ pub struct SinkConfig {
     pub vxlan_gpe: bool,
     pub mark: DscpMark,
     pub extension_port: u16,
-    pub report_period: Span,
+    pub report_period: TimeSpan,
     /// The period of flow summaries; 0 means none.
-    pub summary_period: Span,
-    pub loss_timeout: Span,
-    pub idle_flow_timeout: Span,
+    pub summary_period: TimeSpan,
+    pub loss_timeout: TimeSpan,
+    pub idle_flow_timeout: TimeSpan,
     /// Ascending edges, at most 16, each from 1 ns to about 2 s.
     pub latency_buckets_ns: Vec<i32>,
-    pub bucket_hold: Span,
+    pub bucket_hold: TimeSpan,
     pub collectors: Vec<String>,
     /// Each report goes to one of the collectors.
     pub spread: bool,
@@ -88,8 +88,8 @@ impl Parsed {
 }
 
 /// A duration, or its default in milliseconds.
-fn span(given: Option<Span>, default_ms: u64) -> Span {
-    given.unwrap_or(Span(Duration::from_millis(default_ms)))
+fn span(given: Option<TimeSpan>, default_ms: u64) -> TimeSpan {
+    given.unwrap_or(TimeSpan(Duration::from_millis(default_ms)))
 }
 
 impl SinkOptions {
@@ -155,15 +155,15 @@ impl SinkOptions {
         check_http(self.http.as_deref(), SINK_HTTP_PORT, faults);
     }
 
-    fn loss_timeout(&self) -> Span {
+    fn loss_timeout(&self) -> TimeSpan {
         span(self.loss_timeout, 200)
     }
 
-    fn idle_flow_timeout(&self) -> Span {
+    fn idle_flow_timeout(&self) -> TimeSpan {
         span(self.idle_flow_timeout, 120_000)
     }
 
-    fn summary_period(&self) -> Span {
+    fn summary_period(&self) -> TimeSpan {
         span(self.summary_period, 0)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::mistake::{Fault, fault, item_fault};
 use super::sink_options::{ReportFormat, XdpMode};
-use super::{Compat, SinkHook, Span};
+use super::{Compat, SinkHook, TimeSpan};
 use crate::model::{Encapsulation, Prefix, UnknownEncapsulation};
 
 /// The number of prefixes that the kernel half has room for.
@@ -33,14 +33,14 @@ pub(super) fn check_nic(
     }
 }
 
-pub(super) fn check_timeouts(loss: Span, idle: Span, faults: &mut Vec<Fault>) {
+pub(super) fn check_timeouts(loss: TimeSpan, idle: TimeSpan, faults: &mut Vec<Fault>) {
     if loss.as_ns() == 0 {
         faults.push(fault(
             &["loss-timeout"],
             "a loss timeout of 0 would count every reordered packet as lost",
         ));
     }
-    let shortest = Span(loss.0.saturating_mul(2));
+    let shortest = TimeSpan(loss.0.saturating_mul(2));
     if idle.0 < shortest.0 {
         faults.push(fault(
             &["idle-flow-timeout", "loss-timeout"],
@@ -66,7 +66,7 @@ pub(super) fn check_format(
     }
 }
 
-pub(super) fn check_summaries(period: Span, compat: Option<Compat>, faults: &mut Vec<Fault>) {
+pub(super) fn check_summaries(period: TimeSpan, compat: Option<Compat>, faults: &mut Vec<Fault>) {
     if period.0.is_zero() {
         return;
     }
@@ -128,7 +128,7 @@ pub(super) fn check_encapsulations(
     found
 }
 
-pub(super) fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
+pub(super) fn check_buckets(edges: &[TimeSpan], faults: &mut Vec<Fault>) -> Vec<i32> {
     if edges.is_empty() {
         return [5, 10, 20, 40, 60, 120].map(|us| us * 1000).to_vec();
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
 use super::mark::parse_dscp;
 use super::push::PushOptions;
-use super::{Compat, SinkHook, Span};
+use super::{Compat, SinkHook, TimeSpan};
 
 /// The XDP mode of the sink's program.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -88,28 +88,28 @@ pub struct SinkOptions {
 
     /// Report each flow's latency at least once in this time [default: 2s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
-    pub report_period: Option<Span>,
+    pub report_period: Option<TimeSpan>,
 
     /// Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
-    pub summary_period: Option<Span>,
+    pub summary_period: Option<TimeSpan>,
 
     /// Count a missing sequence number as lost after this time [default: 200ms]
     #[arg(long, help_heading = MEASURING, value_name = "TIME")]
-    pub loss_timeout: Option<Span>,
+    pub loss_timeout: Option<TimeSpan>,
 
     /// Forget flows that have been idle for this time [default: 2m]
     #[arg(long, help_heading = MEASURING, value_name = "TIME")]
-    pub idle_flow_timeout: Option<Span>,
+    pub idle_flow_timeout: Option<TimeSpan>,
 
     /// Edges of the latency buckets, up to 16; a flow's change to another bucket is reported [default:
     /// 5us,10us,20us,40us,60us,120us]
     #[arg(long, help_heading = REPORTS, value_name = "LIST", value_delimiter = ',')]
-    pub latency_buckets: Vec<Span>,
+    pub latency_buckets: Vec<TimeSpan>,
 
     /// Report a flow's bucket changes at most once in this time [default: 100ms]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
-    pub bucket_hold: Option<Span>,
+    pub bucket_hold: Option<TimeSpan>,
 
     /// Send reports to this collector, default port 32766; may be repeated
     #[arg(long, help_heading = ESSENTIALS, value_name = "HOST[:PORT]", value_delimiter = ',')]

@@ -9,7 +9,7 @@ use super::key::check_key;
 use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
-use super::{Compat, DscpMark, EXTENSION_PORT, Span, Superpackets};
+use super::{Compat, DscpMark, EXTENSION_PORT, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// The hook at which the source sees packets.
@@ -89,7 +89,7 @@ pub struct SourceOptions {
 
     /// Forget flows that have been idle for this time [default: 2m]
     #[arg(long, help_heading = LIMITS, value_name = "TIME")]
-    pub idle_flow_timeout: Option<Span>,
+    pub idle_flow_timeout: Option<TimeSpan>,
 
     /// Number of flows that the flow table holds [default: 65536, or unchanged]
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -132,7 +132,7 @@ pub struct SourceConfig {
     pub mark: DscpMark,
     pub extension_port: u16,
     pub mtu: Option<u32>,
-    pub idle_flow_timeout: Span,
+    pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
     pub mss_clamp: bool,
     pub superpackets: Superpackets,
@@ -220,7 +220,7 @@ impl SourceOptions {
         let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
         let idle_flow_timeout = self
             .idle_flow_timeout
-            .unwrap_or(Span(Duration::from_secs(120)));
+            .unwrap_or(TimeSpan(Duration::from_secs(120)));
         if idle_flow_timeout.0 < SHORTEST_IDLE {
             faults.push(fault(
                 &["idle-flow-timeout"],

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::heading::HISTORY;
 use super::mistake::{Fault, fault};
-use super::{Size, Span};
+use super::{Size, TimeSpan};
 
 const DEFAULT_BYTES: u64 = 4 << 30;
 const LEAST_BYTES: u64 = 16 << 20;
@@ -41,19 +41,19 @@ pub struct StoreOptions {
 
     /// Keep single reports for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_raw: Option<Span>,
+    pub keep_raw: Option<TimeSpan>,
 
     /// Keep figures of every ten seconds for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_10s: Option<Span>,
+    pub keep_10s: Option<TimeSpan>,
 
     /// Keep figures of every minute for this time [default: 14days]
     #[arg(long, value_name = "TIME")]
-    pub keep_1m: Option<Span>,
+    pub keep_1m: Option<TimeSpan>,
 
     /// Keep figures of every hour for this time [default: 1year]
     #[arg(long, value_name = "TIME")]
-    pub keep_1h: Option<Span>,
+    pub keep_1h: Option<TimeSpan>,
 }
 
 /// The place where history is kept.
@@ -136,8 +136,8 @@ impl StoreOptions {
             if short > long {
                 let message = format!(
                     "{} is longer than {coarser}, {}, but coarser figures must be kept at least as long",
-                    Span(short),
-                    Span(long)
+                    TimeSpan(short),
+                    TimeSpan(long)
                 );
                 faults.push(fault(&[finer, coarser], message));
             }

@@ -4,7 +4,7 @@ use std::env;
 
 use clap::ValueEnum;
 
-use super::duration::Span;
+use super::duration::TimeSpan;
 use super::source::SHORTEST_IDLE;
 use super::table_name::{COLLECT, SINK, SOURCE};
 use super::{SinkHook, SourceHook};
@@ -50,9 +50,9 @@ fn takes(table: &str, flag: &str, value: &str) -> bool {
         ("hook", SOURCE) => SourceHook::from_str(value, false).is_ok(),
         ("encap", SINK) => value.split(',').all(encapsulation),
         ("encap", SOURCE) => encapsulation(value),
-        ("idle-flow-timeout", SINK) => value.parse::<Span>().is_ok(),
+        ("idle-flow-timeout", SINK) => value.parse::<TimeSpan>().is_ok(),
         ("idle-flow-timeout", SOURCE) => value
-            .parse::<Span>()
+            .parse::<TimeSpan>()
             .is_ok_and(|span| span.0 >= SHORTEST_IDLE),
         _ => true,
     }

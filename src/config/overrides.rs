@@ -4,19 +4,19 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use super::definition::settings_of;
-use super::file::Settings;
+use super::file::CommandSettings;
 use super::origin::Origin;
 use super::value::is_truth;
 use super::variable::{variable, variable_read};
 
 /// Settings from the command line, each of which may also come from the environment.
 #[derive(Clone, Debug)]
-pub struct Given<O> {
+pub struct Overrides<O> {
     pub options: O,
     matches: ArgMatches,
 }
 
-impl<O: Settings> Given<O> {
+impl<O: CommandSettings> Overrides<O> {
     /// These settings over those of the file.
     pub fn over(&self, mut file: O) -> O {
         // A command line that was parsed once parses again.
@@ -36,7 +36,7 @@ impl<O: Settings> Given<O> {
     }
 }
 
-impl<O: FromArgMatches> FromArgMatches for Given<O> {
+impl<O: FromArgMatches> FromArgMatches for Overrides<O> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Ok(Self {
             options: O::from_arg_matches(matches)?,
@@ -51,7 +51,7 @@ impl<O: FromArgMatches> FromArgMatches for Given<O> {
 }
 
 /// The end of the help. One note replaces a line about a variable at every flag, such as this one.
-fn after_help<O: Settings>(flag: &str) -> String {
+fn after_help<O: CommandSettings>(flag: &str) -> String {
     let examples: String = O::EXAMPLES
         .iter()
         .map(|line| format!("\n  {line}"))
@@ -63,7 +63,7 @@ fn after_help<O: Settings>(flag: &str) -> String {
     )
 }
 
-impl<O: Settings> Args for Given<O> {
+impl<O: CommandSettings> Args for Overrides<O> {
     fn augment_args(command: Command) -> Command {
         let settings = settings_of::<O>();
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::file::{File, Settings};
-use super::given::Given;
+use super::file::{CommandSettings, File};
 use super::mistake::{ConfigError, in_order};
+use super::overrides::Overrides;
 use super::source::SourceSetup;
-use super::table::Table;
+use super::table::SettingsTable;
 use super::table_name::{COLLECT, SINK, SOURCE};
 use super::{CollectOptions, SinkOptions, SourceOptions};
 
@@ -46,13 +46,13 @@ pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, Co
 ///
 /// # Errors
 /// All mistakes.
-pub fn settle<O: Settings>(
-    given: &Given<O>,
+pub fn settle<O: CommandSettings>(
+    given: &Overrides<O>,
     path: Option<&Path>,
 ) -> Result<Settled<O::Config>, ConfigError> {
     let Some(path) = path else {
         let settled = given.options.clone().check();
-        let nothing = Table::<O>::empty(O::TABLE);
+        let nothing = SettingsTable::<O>::empty(O::TABLE);
         return match settled {
             Ok(config) => Ok(Settled { config, file: None }),
             Err(faults) => Err(ConfigError(nothing.locate(
