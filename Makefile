@@ -58,7 +58,7 @@ test-kafka: need-root
 lint:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.[ch]
+	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.c src/bpf/*/*.h
 
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
 # us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does.
@@ -69,7 +69,7 @@ audit:
 
 # Writes man pages and completions from the command line's definition.
 man:
-	HOSTINT_BLESS=1 cargo test --locked --test manpages
+	HOSTINT_BLESS=1 cargo test --locked --test cli manpages
 
 # On kernels of Debian, under QEMU without KVM; some ten minutes each.
 KERNELS ?= 5.10 6.1 6.12 7.3

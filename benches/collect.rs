@@ -17,18 +17,9 @@ use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
 
 #[path = "support/collector.rs"]
 mod collector;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/golden/mod.rs"]
-mod golden;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/random.rs"]
-mod random;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/synthetic.rs"]
-mod synthetic;
 
 use collector::Collector;
-use synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 const ROUNDS: usize = 7;
 const ROUND: Duration = Duration::from_millis(300);
@@ -87,7 +78,7 @@ fn decode_rates() {
     println!("| report | bytes | decoded | and counted for the exporter |");
     println!("|---|---|---|---|");
     for (name, file) in FORMATS {
-        let datagram = golden::udp_payload(file);
+        let datagram = hostint_testing::golden::udp_payload(file);
         let reports = decode(&datagram).map_or(0, |group| group.reports.len()) as f64;
         let decoded = per_second(|| drop(black_box(decode(black_box(&datagram)))));
         let mut exporters = Exporters::default();
@@ -107,7 +98,7 @@ fn line_rates() {
     println!("| report | bytes of the line | lines |");
     println!("|---|---|---|");
     for (name, file) in FORMATS {
-        let datagram = golden::udp_payload(file);
+        let datagram = hostint_testing::golden::udp_payload(file);
         let mut line = Vec::new();
         let mut reports = 0.0;
         let rate = per_second(|| {
@@ -183,7 +174,9 @@ fn receive(receivers: usize, rate: u64) {
     };
     let reception = listener.start(64 << 20, clock::realtime_ns).unwrap();
     let time = Duration::from_secs(4);
-    let datagrams = [golden::udp_payload("hostint_report_l4_udp")];
+    let datagrams = [hostint_testing::golden::udp_payload(
+        "hostint_report_l4_udp",
+    )];
     let sender = thread::spawn(move || {
         let begin = Instant::now();
         (begin, send(address, rate, time, &datagrams), Instant::now())

@@ -72,6 +72,7 @@ fn observations(ipv6: bool, queue: bool) -> Vec<Observation> {
     let builder = Builder {
         sink_node: NodeId(2),
         node_id_word: true,
+        host_int: false,
         clock: None,
     };
     (0..POLL)

@@ -9,21 +9,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 #[path = "support/collector.rs"]
 mod collector;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/random.rs"]
-mod random;
-#[path = "../tests/support/report_rules.rs"]
-mod report_rules;
-#[path = "../tests/support/simulation.rs"]
-mod simulation;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/synthetic.rs"]
-mod synthetic;
 
 use collector::Collector;
-use report_rules::Rules;
-use simulation::{PROFILES, Profile, simulate};
-use synthetic::Synthetic;
+use hostint_testing::report_rules::Rules;
+use hostint_testing::simulation::{PROFILES, Profile, simulate};
+use hostint_testing::synthetic::Synthetic;
 
 const HOSTS: u64 = 10_000;
 const SECONDS: u64 = 20;

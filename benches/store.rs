@@ -2,13 +2,6 @@
 //! Without a name, all. `-- lines NODES FLOWS REPORTS` prints so many reports of the last hour as JSON lines instead, for
 //! `hostint collect --read - --store FILE`.
 
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/random.rs"]
-mod random;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -16,7 +9,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use hostint::collector::decode;
 use hostint::model::*;
 use hostint::store::*;
-use synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -201,7 +194,7 @@ fn day() {
     const REPORTS: u64 = 5_000_000;
     let place = Place::new("day");
     let mut network = Synthetic::new(2, NODES, FLOWS);
-    let mut random = random::Random::seeded(2);
+    let mut random = hostint_testing::random::Random::seeded(2);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()

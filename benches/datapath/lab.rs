@@ -1,6 +1,6 @@
 //! A pair of hosts for each case, set up once; rounds go from one to the next.
 
-use crate::netns::{Daemon, Lab};
+use hostint_testing::netns::{Daemon, Lab};
 
 /// Where the sinks are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

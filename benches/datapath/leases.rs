@@ -9,8 +9,8 @@ use hostint::model::{LeaseKey, LeaseQuestion, NodeId};
 use hostint::wire::lease::{MAGIC, encode_question};
 use libbpf_rs::libbpf_sys;
 
-use crate::netns::{Lab, sh};
 use crate::programs;
+use hostint_testing::netns::{Lab, sh};
 
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(15);

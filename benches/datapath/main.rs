@@ -7,9 +7,6 @@ mod frames;
 mod lab;
 mod latency;
 mod leases;
-#[allow(dead_code)] // the tests use the rest
-#[path = "../../tests/support/netns.rs"]
-mod netns;
 mod profile;
 mod programs;
 mod rate;

@@ -10,7 +10,7 @@ use hostint::os::netdev;
 use libbpf_rs::ObjectBuilder;
 use libbpf_rs::query::ProgInfoIter;
 
-use crate::netns::{Host, sh};
+use hostint_testing::netns::{Host, sh};
 
 /// The kernel counts programs' runs and their time while this lives.
 pub struct Stats {

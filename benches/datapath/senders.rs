@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hostint::os::netdev;
 use nix::libc;
 
-use crate::netns::Host;
+use hostint_testing::netns::Host;
 
 const BATCH: usize = 64;
 

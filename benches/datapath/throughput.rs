@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::lab::{Pair, Setup, SinkAt};
-use crate::netns::Host;
 use crate::rounds::{Rounds, print_row};
 use crate::senders::bulk_tcp;
+use hostint_testing::netns::Host;
 
 const TIME: Duration = Duration::from_millis(1000);
 

@@ -9,10 +9,7 @@ use flate2::write::GzEncoder;
 use hostint::engines::clickhouse::{ClickHouse, append_rows, packed_rows};
 use hostint::engines::{Engine, Parcel};
 use hostint::model::Record;
-
-#[path = "../../tests/support/clickhouse.rs"]
-#[allow(dead_code)]
-mod server;
+use hostint_testing::clickhouse;
 
 use super::{network, ns_each, parcel};
 
@@ -75,14 +72,15 @@ pub fn rows() {
 pub fn disk() {
     let own = std::env::var("CLICKHOUSE_URL").map_or_else(
         |_| {
-            let started = server::Server::start("bench", &server::Ports::free("127.0.0.1"), &[]);
-            started.run(server::PLAIN);
+            let started =
+                clickhouse::Server::start("bench", &clickhouse::Ports::free("127.0.0.1"), &[]);
+            started.run(clickhouse::PLAIN);
             Err(started)
         },
         Ok,
     );
     let url = own.as_ref().unwrap_or_else(|server| &server.url);
-    let ask = |sql: &str| server::try_ask(url, sql).unwrap();
+    let ask = |sql: &str| clickhouse::try_ask(url, sql).unwrap();
     let mut engine = ClickHouse::new(url, "hostint", "reports", None).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     // In ten minutes of one hour.

@@ -10,7 +10,7 @@ use hostint::engines::ipfix::{Ipfix, Settings, Transport};
 use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
 use nix::time::{ClockId, clock_gettime};
 
-use super::synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 /// As many as a parcel has at most.
 const REPORTS: usize = 32 << 10;

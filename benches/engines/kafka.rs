@@ -7,11 +7,8 @@ use hostint::engines::Engine;
 use hostint::engines::kafka::{Compression, Kafka, Settings, message};
 use prost::Message;
 
-#[path = "../../tests/kafka/stub.rs"]
-mod stub;
-
 use super::{network, ns_each, parcel};
-use stub::{PARTITIONS, Stub, TOPIC};
+use hostint_testing::kafka_stub::{PARTITIONS, Stub, TOPIC};
 
 /// As many as the engine likes at once.
 const PARCEL: u64 = 8192;

@@ -10,12 +10,6 @@ mod clickhouse;
 mod ipfix;
 mod kafka;
 mod otlp;
-#[path = "../../tests/support/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "../../tests/support/synthetic.rs"]
-#[allow(dead_code)]
-mod synthetic;
 
 const ROUNDS: usize = 7;
 const NODES: u32 = 8;
@@ -35,7 +29,7 @@ fn ns_each(count: usize, mut work: impl FnMut()) -> f64 {
 
 /// Synthetic reports from a time on, each so many ns after the one before; the first has this number.
 fn parcel(
-    network: &mut synthetic::Synthetic,
+    network: &mut hostint_testing::synthetic::Synthetic,
     first: u64,
     count: u64,
     begin_ns: u64,
@@ -60,8 +54,8 @@ fn parcel(
     Parcel::of(first, batch)
 }
 
-fn network() -> synthetic::Synthetic {
-    synthetic::Synthetic::new(1, NODES, FLOWS)
+fn network() -> hostint_testing::synthetic::Synthetic {
+    hostint_testing::synthetic::Synthetic::new(1, NODES, FLOWS)
 }
 
 fn main() {

@@ -13,8 +13,8 @@ use hostint::model::*;
 use hostint::os::clock;
 use hostint::views::metrics::{sink, text};
 
-use crate::random::Random;
-use crate::synthetic::Synthetic;
+use hostint_testing::random::Random;
+use hostint_testing::synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_123_456_789;
 const REPORTS: u64 = 1024;

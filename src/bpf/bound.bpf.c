@@ -3,13 +3,11 @@
  * Whether what the kernel keeps of a program's device still points to the program. It does not if the kernel moved the
  * program while it was verified or compiled, and did not note that: the end of the device is the kernel's then.
  */
-#include "kernel.h"
+#include "kernel/iterators.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u32 program_id = 0;
-
-struct seq_file;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -26,10 +24,6 @@ struct bpf_prog_aux {
 
 struct bpf_prog {
 	struct bpf_prog_aux *aux;
-};
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
 };
 
 struct bpf_iter__bpf_prog {

@@ -3,35 +3,12 @@
  * The source's peer, at the ingress of an interface at whose egress packets are tagged: what comes back in
  * answer to tagged packets suits a local stack that does not know of INT.
  */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "checksum.h"
-#include "packet.h"
-#include "counters.h"
-#include "peer_maps.h"
-#include "watch_places.h"
-#include "source_flow_table.h"
+#include "kernel/kernel.h"
+#include "packet/ip_headers.h"
+#include "peer/mss.h"
+#include "peer/icmp_error.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/* Fixed at attach, as the source's. */
-/* Bytes that INT adds to a packet. */
-const volatile __u32 room_ipv4 = INT_BLOCK_LEN;
-const volatile __u32 room_ipv6 = INT_BLOCK_LEN;
-const volatile __u8 tos_value = 0x04;
-const volatile __u8 tos_mask = 0x04;
-const volatile __be16 extension_port = 0; /* network order */
-
-#include "ip_headers.h"
-#include "mss.h"
-#include "quote.h"
-#include "path_mtu.h"
-#include "icmp_error.h"
 
 /* Most packets, known by a few instructions: UDP, and TCP without SYN. False says nothing. */
 static __always_inline bool is_data(struct __sk_buff *ctx)

@@ -3,10 +3,9 @@
  * Run by the daemon, never attached: the "packet" is a list of leases as answers made them. One run renews many, and
  * what packets or a user's commands write into them meanwhile stays.
  */
-#include "kernel.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
-#include "lease_map.h"
+#include "kernel/kernel.h"
+#include "hostint/lease_table.h"
+#include "lease/pairs.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* INT sink: takes INT out of received packets, accounts for the flow, reports news. */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "settings.h"
-#include "checksum.h"
-#include "packet.h"
-#include "layout.h"
-#include "counters.h"
-#include "sink_maps.h"
-#include "events.h"
-#include "branchless.h"
-#include "loss_periods.h"
-#include "sequence.h"
-#include "latency.h"
-#include "grants.h"
-#include "sink_flows.h"
-#include "tagged_packet.h"
-#include "tokens.h"
-#include "flow_news.h"
-#include "gpe_read.h"
-#include "int_read.h"
-#include "plain_packet.h"
-#include "int_pull.h"
-#include "nic_stamp.h"
-#include "account.h"
-#include "pull_xdp.h"
-#include "vlan_aside.h"
-#include "pull_skb.h"
-#include "siphash.h"
-#include "lease_answer.h"
-#include "sweep.h"
+#include "kernel/kernel.h"
+#include "sink/plain.h"
+#include "sink/read.h"
+#include "sink/account.h"
+#include "sink/nic_stamp.h"
+#include "sink/pull_xdp.h"
+#include "sink/pull_skb.h"
+#include "lease/answer.h"
+#include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -48,7 +20,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 __noinline int read_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -58,7 +30,7 @@ __noinline int read_xdp(struct xdp_md *ctx)
 __noinline int read_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -76,7 +48,7 @@ static __always_inline void count_stripped(const struct tagged_packet *p)
 __noinline int strip_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p && pull_xdp(ctx, p, set);
 }
@@ -84,7 +56,7 @@ __noinline int strip_xdp(struct xdp_md *ctx)
 __noinline int strip_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p ? pull_skb(ctx, p, set) : NOT_PULLED;
 }
@@ -96,7 +68,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return XDP_PASS;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
@@ -137,7 +109,7 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return TCX_NEXT;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;
@@ -210,4 +182,18 @@ SEC("?xdp")
 int sink_nic_by_metadata(struct xdp_md *ctx)
 {
 	return sink_frame(ctx, STAMPED_BY_METADATA, false);
+}
+
+SEC("tc")
+int sink_sweep(struct __sk_buff *ctx)
+{
+	__u64 bytes = ctx->data_end - ctx->data;
+	__u32 keys = bytes / sizeof(struct flow_key);
+
+	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
+		if (i >= keys)
+			break;
+		sweep_key(ctx, i);
+	}
+	return 0;
 }

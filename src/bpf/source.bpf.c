@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* INT source: adds INT to packets of watched flows. */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "settings.h"
-#include "attachment.h"
-#include "checksum.h"
-#include "packet.h"
-#include "layout.h"
-#include "counters.h"
-#include "source_maps.h"
-#include "watch_places.h"
-#include "watchlist.h"
-#include "source_flow_table.h"
-#include "source_flows.h"
-#include "outgoing_packet.h"
-#include "watch_rules.h"
-#include "outgoing.h"
-#include "lease_map.h"
-#include "leases.h"
-#include "queue.h"
-#include "checksum_state.h"
-#include "full_sum.h"
-#include "int_push.h"
-#include "gpe_push.h"
-#include "vlan_aside.h"
-#include "tag_skb.h"
-#include "tag_xdp.h"
+#include "kernel/kernel.h"
+#include "kernel/device_mtu.h"
+#include "kernel/host_settings.h"
+#include "watch/list.h"
+#include "source/look.h"
+#include "source/plan.h"
+#include "lease/ask.h"
+#include "source/checksum_state.h"
+#include "source/tag_skb.h"
+#include "source/tag_xdp.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -41,7 +18,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 __noinline int look_skb(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 
 	if (!host || !p)
 		return SOURCE_LEAVE;
@@ -56,7 +33,7 @@ __noinline int look_skb(struct __sk_buff *ctx)
 __noinline int look_xdp(struct xdp_md *ctx)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 
 	if (!host || !p)
 		return SOURCE_LEAVE;
@@ -70,7 +47,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	enum tag_plan planned;
 	struct source_flow *f;
 
@@ -89,7 +66,7 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
 	if (!f)
-		f = add_flow(&p->key);
+		f = add_source_flow(&p->key);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return TCX_NEXT;
@@ -157,7 +134,7 @@ static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 
 	if (is_unwatched(ctx, &watching))
 		return false;
-	p = get_scratch();
+	p = outgoing();
 	if (!p)
 		return false;
 	p->watching = watching;
@@ -197,7 +174,7 @@ int source_tc_locked(struct __sk_buff *ctx)
 static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
-	struct outgoing_packet *p = get_scratch();
+	struct outgoing_packet *p = outgoing();
 	struct source_flow *f;
 
 	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED ||
@@ -209,7 +186,7 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		return XDP_PASS;
 	}
 	if (!f)
-		f = add_flow(&p->key);
+		f = add_source_flow(&p->key);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return XDP_PASS;

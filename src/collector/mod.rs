@@ -2,23 +2,25 @@
 
 pub mod capture;
 pub mod datagram;
-pub mod decoder;
 mod exporters;
 mod lines;
 mod listener;
 mod numbering;
 mod probed;
 mod queue;
+mod received;
 mod receiver;
 mod socket;
 mod undecodable;
 
-pub use decoder::{DecodeError, DecodeErrorKind, ReportGroup, decode};
+pub use crate::wire::report::{ReportGroup, decode};
+pub use crate::wire::{DecodeError, DecodeErrorKind};
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
 pub use lines::{Lines, MAX_LINE_BYTES};
 pub use listener::{Listener, ListenerCounts, Reception, ReceptionCounts, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
+pub use received::{ReceivedReport, ReportHub, ReportTaker};
 pub use socket::ListenError;
 pub use undecodable::UndecodableCounts;

@@ -1,4 +1,4 @@
-//! The config file: four kinds of tables, read whole, with all mistakes and their lines.
+//! The config file: tables of four kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use super::syntax;
 use super::table::{Entry, Reader, Table, command_of, names_of, nearest, plain};
 use super::value::kind_of;
 use super::{CollectOptions, SinkOptions, SourceOptions, WatchOptions};
-use crate::model::WatchRule;
+use crate::model::{PlainError, WatchRule};
 
 /// The names of the tables.
 pub const SINK: &str = "sink";
@@ -26,15 +26,15 @@ pub const COLLECT: &str = "collect";
 pub const WATCH: &str = "watch";
 const TABLES: [&str; 4] = [SINK, SOURCE, COLLECT, WATCH];
 
-/// As many rules as a source has room for.
+/// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
 
-/// Nobody writes a longer one; a device never ends.
+/// The longest file that is read, far longer than any real one: a device might never end.
 const LONGEST: u64 = 16 << 20;
 
 const EMPTY_RULE: &str = "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
 
-/// A config file.
+/// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
@@ -42,11 +42,11 @@ pub struct File {
     pub source: Table<SourceOptions>,
     pub collect: Table<CollectOptions>,
     pub rules: Vec<WatchRule>,
-    /// The tables that are there.
+    /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
 
-/// What reads each table: the flags are its definition. Made once, since that is dear.
+/// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
 static READERS: LazyLock<[(&'static str, Command); 4]> = LazyLock::new(|| {
     [
         (SINK, command_of::<SinkOptions>()),
@@ -75,7 +75,7 @@ fn reader_of<O: Args + Default>(table: &'static str) -> Reader<O> {
     Reader::new(table, command)
 }
 
-/// The tables that know a key: where it was probably meant to be.
+/// The tables that have a key, for the hint where it was probably meant.
 pub(super) fn tables_with(key: &str) -> Option<String> {
     let with = READERS
         .iter()
@@ -85,10 +85,10 @@ pub(super) fn tables_with(key: &str) -> Option<String> {
 }
 
 impl File {
-    /// A file's tables as far as they are right, and mistakes in single values.
+    /// Reads the tables as far as they are right, and the mistakes in single values.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<(Self, Vec<Mistake>), ConfigError> {
         let bytes = read_bytes(path).map_err(|why| {
             ConfigError::one(format!("cannot read config {}: {why}", path.display()))
@@ -107,7 +107,7 @@ impl File {
         }
     }
 
-    /// The same of its bytes.
+    /// Parses the bytes of a file, like [`Self::read`].
     pub fn parse(path: &Path, bytes: &[u8]) -> (Self, Vec<Mistake>) {
         let mut file = Self::empty(path);
         let text = match std::str::from_utf8(bytes) {
@@ -117,7 +117,7 @@ impl File {
                 let mistake = Mistake {
                     file: Some(path.display().to_string()),
                     line: Some(before.iter().filter(|byte| **byte == b'\n').count() + 1),
-                    message: "bytes that are no UTF-8 text (expected TOML)".to_owned(),
+                    message: "the file is not UTF-8 text (expected TOML)".to_owned(),
                     ..Mistake::default()
                 };
                 return (file, vec![mistake]);
@@ -131,7 +131,7 @@ impl File {
             for (name, value) in root {
                 file.take_table(name, value, &lines, &mut mistakes);
             }
-            // A rule whose lines are wrong is not empty.
+            // A rule that only looks empty because its lines are wrong is not reported as empty.
             mistakes.retain(|one: &Mistake| one.message != EMPTY_RULE || wrong.is_empty());
         });
         mistakes.append(&mut syntax);
@@ -240,12 +240,12 @@ impl File {
         }
     }
 
-    /// What is wrong with one table by itself. What it leaves open, flags may say.
+    /// Mistakes within one table. Settings that are missing may still be given by flags.
     pub fn check_table<O: Settings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|_| true)
     }
 
-    /// The same for another command, which may not read what is secret to this one.
+    /// The same for a table of another command, whose secret files this command may be unable to read.
     pub fn check_others_table<O: Settings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|fault| !fault.secret)
     }
@@ -259,7 +259,7 @@ impl File {
         table.locate(Some(&self.path.display().to_string()), |_| None, faults)
     }
 
-    /// What is wrong between tables.
+    /// Mistakes between tables.
     pub fn check_together(&self) -> Vec<Mistake> {
         let (Some(sink), Some(source)) = (self.sink.options.node_id, self.source.options.node_id)
         else {
@@ -275,16 +275,16 @@ impl File {
             table: Some(SOURCE.to_owned()),
             key: Some("node-id".to_owned()),
             message: format!(
-                "{source} is not the sink's, which is {sink}: a host has one node id (try to leave it out here)"
+                "{source} differs from the sink's node id {sink}, but a host has one node id (try to leave it out here)"
             ),
             ..Mistake::default()
         }]
     }
 
-    /// A file by itself, if nothing is wrong with it.
+    /// Reads a file that has no mistakes.
     ///
     /// # Errors
-    /// All that is wrong, in the order of its lines.
+    /// All mistakes, in the order of their lines.
     pub fn check(path: &Path) -> Result<Self, ConfigError> {
         let (file, mut mistakes) = Self::read(path)?;
         file.check_tables(&mut mistakes);
@@ -295,7 +295,7 @@ impl File {
         }
     }
 
-    /// The rest of what is wrong, and all of it in the order of lines.
+    /// Adds the mistakes within and between tables, and sorts all of them by line.
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
@@ -304,13 +304,13 @@ impl File {
         in_order(mistakes);
     }
 
-    /// Whether it says anything of sources, or of what they watch.
+    /// Whether the file configures sources or their watchlist.
     pub fn is_about_sources(&self) -> bool {
         let mut tables = self.tables.iter();
         tables.any(|table| [SOURCE, WATCH].contains(table))
     }
 
-    /// What it sets, in a line. What it leaves open, flags have to say.
+    /// A one-line summary of the settings. Missing settings are left to flags.
     pub fn summary(&self) -> String {
         let on = |role: &str, devs: &[String]| match devs {
             [] => format!("{role} (no dev: left to flags)"),
@@ -334,8 +334,8 @@ impl File {
         parts.join(", ")
     }
 
-    /// What differs from another version of the file, by table. Keys of the first table that are `overridden` by
-    /// flags or environment are left out.
+    /// The differences to another version of the file, by table. Keys of the first table that flags or environment
+    /// variables override, `overridden`, are left out.
     pub fn changes(
         &self,
         before: &Self,
@@ -381,7 +381,7 @@ fn changed_keys<'a>(
     keys
 }
 
-/// By lines, what has none at the end.
+/// Sorts mistakes by line; those without a line come last.
 pub(super) fn in_order(mistakes: &mut Vec<Mistake>) {
     mistakes.sort_by_key(|mistake| (mistake.line.is_none(), mistake.line, mistake.column));
     mistakes.dedup();
@@ -389,10 +389,10 @@ pub(super) fn in_order(mistakes: &mut Vec<Mistake>) {
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|err| err.to_string())?;
+    let mut file = fs::File::open(path).map_err(|err| PlainError(&err).to_string())?;
     Read::take(&mut file, LONGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|err| err.to_string())?;
+        .map_err(|err| PlainError(&err).to_string())?;
     if bytes.len() as u64 > LONGEST {
         return Err(format!("it is longer than {} MiB", LONGEST >> 20));
     }

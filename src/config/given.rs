@@ -1,4 +1,4 @@
-//! Settings as flags and environment give them, over what a file says.
+//! Settings from flags and environment variables, which override those of the file.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -6,21 +6,21 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use super::settled::Settings;
 use super::variable::{variable, variable_read};
 
-/// Settings of the command line, each of which may come from the environment too.
+/// Settings from the command line, each of which may also come from the environment.
 #[derive(Clone, Debug)]
 pub struct Given<O> {
     pub options: O,
     matches: ArgMatches,
 }
 
-/// Where a setting was given.
+/// The flag or variable that a setting came from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Origin {
     Flag(String),
     Variable(String),
 }
 
-/// The settings that `O` consists of, by their names.
+/// The settings that `O` consists of, as clap arguments.
 pub fn settings_of<O: Args>() -> Vec<Arg> {
     let command = O::augment_args(Command::new(""));
     command
@@ -31,14 +31,14 @@ pub fn settings_of<O: Args>() -> Vec<Arg> {
 }
 
 impl<O: Settings> Given<O> {
-    /// These settings, and the file's where these say nothing.
+    /// These settings over those of the file.
     pub fn over(&self, mut file: O) -> O {
-        // What a command line was read from once reads again.
+        // A command line that was parsed once parses again.
         let _ = file.update_from_arg_matches(&self.matches);
         file
     }
 
-    /// Where this setting was given, unless it is left to file and default.
+    /// The flag or variable that this setting came from; `None` if it comes from the file or is a default.
     pub fn origin(&self, key: &str) -> Option<Origin> {
         let settings = settings_of::<O>();
         let arg = settings.iter().find(|arg| arg.get_long() == Some(key))?;
@@ -67,7 +67,7 @@ impl<O: FromArgMatches> FromArgMatches for Given<O> {
 impl<O: Settings> Args for Given<O> {
     fn augment_args(command: Command) -> Command {
         let settings = settings_of::<O>();
-        // Instead of a variable in the help of every flag.
+        // One note replaces a line about a variable in the help of every flag.
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
         let command = command.after_help(format!(
             "Settings may come from environment variables too, --{flag} from {} for instance, and from the file \

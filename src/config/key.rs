@@ -1,4 +1,4 @@
-//! The key of lease messages, in a file that only its owner reads.
+//! The key of lease messages, in a file that only its owner can read.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::model::LeaseKey;
 /// Reads 32 hexadecimal digits.
 ///
 /// # Errors
-/// If they are none, or others may read them: a sentence for the user.
+/// A sentence for the user, if the file is anything else or others may read it.
 pub fn read_key(path: &Path) -> Result<LeaseKey, String> {
     let shown = path.display();
     let text = read_secret("lease key", path)?;

@@ -15,6 +15,7 @@ mod key;
 mod lines;
 mod mark;
 mod mistake;
+mod number;
 mod otlp;
 mod place;
 mod push;
@@ -49,6 +50,7 @@ pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSa
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
+pub use number::number_problem;
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
 pub use secret::Password;
@@ -62,14 +64,14 @@ pub use table::{Entry, Table};
 pub use variable::{variable, variables};
 pub use watch::WatchOptions;
 
-/// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.
+/// The default UDP port that announces extension-udp, the same as Host-INT's.
 pub const EXTENSION_PORT: u16 = 33122;
 
-/// Where a host's config file usually is, and that of the services always.
+/// The usual path of a host's config file, which the services always use.
 pub const USUAL_FILE: &str = "/etc/hostint/hostint.toml";
 
-/// As many ports of reports as the kernel half knows, the default one included; datapath::host compares.
+/// The number of report ports that the kernel half can hold, including the default one; datapath::host compares it.
 pub const MAX_REPORT_PORTS: usize = 8;
 
-/// Collectors that a sink spreads its reports over.
+/// Most collectors that a sink can spread its reports over.
 pub const MAX_SPREAD: usize = 64;

@@ -1,4 +1,4 @@
-//! What is settled between flags, environment and file.
+//! The final settings: flags over environment over file over defaults.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use super::source::SourceSetup;
 use super::table::Table;
 use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions};
 
-/// Settings of a command, which flags, environment and a table of the file can say.
+/// The settings of a command, which flags, environment variables and a table of the file can give.
 pub trait Settings: Args + Clone + Default {
     type Config;
     const TABLE: &'static str;
 
     /// # Errors
-    /// All that is wrong.
+    /// All faults.
     fn check(self) -> Result<Self::Config, Vec<Fault>>;
 
     fn table(file: &File) -> &Table<Self>;
@@ -45,17 +45,17 @@ settings!(SinkOptions, SinkConfig, SINK, sink);
 settings!(SourceOptions, SourceSetup, SOURCE, source);
 settings!(CollectOptions, CollectConfig, COLLECT, collect);
 
-/// Checked settings, and the file that they came from, if one was named.
+/// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]
 pub struct Settled<C> {
     pub config: C,
     pub file: Option<File>,
 }
 
-/// What a file says of sources, for interfaces where one is attached already.
+/// The file's settings for sources, for interfaces to which one is attached already.
 ///
 /// # Errors
-/// All that is wrong.
+/// All faults.
 pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, ConfigError> {
     let mut options = file.source.options.clone();
     let mut devs = attached.to_vec();
@@ -77,8 +77,7 @@ pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, Co
     }
 }
 
-/// Reads the file, checks all of it, and the settings as they are together: flag over environment over file over
-/// default.
+/// Reads and checks the whole file, and checks the resulting settings: flags over environment over file over defaults.
 ///
 /// # Errors
 /// All mistakes.

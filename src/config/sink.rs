@@ -12,14 +12,14 @@ use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{BadMark, Compat, DscpMark, EXTENSION_PORT, SinkHook, Span};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT, UnknownEncapsulation};
 
-/// All settings of a sink, checked.
+/// The sink's settings, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SinkConfig {
     pub devs: Vec<String>,
     pub node_id: NodeId,
     pub hook: SinkHook,
     pub xdp_mode: XdpMode,
-    /// The network card says when packets came, where it does.
+    /// Arrival times come from the network card, if its driver provides them.
     pub nic_timestamps: bool,
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
@@ -27,15 +27,15 @@ pub struct SinkConfig {
     pub mark: DscpMark,
     pub extension_port: u16,
     pub report_period: Span,
-    /// 0: never.
+    /// The period of flow summaries; 0 means none.
     pub summary_period: Span,
     pub loss_timeout: Span,
     pub idle_flow_timeout: Span,
-    /// Ascending, at most 16, each from 1 ns to about 2 s.
+    /// Ascending edges, at most 16, each from 1 ns to about 2 s.
     pub latency_buckets_ns: Vec<i32>,
     pub bucket_hold: Span,
     pub collectors: Vec<String>,
-    /// Each report to one of them.
+    /// Each report goes to one of the collectors.
     pub spread: bool,
     pub report_format: ReportFormat,
     pub report_to_sender: Option<u16>,
@@ -48,7 +48,7 @@ pub struct SinkConfig {
     pub allow: Vec<Prefix>,
     pub strict: bool,
     pub lease_key: Option<LeaseKey>,
-    /// A second and source address; 0: no limit.
+    /// Most new flows of one source address each second; 0 means no limit.
     pub max_new_flows: u64,
     pub max_reports: u64,
     pub control: Option<PathBuf>,
@@ -60,7 +60,7 @@ impl SinkOptions {
     /// Checks everything and fills in defaults.
     ///
     /// # Errors
-    /// All that is wrong.
+    /// All faults.
     pub fn check(self) -> Result<SinkConfig, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut devs: Vec<String> = Vec::new();
@@ -112,7 +112,7 @@ impl SinkOptions {
         if !(1..=16_777_216).contains(&max_flows) {
             faults.push(fault(
                 &["max-flows"],
-                format!("max-flows is {max_flows}: from 1 to 16777216 flows are possible"),
+                format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
         let allow = check_prefixes(&self.allow, &mut faults);
@@ -161,25 +161,25 @@ impl SinkOptions {
     }
 }
 
-/// Drivers are asked from where they run the program themselves.
+/// The network card's time can only be read where the driver itself runs the program.
 fn check_nic(nic: bool, hook: Option<SinkHook>, mode: Option<XdpMode>, faults: &mut Vec<Fault>) {
     if nic && hook == Some(SinkHook::Tc) {
         faults.push(fault(
             &["nic-timestamps", "hook"],
-            "the network card's timestamps are for XDP (leave hook tc out)",
+            "hook tc cannot read the network card's timestamps, XDP can (leave hook tc out)",
         ));
     } else if nic && mode == Some(XdpMode::Generic) {
         faults.push(fault(
             &["nic-timestamps", "xdp-mode"],
-            "generic XDP has no timestamps of the network card (leave xdp-mode out)",
+            "generic XDP cannot read the network card's timestamps (leave xdp-mode out)",
         ));
     }
 }
 
-/// New flows, and reports, of one source address a second.
+/// Default limit of new flows, and of reports, for one source address each second.
 const DEFAULT_RATE: u32 = 10_000;
 
-/// As many prefixes as the kernel half has room for.
+/// The number of prefixes that the kernel half has room for.
 const MAX_ALLOWED: usize = 4096;
 
 /// The mark of over-tcp-udp, for source and sink alike.
@@ -207,7 +207,7 @@ fn check_timeouts(loss: Span, idle: Span, faults: &mut Vec<Fault>) {
     if loss.as_ns() == 0 {
         faults.push(fault(
             &["loss-timeout"],
-            "a loss timeout of 0 would take every reordered packet for lost",
+            "a loss timeout of 0 would count every reordered packet as lost",
         ));
     }
     let shortest = Span(loss.0.saturating_mul(2));
@@ -306,7 +306,7 @@ fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
     }
     let mut found = Vec::new();
     for (i, edge) in edges.iter().enumerate() {
-        // The wire's 32-bit timestamps tell latencies up to 2.1 s apart; thresholds lie an eighth beyond.
+        // The wire's 32-bit timestamps can express latencies up to 2.1 s; thresholds lie an eighth beyond the edges.
         match i32::try_from(edge.as_ns()) {
             Ok(ns) if (1..=1_900_000_000).contains(&ns) => found.push(ns),
             _ => faults.push(item_fault(
@@ -322,7 +322,7 @@ fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
                 "latency-buckets",
                 i + 1,
                 format!(
-                    "latency bucket edges must ascend: {} comes behind {}",
+                    "latency bucket edges must ascend, but {} comes after {}",
                     pair[1], pair[0]
                 ),
             ));
@@ -331,16 +331,16 @@ fn check_buckets(edges: &[Span], faults: &mut Vec<Fault>) -> Vec<i32> {
     found
 }
 
-/// Flow tables are passed over no more often.
+/// The period at which flow tables are walked; summaries cannot come more often.
 const SHORTEST_SUMMARY_PERIOD: Duration = Duration::from_secs(1);
 
-/// Bytes of the longest report as an IP packet, other than a summary,
+/// Bytes of the longest report other than a summary, as an IP packet.
 const REPORT_BYTES: u32 = 256;
-/// and of a summary.
+/// Bytes of the longest summary, as an IP packet.
 const SUMMARY_BYTES: u64 = 332;
 
 impl SinkConfig {
-    /// Bytes that a report costs at most, to all who get it.
+    /// Greatest number of bytes that one report costs over all its destinations.
     pub fn report_bytes(&self) -> u32 {
         let receivers = self.copies() + u32::from(self.report_to_sender.is_some());
         REPORT_BYTES.saturating_mul(receivers)
@@ -348,12 +348,12 @@ impl SinkConfig {
 }
 
 impl SinkConfig {
-    /// Bytes that a summary costs at most; packet senders get none.
+    /// Greatest number of bytes that one summary costs; packet senders get none.
     pub fn summary_bytes(&self) -> u64 {
         SUMMARY_BYTES * u64::from(self.copies())
     }
 
-    /// Collectors that get the same report.
+    /// Number of collectors that get the same report.
     fn copies(&self) -> u32 {
         match self.spread {
             true => 1,
@@ -362,7 +362,7 @@ impl SinkConfig {
     }
 }
 
-/// The UDP destination ports of all reports, the default one included.
+/// The UDP destination ports of all reports, including the default one.
 impl SinkConfig {
     pub fn report_ports(&self, collectors: impl Iterator<Item = u16>) -> Vec<u16> {
         let mut ports: Vec<u16> = collectors

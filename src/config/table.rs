@@ -1,4 +1,4 @@
-//! A table of the config file, read by the definition of the flags that its keys are.
+//! A table of the config file, read by the definition of the flags that its keys stand for.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -12,21 +12,22 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::given::{Origin, settings_of};
 use super::lines::Lines;
 use super::mistake::{Fault, Mistake};
+use super::number::number_problem;
 use super::value::{Word, shown, words};
 
-/// A key as the file has it.
+/// A key of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
     pub line: usize,
     /// The lines of a list's values.
     items: Vec<usize>,
-    /// What tells whether it changed.
+    /// The value as text, by which a change is recognised.
     pub text: String,
-    /// Its value was refused.
+    /// The value was refused.
     refused: bool,
 }
 
-/// The settings of one table, and where they stand.
+/// The settings of one table, and their places in the file.
 #[derive(Clone, Debug)]
 pub struct Table<O> {
     pub name: &'static str,
@@ -34,14 +35,14 @@ pub struct Table<O> {
     pub entries: BTreeMap<String, Entry>,
 }
 
-/// Reads tables of one kind.
+/// A reader for tables of one kind.
 pub struct Reader<O> {
     name: &'static str,
     command: Command,
     options: PhantomData<O>,
 }
 
-/// The settings that `O` consists of as a command line by themselves.
+/// The settings that `O` consists of, as a command of their own.
 pub fn command_of<O: Args>() -> Command {
     let mut command = Command::new("")
         .no_binary_name(true)
@@ -51,7 +52,7 @@ pub fn command_of<O: Args>() -> Command {
     command
 }
 
-/// The names of its keys.
+/// The names of the keys.
 pub fn names_of(command: &Command) -> impl Iterator<Item = &str> {
     let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
     shown.filter_map(Arg::get_long)
@@ -92,7 +93,7 @@ impl<O: Args + Default> Reader<O> {
             found.options = options;
             return found;
         }
-        // Some value is refused: each is tried by itself, so that all mistakes are found.
+        // A value was refused: each is tried alone, so that all mistakes are found.
         good.retain(|(key, words)| {
             let before = mistakes.len();
             for word in words {
@@ -175,7 +176,7 @@ fn flag(key: &str, word: &str) -> String {
     format!("--{key}={word}")
 }
 
-/// A key that may be anything, in one line.
+/// A key as one line of text; it may hold any characters.
 pub fn plain(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !key.is_empty() && key.chars().all(bare) {
@@ -185,7 +186,7 @@ pub fn plain(key: &str) -> String {
     }
 }
 
-/// The name that was probably meant.
+/// The known name that is most like this one.
 pub fn nearest<'a>(name: &str, of: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LIKE: f64 = 0.8;
     let name = name.replace('_', "-").to_lowercase();
@@ -208,8 +209,11 @@ fn refusal(err: &clap::Error, word: &str) -> String {
             either(possible)
         );
     }
-    let why =
-        std::error::Error::source(err).map_or_else(|| err.kind().to_string(), ToString::to_string);
+    let source = std::error::Error::source(err);
+    if let Some(error) = source.and_then(|source| source.downcast_ref()) {
+        return format!("cannot use {shown}: {}", number_problem(error));
+    }
+    let why = source.map_or_else(|| err.kind().to_string(), ToString::to_string);
     let why = why.replace(['\n', '\r'], " ");
     match why
         .split_once(" is not in ")
@@ -239,7 +243,7 @@ fn either(names: &[String]) -> String {
 }
 
 impl<O: Args + Default> Table<O> {
-    /// A table that is not there.
+    /// A table that the file does not have.
     pub fn empty(name: &'static str) -> Self {
         Self {
             name,
@@ -248,7 +252,7 @@ impl<O: Args + Default> Table<O> {
         }
     }
 
-    /// True if all keys have the same values in both.
+    /// True if all keys have the same values in both tables.
     pub fn same_values(&self, other: &Self) -> bool {
         let texts = |of: &Self| -> Vec<(String, String)> {
             let entries = of.entries.iter();
@@ -259,7 +263,7 @@ impl<O: Args + Default> Table<O> {
         texts(self) == texts(other)
     }
 
-    /// A mistake about a key, where the file at `path` has it.
+    /// A mistake about a key, with its place in the file at `path`.
     pub fn mistake_at(&self, path: &Path, key: &str, message: String) -> Mistake {
         let entry = self.entries.get(key);
         Mistake {
@@ -272,7 +276,7 @@ impl<O: Args + Default> Table<O> {
         }
     }
 
-    /// Says where each fault is, and leaves out those that follow from a mistake which was said.
+    /// Adds the place of each fault, and drops faults that follow from a mistake already reported.
     pub fn locate(
         &self,
         path: Option<&str>,

@@ -1,4 +1,4 @@
-//! A value of the config file becomes what its flag would be given.
+//! Conversion of a config file's value to the word that its flag would be given.
 
 use std::any::TypeId;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::de::DeValue;
 use super::Span;
 use crate::model::PortRange;
 
-/// What kind of value a setting takes.
+/// The type of value that a setting takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Text,
@@ -53,13 +53,13 @@ impl Kind {
     }
 }
 
-/// One word for a flag, and where it stands.
+/// One word for a flag, and its line.
 pub struct Word {
     pub span: Range<usize>,
     pub text: String,
 }
 
-/// Why a value is none for a setting.
+/// Why a value does not fit a setting.
 pub struct Misfit {
     pub span: Range<usize>,
     pub message: String,
@@ -70,7 +70,7 @@ pub fn is_list(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// The words that a value gives its flag, and what of it fits no flag.
+/// The words that a value gives its flag, and the misfits in it.
 pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>) {
     let (mut words, mut misfits) = (Vec::new(), Vec::new());
     let mut take = |value: &Spanned<DeValue<'_>>| match word(Kind::of(arg), value.get_ref()) {
@@ -89,7 +89,7 @@ pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>
             if items.is_empty() {
                 misfits.push(Misfit {
                     span: value.span(),
-                    message: "an empty list says nothing (try to leave the key out)".to_owned(),
+                    message: "an empty list has no effect (try to leave the key out)".to_owned(),
                 });
             }
         }
@@ -132,12 +132,12 @@ fn is_number(text: &str) -> bool {
 fn decimal(number: &toml::de::DeInteger<'_>) -> String {
     match i128::from_str_radix(number.as_str(), number.radix()) {
         Ok(number) => number.to_string(),
-        // Longer than any setting: refused with its digits.
+        // The number is longer than any setting, and is refused with its digits.
         Err(_) => number.to_string(),
     }
 }
 
-/// What a value is, in a sentence.
+/// The type of a value, as messages name it.
 pub fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
@@ -150,7 +150,7 @@ pub fn kind_of(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// A value as one text: equal for equal values.
+/// A value as text; equal values have equal texts.
 pub fn shown(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("{text:?}"),

@@ -1,4 +1,4 @@
-//! Environment variables that settings may come from, and which of the commands read them.
+//! Environment variables of settings, and the commands that read them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,17 +8,17 @@ use super::settled::Settings;
 use super::table::command_of;
 use super::{CollectOptions, SinkOptions, SourceOptions};
 
-/// The variable behind a flag, for all commands that have it.
+/// The variable of a flag that all commands share.
 pub fn variable(flag: &str) -> String {
     format!("HOSTINT_{}", flag.replace('-', "_").to_uppercase())
 }
 
-/// The same for one command alone.
+/// The variable of a flag for one command.
 fn own_variable(table: &str, flag: &str) -> String {
     variable(&format!("{table}-{flag}"))
 }
 
-/// All variables that a flag may come from.
+/// All variables that can set a flag.
 pub fn variables(flag: &str) -> [String; 4] {
     let [sink, source, collect] = [SINK, SOURCE, COLLECT].map(|table| own_variable(table, flag));
     [sink, source, collect, variable(flag)]

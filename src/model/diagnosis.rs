@@ -1,4 +1,4 @@
-//! Why packets are not tagged, not stripped or not measured, from a host's state.
+//! Diagnosis: why packets are not tagged, not stripped or not measured, from a host's state.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use super::interned::{self, Name};
 use super::reasons::{DAEMON, Row, SINK, SOURCE, Severity, Topic};
 use super::{HostStatus, LeaseState, SinkStatus, SourceStatus};
 
-/// One reason, and what to do about it.
+/// One reason, with advice.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Reason {
     pub topic: Topic,
     pub severity: Severity,
-    /// The counter that tells, if one does,
+    /// The counter that shows it, if one does.
     #[serde(default, deserialize_with = "interned::maybe")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counter: Option<Name>,
-    /// and how many it counted.
+    /// The counter's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// What follows the count, if there is one.
+    /// A sentence without the number it may begin with.
     pub text: String,
     pub advice: String,
 }
 
-/// All reasons: by topic, the worst and then the most frequent first. The state has all peers of the source.
+/// All reasons, sorted by topic, then by severity, then by count. The state must hold all peers of the source.
 pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
     let mut found = Vec::new();
     if let Some(source) = &status.source {
@@ -54,7 +54,7 @@ pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
             }
         }
     }
-    // Stable: what was found first stays first.
+    // The sort is stable: reasons that are equal keep the order in which they were found.
     found.sort_by_key(|reason| {
         let count = reason.count.unwrap_or(u64::MAX);
         (reason.topic, reason.severity, std::cmp::Reverse(count))
@@ -102,7 +102,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
     if source.attachments.is_empty() {
         found.push(stopped(
             Topic::Tagging,
-            "the source is attached nowhere",
+            "the source is not attached to any interface",
             "hostint source attach --dev DEV",
         ));
         return;
@@ -120,25 +120,25 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
         found.push(stopped(
             Topic::Tagging,
             format!(
-                "attached to {} and saw no packet",
+                "attached to {}, but has seen no packet",
                 devs(&source.attachments)
             ),
-            "see by which interface packets leave (ip route get HOST), and attach there",
+            "find the interface by which packets leave (ip route get HOST), and attach there",
         ));
     } else if count("tagged") == 0 && count("unwatched") == seen {
         found.push(stopped(
             Topic::Tagging,
             format!(
-                "no packet that left by {} is one that the watchlist is about",
+                "no packet that left by {} matched the watchlist",
                 devs(&source.attachments)
             ),
-            "see which way they take (ip route get HOST), and the list (hostint source rules)",
+            "check the route (ip route get HOST) and the watchlist (hostint source rules)",
         ));
     }
     of_peers(found, source);
 }
 
-/// Peers that grant no lease, by state.
+/// One reason for each state of peers that grant no lease.
 fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
     let peers = &source.peers;
     let leased = source.dests.iter().any(|dest| !dest.fixed);
@@ -148,33 +148,33 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
     for (name, what, advice) in [
         (
             "silent",
-            "silent",
-            "see whether the host is up and answers pings, and whether hostint sink runs here, which asks",
+            "that do not answer",
+            "check that those hosts are up and answer pings, and that hostint sink runs here, because it asks for leases",
         ),
         ("no_sink", "without a sink", "start hostint sink there"),
         (
             "forged",
-            "whose answers have a wrong tag",
-            "give both sides the same --lease-key; NAT on the way spoils it too",
+            "whose answers carry a wrong authentication tag",
+            "give both sides the same --lease-key; NAT on the path breaks the tag too",
         ),
         (
             "encapsulation",
-            "whose sink does not recognise what this host sends",
-            "compare --encap of both sides, and --superpackets here",
+            "whose sink does not recognise this host's encapsulation",
+            "compare --encap on both sides, and --superpackets here",
         ),
         (
             "mark",
-            "whose sink has another mark",
-            "compare --dscp-value, --dscp-mask and --extension-port of both sides",
+            "whose sink expects another mark",
+            "compare --dscp-value, --dscp-mask and --extension-port on both sides",
         ),
         (
             "own_node",
-            "whose sink has this host's own node id",
+            "whose sink uses this host's own node id",
             "give each host its own --node-id",
         ),
         (
             "duplicate",
-            "whose node id another sink has too",
+            "whose node id is also used by another sink",
             "give each host its own --node-id",
         ),
     ] {
@@ -198,8 +198,8 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
     if leased && peers.is_empty() {
         found.push(stopped(
             Topic::Tagging,
-            "no lease was asked for yet",
-            "send to a destination; a single host that is added by add-dest is asked at once",
+            "no lease has been asked for yet",
+            "send traffic to a destination; single hosts added with add-dest are asked at once",
         ));
     }
 }
@@ -208,22 +208,22 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
     if sink.attachments.is_empty() {
         found.push(stopped(
             Topic::Stripping,
-            "the sink is attached nowhere",
+            "the sink is not attached to any interface",
             "hostint sink --dev DEV",
         ));
     }
     if sink.daemon_pid.is_none() {
         found.push(stopped(
             Topic::Measuring,
-            "no daemon runs, so nothing is reported, and no leases of this host are renewed",
+            "no daemon runs: nothing is reported, and the leases of this host are not renewed",
             "start hostint sink",
         ));
     }
     if sink.settings.closing {
         found.push(stopped(
             Topic::Stripping,
-            "the sink is about to be detached, and grants no leases",
-            "start hostint sink if that was not meant",
+            "the sink is about to be detached and grants no leases",
+            "start hostint sink if this was not intended",
         ));
     }
     let seen: u64 = sink.counters.iter().map(|one| one.packets).sum();
@@ -234,11 +234,11 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
             counter: None,
             count: None,
             text: format!(
-                "attached to {}, where neither INT nor a question for a lease came in",
+                "attached to {}, where neither INT nor a lease question has arrived",
                 devs(&sink.attachments)
             ),
-            advice: "see whether sources watch this host (hostint source add-dest there), and \
-                     by which interface their packets come in"
+            advice: "check that sources watch this host (hostint source add-dest there), and \
+                     that their packets arrive on these interfaces"
                 .to_owned(),
         });
     }

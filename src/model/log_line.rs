@@ -1,12 +1,12 @@
-//! A report as one line of text in the form of Host-INT's report log.
+//! A report as one line of text in Host-INT's log format.
 
 use std::fmt;
 
 use super::{Body, FlowSummary, Hop, PacketReport, Report};
 
-/// Displays a report as Host-INT logs it, without the line's end.
+/// Displays a report as Host-INT logs it, without the line feed.
 ///
-/// Latency lines are Host-INT's to the letter; the others follow its style.
+/// Latency lines are identical to Host-INT's; the others follow its style.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLine<'a>(pub &'a Report);
 
@@ -100,7 +100,7 @@ fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     )
 }
 
-/// The standard kinds of v0.5; reports of later versions are shown as far as they fit.
+/// Displays the standard kinds of v0.5; reports of later versions are shown as far as they fit.
 fn packet_line(report: &PacketReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let metadata = &report.metadata;
     let time = metadata.ingress_ts.unwrap_or_default();

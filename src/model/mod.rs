@@ -28,6 +28,7 @@ mod node;
 mod observed;
 mod packet;
 mod packet_report;
+mod plain_error;
 mod prefix;
 pub mod preflight;
 pub mod reasons;
@@ -58,7 +59,8 @@ pub use history::{
 pub use hop::{Hop, HopStack};
 pub use host_status::{
     Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus, DaemonCounter, DestStatus,
-    FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus,
+    SourceStatus,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_histogram::{BadHistogram, LatencyHistogram};
@@ -72,6 +74,7 @@ pub use node::NodeId;
 pub use observed::{Observed, Shown};
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_read::BadRecord;

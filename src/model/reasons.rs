@@ -1,20 +1,20 @@
-//! What each counter tells about packets that were not tagged, not stripped or not measured, and what to do.
+//! Meaning and advice for each counter of packets that were not tagged, not stripped or not measured.
 
 use serde::{Deserialize, Serialize};
 
-/// What something keeps from working.
+/// The work that a reason prevents.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// Packets that are watched go out without INT.
+    /// Watched packets leave without INT.
     Tagging,
-    /// Packets with INT are not stripped here.
+    /// Packets with INT are not stripped on this host.
     Stripping,
-    /// Packets are stripped, but nobody learns of it.
+    /// Packets are stripped, but not measured or reported.
     Measuring,
 }
 
-/// How much something matters; the worst first.
+/// How much a reason matters, worst first.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -22,21 +22,21 @@ pub enum Severity {
     Stopped,
     /// Packets of applications were dropped.
     Dropped,
-    /// Packets were not tagged, stripped or measured that could be.
+    /// Packets were not tagged, stripped or measured although they could have been.
     Missed,
-    /// As designed, or somebody else's fault.
+    /// Works as designed, or caused by another party.
     Note,
 }
 
-/// A counter that is worth words.
+/// A counter with meaning and advice.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub counter: &'static str,
     pub topic: Topic,
     pub severity: Severity,
-    /// One of what is counted,
+    /// The counted thing, in the singular.
     pub noun: &'static str,
-    /// and what is the matter with it, of one or of many.
+    /// The rest of the sentence, which fits singular and plural.
     pub what: &'static str,
     pub advice: &'static str,
 }
@@ -54,66 +54,67 @@ macro_rules! rows {
     };
 }
 
-/// Of the source, and of its program for answers.
+/// Counters of the source, and of its program for answers.
 pub const SOURCE: &[Row] = rows! {
     "too_long" Tagging Missed "packet" "too long" "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
-    "superpacket" Tagging Missed "segment" "in superpackets that were left alone" "attach with --superpackets encap (TCP), encap-all or stage (UDP too)",
-    "no_lease" Tagging Missed "packet" "to a host without a lease" "the peers above say why; start hostint sink there, or use add-dest --static for a sink of Host-INT",
-    "lease_full" Tagging Missed "packet" "without room to ask for a lease" "watch fewer hosts",
-    "table_full" Tagging Missed "packet" "for whose flow the table has no room" "attach with a larger --max-flows, or a shorter --idle-flow-timeout",
-    "no_checksum_state" Tagging Missed "packet" "whose checksum may be unfinished, which this kernel does not tell" "attach with --encap extension-udp, or use Linux 6.2 or newer",
-    "cannot_resize" Tagging Missed "packet" "that the kernel refused to make room in" "see whether memory is short (dmesg)",
-    "undone" Tagging Missed "packet" "restored, because the header could not be written" "see whether memory is short (dmesg)",
-    "dropped" Tagging Dropped "packet" "dropped, because neither tagging nor restoring worked" "see whether memory is short (dmesg); detach the source if it goes on",
-    "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; else nothing",
-    "vlan" Tagging Missed "packet" "with more than two VLAN tags" "attach to a VLAN interface above, which sees fewer",
-    "fragment" Tagging Note "fragment" "never tagged" "let the sender keep to the MTU",
-    "may_fragment" Tagging Note "packet" "that a router might fragment (long, without DF)" "nothing, or have the sender set DF (IP_PMTUDISC_DO)",
-    "has_int" Tagging Note "packet" "with INT already, or to the port that announces it" "see whether another source tags before this one",
-    "group_address" Tagging Note "packet" "to a group, which are never tagged" "leave groups out of the destinations",
-    "malformed" Tagging Note "packet" "with headers shorter than they claim" "see who sends them (tcpdump)",
-    "icmp_too_short" Tagging Note "ICMP error" "with too short a quote to be translated" "if connections stall, lower the route's MTU by the room for INT",
-    "icmp_mtu_too_small" Tagging Note "ICMP error" "with an MTU that has no room for INT" "see which router states it (tcpdump icmp); leave hosts behind it out of the destinations",
-    "peer_cannot_write" Tagging Missed "answer" "that the kernel let nobody change (an MSS to be clamped, an ICMP error to be translated)" "see whether memory is short (dmesg)",
+    "superpacket" Tagging Missed "segment" "in superpackets that were left untagged" "attach with --superpackets encap (TCP), encap-all or stage (UDP too)",
+    "no_lease" Tagging Missed "packet" "to a host without a lease" "see the state of the peers; start hostint sink there, or use add-dest --static for a sink of Host-INT",
+    "lease_full" Tagging Missed "packet" "for which the lease table had no room" "watch fewer hosts",
+    "table_full" Tagging Missed "packet" "for whose flow the flow table had no room" "attach with a larger --max-flows, or a shorter --idle-flow-timeout",
+    "no_checksum_state" Tagging Missed "packet" "whose checksum may be unfinished, which this kernel cannot tell" "attach with --encap extension-udp, or use Linux 6.2 or newer",
+    "cannot_resize" Tagging Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",
+    "undone" Tagging Missed "packet" "restored, because the INT header could not be written" "check whether memory is short (dmesg)",
+    "dropped" Tagging Dropped "packet" "dropped, because neither tagging nor restoring worked" "check whether memory is short (dmesg); detach the source if it continues",
+    "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; otherwise nothing to do",
+    "vlan" Tagging Missed "packet" "with more than two VLAN tags" "attach to a VLAN interface above, which sees fewer tags",
+    "fragment" Tagging Note "fragment" "never tagged" "have the sender keep to the MTU",
+    "may_fragment" Tagging Note "packet" "that a router might fragment (long, without DF)" "nothing to do, or have the sender set DF (IP_PMTUDISC_DO)",
+    "has_int" Tagging Note "packet" "already with INT, or to the port that announces INT" "check whether another source tags in front of this one",
+    "group_address" Tagging Note "packet" "to a multicast group, never tagged" "leave multicast groups out of the destinations",
+    "malformed" Tagging Note "packet" "with headers shorter than their length fields" "find the sender (tcpdump)",
+    "icmp_too_short" Tagging Note "ICMP error" "with a quote too short to be translated" "if connections stall, lower the route's MTU by the size of INT",
+    "icmp_mtu_too_small" Tagging Note "ICMP error" "with an MTU that leaves no room for INT" "find the router that sends it (tcpdump icmp); leave hosts behind it out of the destinations",
+    "peer_cannot_write" Tagging Missed "answer" "that the kernel did not let hostint change (an MSS to be clamped, an ICMP error to be translated)" "check whether memory is short (dmesg)",
 };
 
-/// Of the sink.
+/// Counters of the sink.
 pub const SINK: &[Row] = rows! {
-    "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static, and of Host-INT, start the sink with --allow PREFIX; else compare --lease-key",
-    "dropped_tagged" Stripping Dropped "packet" "with INT dropped, as --drop-tagged asks" "start the sink without --drop-tagged to have them stripped",
-    "broken" Stripping Dropped "packet" "dropped, because stripping failed half-way" "see whether memory is short (dmesg); detach the sink if it goes on",
-    "cannot_resize" Stripping Missed "packet" "that the kernel refused to shorten" "see whether memory is short (dmesg)",
-    "fragment" Stripping Missed "fragment" "with INT, because something on the way fragments" "lower --mtu at the source, or raise the MTU on the way",
-    "truncated" Stripping Missed "packet" "too short for the INT announced" "see who sends to the extension port (tcpdump)",
-    "bad_shim" Stripping Missed "packet" "with INT of another kind" "see what tags them; hostint-wire(7) says what is recognised",
-    "bad_version" Stripping Missed "packet" "with INT of another version or hop count" "see what tags them; hostint-wire(7) says what is recognised",
-    "bad_bitmap" Stripping Missed "packet" "with other INT instructions" "see what tags them; hostint-wire(7) says what is recognised",
-    "bad_length" Stripping Missed "packet" "with lengths that disagree with INT" "see what changes packets on the way (a firewall, a proxy)",
-    "bad_protocol" Stripping Missed "packet" "with INT around neither TCP nor UDP" "see what tags them; hostint-wire(7) says what is recognised",
-    "bad_inner" Stripping Missed "packet" "in vxlan-gpe with other addresses inside than outside" "see whether there is NAT on the way, or a VXLAN-GPE tunnel of somebody else",
-    "ip_options" Stripping Missed "packet" "marked, behind too many IPv6 extension headers" "nothing, hostint's source does not tag such packets",
-    "foreign_mark" Stripping Note "packet" "with the mark, but without INT" "nothing; if there are many, choose another --dscp-value on both sides",
-    "lease_forged" Stripping Missed "lease question" "with a wrong tag" "give all hosts the same --lease-key; else somebody forges",
-    "lease_full" Stripping Missed "lease question" "not answered for lack of room" "see who asks from so many addresses; a --lease-key keeps strangers out",
-    "untracked" Measuring Missed "packet" "stripped but not measured for lack of room in the flow table" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
-    "bad_segment" Measuring Missed "segment" "stripped but not measured, because a superpacket hid which is which" "use --hook xdp at the sink, or --superpackets stage at the source",
-    "new_flow_limited" Measuring Missed "packet" "of too many new flows, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
-    "report_limited" Measuring Missed "report" "not made because there were too many" "start the sink with a larger --max-reports, or --report-period",
-    "event_lost" Measuring Missed "event" "lost because the daemon was slow or gone" "keep hostint sink running; if it is, start it with a longer --report-period",
-    "nic_none" Measuring Note "packet" "stamped by the kernel, because the network card told no time" "see whether the card stamps all packets (hwstamp_ctl), or leave out --nic-timestamps",
-    "nic_off" Measuring Note "packet" "stamped by the kernel, because the network card's clock is not the host's" "run phc2sys, or leave out --nic-timestamps",
+    "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static and sources of Host-INT, start the sink with --allow PREFIX; otherwise compare --lease-key",
+    "dropped_tagged" Stripping Dropped "packet" "with INT, dropped because of --drop-tagged" "start the sink without --drop-tagged to have them stripped",
+    "broken" Stripping Dropped "packet" "dropped, because stripping failed half-way" "check whether memory is short (dmesg); detach the sink if it continues",
+    "cannot_resize" Stripping Missed "packet" "that the kernel refused to shorten" "check whether memory is short (dmesg)",
+    "fragment" Stripping Missed "fragment" "with INT, because a router on the path fragments" "lower --mtu at the source, or raise the MTU on the path",
+    "truncated" Stripping Missed "packet" "too short for the INT header that they announce" "find the sender to the extension port (tcpdump)",
+    "bad_shim" Stripping Missed "packet" "with INT of another kind" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_version" Stripping Missed "packet" "with INT of another version or hop count" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_bitmap" Stripping Missed "packet" "with other INT instructions" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_length" Stripping Missed "packet" "with lengths that contradict the INT header" "find out what changes packets on the path (a firewall, a proxy)",
+    "bad_protocol" Stripping Missed "packet" "with INT around neither TCP nor UDP" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_inner" Stripping Missed "packet" "in vxlan-gpe with other addresses inside than outside" "check whether there is NAT on the path, or another party's VXLAN-GPE tunnel",
+    "ip_options" Stripping Missed "packet" "marked, behind too many IPv6 extension headers" "nothing to do: hostint's source does not tag such packets",
+    "foreign_mark" Stripping Note "packet" "with the mark, but without INT" "nothing to do; if there are many, choose another --dscp-value on both sides",
+    "lease_forged" Stripping Missed "lease question" "with a wrong authentication tag" "give all hosts the same --lease-key; if they have it, questions are forged",
+    "lease_full" Stripping Missed "lease question" "not answered for lack of room" "find out which hosts ask from that many addresses; a --lease-key keeps strangers out",
+    "untracked" Measuring Missed "packet" "stripped but not measured, because the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
+    "bad_segment" Measuring Missed "segment" "stripped but not measured, because a merged superpacket hides their boundaries" "use --hook xdp at the sink, or --superpackets stage at the source",
+    "new_flow_limited" Measuring Missed "packet" "of new flows beyond the rate limit, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
+    "report_limited" Measuring Missed "report" "not made because of the rate limit" "start the sink with a larger --max-reports or --report-period",
+    "event_lost" Measuring Missed "event" "lost because the daemon was too slow or not running" "keep hostint sink running; if it runs, give it a longer --report-period",
+    "nic_none" Measuring Note "packet" "stamped by the kernel, because the network card gave no timestamp" "check that the card stamps all packets (hwstamp_ctl), or leave out --nic-timestamps",
+    "nic_off" Measuring Note "packet" "stamped by the kernel, because the network card's clock differs from the host's" "run phc2sys, or leave out --nic-timestamps",
 };
 
-/// Of the sink's daemon.
+/// Counters of the sink's daemon.
 pub const DAEMON: &[Row] = rows! {
-    "reports_lost" Measuring Missed "report" "not sent" "see whether there is a way to the collector (ip route get), and a firewall",
-    "log_lost" Measuring Missed "log line" "not written" "see whether the disk is full",
-    "events_malformed" Measuring Missed "event" "without a meaning to the daemon" "start the daemon again, which loads programs of its own version",
-    "leases_refused" Tagging Missed "answer" "to lease questions that made no lease" "the peers above say why",
-    "repaired" Stripping Note "program" "taken off by somebody else, and put back" "see what else loads programs on these interfaces",
+    "reports_lost" Measuring Missed "report" "not sent" "check the route to the collector (ip route get) and firewalls",
+    "log_lost" Measuring Missed "log line" "not written" "check whether the disk is full",
+    "events_malformed" Measuring Missed "event" "that the daemon does not understand" "restart the daemon, which loads programs of its own version",
+    "leases_refused" Tagging Missed "answer" "to lease questions that granted no lease" "see the state of the peers",
+    "repaired" Stripping Note "program" "detached by another process, and attached again" "find out what else attaches programs to these interfaces",
 };
 
-/// Counters that are no reason for anything: work that was done, and other people's packets.
+/// Counters that are no reason for anything: they count completed work, and packets that are none of hostint's
+/// business.
 pub const NO_REASON: &[&str] = &[
     "stripped",
     "host_int",

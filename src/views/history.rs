@@ -18,7 +18,7 @@ pub use super::matrix::Cell;
 /// The schema of the JSON object.
 pub const SCHEMA: &str = "hostint.history/1";
 
-/// An answer to look at.
+/// A query's result.
 pub enum View {
     Flows(Vec<FlowFigures>),
     Pairs {
@@ -49,14 +49,14 @@ pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReas
     line.to_string()
 }
 
-/// UTC, to the second.
+/// A time in UTC, to the second.
 fn moment(time_ns: u64) -> String {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(time_ns / 1_000_000_000);
     let text = humantime::format_rfc3339_seconds(time).to_string();
     text.replace('T', " ").replace('Z', "")
 }
 
-/// How many of the packets were lost.
+/// The share of packets that were lost.
 pub fn loss(figures: &Figures) -> String {
     match (figures.lost, figures.packets) {
         (0, _) => "0".to_owned(),
@@ -86,7 +86,7 @@ fn figures(figures: &Figures) -> [String; 7] {
     ]
 }
 
-/// `1 -> 2`, as far as they are known.
+/// `1 -> 2`, with `?` for a node that is not known.
 fn nodes(source: Option<NodeId>, sink: Option<NodeId>) -> String {
     let name = |node: Option<NodeId>| node.map_or("?".to_owned(), |node| node.to_string());
     format!("{} -> {}", name(source), name(sink))
@@ -215,7 +215,7 @@ impl View {
                 if extent.rolled_up_only > 0 {
                     let _ = writeln!(
                         out,
-                        "{} more reports are in the figures only, the last at {} UTC: more came than could be written singly",
+                        "{} more reports are only in the figures, the last at {} UTC: they came too fast to be stored singly",
                         Grouped(extent.rolled_up_only),
                         moment(extent.rolled_up_only_ns)
                     );
@@ -242,7 +242,7 @@ impl View {
         format!("{object}\n")
     }
 
-    /// Nanoseconds are integers, and what is not known is empty.
+    /// Times and durations are integers of nanoseconds; unknown values are empty.
     pub fn csv(&self) -> Result<String, csv::Error> {
         const FLOW: &str =
             "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
@@ -269,7 +269,7 @@ impl View {
     }
 }
 
-/// Columns are paths of keys; their names have underscores.
+/// Columns are paths of keys, and their names have underscores.
 fn table<T: Serialize>(columns: &str, rows: &[T]) -> Result<String, csv::Error> {
     let columns: Vec<&str> = columns.split_whitespace().collect();
     let mut writer = csv::Writer::from_writer(Vec::new());

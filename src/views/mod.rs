@@ -1,4 +1,4 @@
-//! From values to something to look at.
+//! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
 pub mod dests;

@@ -1,10 +1,10 @@
-//! What a host has for hostint, a line each.
+//! Preflight findings, one line each.
 
 use std::fmt;
 
 use crate::model::preflight::{Finding, Preflight, Verdict};
 
-/// Displays the list, grouped by interface, and what it comes to.
+/// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a Preflight);
 

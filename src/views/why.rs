@@ -1,4 +1,4 @@
-//! Why packets are not tagged, not stripped or not measured, in words.
+//! The reasons why packets are not tagged, not stripped or not measured, as text.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
 //! On a host of its own: a network namespace with a BPF file system and a veth pair, v0 and v1.
 
+use hostint_testing::places;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::harness::{Daemon, HOSTINT, TempFile, check_all, run, text};
+use hostint_testing::harness::{Daemon, TempFile, check_all, run, text};
 
 struct Host(Child);
 
@@ -59,7 +60,7 @@ impl Host {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        run(self.command(&[HOSTINT], args))
+        run(self.command(&[places::hostint()], args))
     }
 
     fn code(&self, args: &[&str]) -> Option<i32> {
@@ -108,7 +109,7 @@ impl Host {
     }
 
     fn sink(&self, args: &[&str]) -> Daemon {
-        let mut command = self.command(&[HOSTINT, "sink"], args);
+        let mut command = self.command(&[places::hostint(), "sink"], args);
         Daemon::start(command.stdout(Stdio::null()))
     }
 }
@@ -130,11 +131,15 @@ $ status --all
 hostint: nothing of hostint runs on this host
 
 no sink to detach
+$ sink detach
+hostint: no sink
+
+the older spelling of it
 $ sink --detach
 hostint: no sink
 
 no sink on that interface
-$ sink --detach --dev v0
+$ sink detach --dev v0
 hostint: no sink
 
 no source to detach
@@ -234,11 +239,11 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     daemon.signal(Signal::SIGTERM);
     let (code, err) = daemon.end();
     assert_eq!(code, Some(0), "{err}");
-    let advice = "INT is still stripped (hostint sink --detach ends that)";
+    let advice = "INT is still stripped (hostint sink detach ends that)";
     assert!(err.contains(advice), "{err}");
     let text = host.ok(&["status"]);
     assert!(text.contains("sink: no daemon"), "{text}");
-    host.check_all(0, "gone\n$ sink --detach\nsink detached from v0");
+    host.check_all(0, "gone\n$ sink detach\nsink detached from v0");
     assert_eq!(host.code(&["status"]), Some(3));
 }
 
@@ -291,7 +296,7 @@ needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 
 #[test]
 fn without_privileges_the_message_says_what_to_try() {
-    let host = Host::new(&format!("cp {HOSTINT} /mnt/hostint"));
+    let host = Host::new(&format!("cp {} /mnt/hostint", places::hostint()));
     let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let nobody = [&["setpriv"][..], &ids, &["/mnt/hostint"]].concat();
     let start = |args: &[&str]| run(host.command(&nobody, args));
@@ -320,7 +325,7 @@ fn names_resolve_without_the_hosts_modules() {
     ));
     host.source(&[]);
     let start = |args: &[&str]| {
-        let mut command = host.command(&[HOSTINT], args);
+        let mut command = host.command(&[places::hostint()], args);
         command.env("LD_LIBRARY_PATH", "/mnt");
         run(command)
     };

@@ -1,12 +1,11 @@
 //! Variables that several commands have.
 
+use hostint_testing::places;
 use std::process::Command;
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::config::variable;
-
-use crate::HOSTINT;
 
 /// Values that a setting of a table can have, as far as they are known.
 fn values_of(arg: &clap::Arg) -> Vec<String> {
@@ -40,7 +39,7 @@ fn settings_of(table: &str) -> clap::Command {
 
 /// The exit code with one variable set: 1 if its value is of use or left alone, 2 if it is a mistake.
 fn with_variable(command: &[&str], variable: &str, value: &str) -> Option<i32> {
-    let mut started = Command::new(HOSTINT);
+    let mut started = Command::new(places::hostint());
     let output = started.args(command).env(variable, value).output();
     output.unwrap().status.code()
 }

@@ -1,14 +1,15 @@
 //! The file with headers: what is in it is secret, also where it is wrong.
 
+use hostint_testing::places;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{HOSTINT, TempFile, mistakes};
+use super::file::{TempFile, mistakes};
 
 #[test]
 fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
-    let wrong = "is no header (expected for instance X-Scope-OrgID: net)";
+    let wrong = "is not a header (expected for instance X-Scope-OrgID: net)";
     let cases = [
         (
             "two",
@@ -114,7 +115,7 @@ fn a_file_that_the_service_manager_hands_over_may_seem_to_be_read_by_a_group() {
         ("it hands nothing over", Path::new(""), Some(2)),
     ];
     for (name, given, code) in cases {
-        let output = Command::new(HOSTINT)
+        let output = Command::new(places::hostint())
             .args(["status", "--check-config", file.path()])
             .env("CREDENTIALS_DIRECTORY", given)
             .output()

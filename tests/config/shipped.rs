@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use hostint::config::{CollectOptions, SinkOptions, SourceOptions, keys as all_keys};
 
-use super::mistakes;
+use super::file::mistakes;
 
 const SHIPPED: &str = include_str!("../../packaging/hostint.toml");
 const PAGE: &str = include_str!("../../man/hostint.toml.5");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::libc;
 use serde_json::Value;
 
-use crate::netns::Host;
+use hostint_testing::netns::Host;
 
 /// Bytes that differ everywhere and for every seed.
 pub fn noise(seed: u64, len: usize) -> Vec<u8> {

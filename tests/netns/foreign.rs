@@ -8,7 +8,7 @@ use hostint::datapath::pins::Pins;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder, libbpf_sys};
 use nix::net::if_::if_nametoindex;
 
-use crate::netns::Host;
+use hostint_testing::netns::Host;
 
 pub const XDP_PASS: i32 = 2;
 /// The next program decides.

@@ -1,22 +1,9 @@
 //! The real binary on real traffic between network namespaces.
 
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/dashboards.rs"]
-mod dashboards;
+mod endurance;
 mod exchange;
 mod foreign;
-#[path = "../support/line.rs"]
-mod line;
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/load.rs"]
-mod load;
 mod name_server;
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/netns.rs"]
-mod netns;
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/shape.rs"]
-mod shape;
 mod stamped;
 
 mod root {

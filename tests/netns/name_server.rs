@@ -10,7 +10,7 @@ use std::time::Duration;
 use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Packet, QTYPE, ResourceRecord, TYPE};
 
-use crate::netns::Host;
+use hostint_testing::netns::Host;
 
 type Addresses = Arc<Mutex<Vec<Ipv4Addr>>>;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::netns::Lab;
+use hostint_testing::netns::Lab;
 
 const INTERVAL: Duration = Duration::from_millis(2);
 /// Each datagram repeats its number so often: INT among or behind them hides none but a few.

@@ -1,5 +1,6 @@
 //! A writer that is killed, and a disk that is full: what was written stays, and the file is whole.
 
+use hostint_testing::places;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -9,9 +10,7 @@ use hostint::model::*;
 use hostint::store::*;
 
 use crate::disk::*;
-use crate::synthetic::Synthetic;
-
-const HOSTINT: &str = env!("CARGO_BIN_EXE_hostint");
+use hostint_testing::synthetic::Synthetic;
 
 /// A collector that is fed lines without end, and killed.
 struct Fed {
@@ -21,7 +20,7 @@ struct Fed {
 
 impl Fed {
     fn start(disk: &Disk, round: u64) -> Self {
-        let mut child = Command::new(HOSTINT)
+        let mut child = Command::new(places::hostint())
             .args(["collect", "--read", "-", "--store"])
             .arg(disk.file())
             .stdin(Stdio::piped())

@@ -7,7 +7,7 @@ use hostint::collector::decode;
 use hostint::model::*;
 use hostint::store::*;
 
-use crate::synthetic::Sample;
+use hostint_testing::synthetic::Sample;
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MINUTE: u64 = 60 * SECOND;

@@ -6,7 +6,7 @@ use hostint::model::*;
 use hostint::store::*;
 
 use crate::disk::*;
-use crate::synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 fn refusal(settings: Settings) -> String {
     let opened = Opened::open(settings);

@@ -4,7 +4,7 @@ use hostint::model::*;
 use hostint::store::*;
 
 use crate::disk::*;
-use crate::synthetic::Synthetic;
+use hostint_testing::synthetic::Synthetic;
 
 /// Some time long ago, as of the beginning of a day.
 const DAWN: u64 = 20_000 * DAY;

@@ -6,9 +6,9 @@ use hostint::model::*;
 use hostint::store::*;
 
 use crate::disk::*;
-use crate::random::Random;
 use crate::rollups::{check_figures, ends, samples_over};
-use crate::synthetic::{Sample, Synthetic};
+use hostint_testing::random::Random;
+use hostint_testing::synthetic::{Sample, Synthetic};
 
 const QUEUE: usize = 2 << 20;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use hostint::model::*;
 
 use crate::disk::*;
-use crate::random::Random;
-use crate::synthetic::{Sample, Synthetic};
+use hostint_testing::random::Random;
+use hostint_testing::synthetic::{Sample, Synthetic};
 
 /// 2026-11-21 00:00 UTC.
 const DAWN: u64 = 1_795_219_200 * SECOND;

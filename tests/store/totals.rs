@@ -120,7 +120,7 @@ fn without_summaries_nobody_knows() {
     let disk = Disk::new();
     let store = disk.open();
     let mut keeper = store.keeper();
-    let sample = crate::synthetic::Synthetic::new(1, 2, 1).report(0, 1000 * SECOND);
+    let sample = hostint_testing::synthetic::Synthetic::new(1, 2, 1).report(0, 1000 * SECOND);
     keeper.keep(&sample.report, 0, Some(sample.arrival), None, b"{}");
     drop((keeper, store));
     let pairs = disk.reader().pairs(ALWAYS).unwrap();

@@ -1,5 +1,6 @@
 //! A real ClickHouse server, of the distribution, with files and ports of its own; and the SQL that is installed.
 
+use crate::places;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ impl Server {
     /// In the caller's namespace; the servers of `cluster` are shards of one named hostint.
     pub fn start(name: &str, ports: &Ports, cluster: &[Ports]) -> Self {
         let name = format!("clickhouse-{}-{name}", std::process::id());
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let dir = places::scratch().join(name);
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir).unwrap();
         let shards: String = cluster.iter().map(shard).collect();

@@ -2,6 +2,7 @@
 //!
 //! Needs harness, random and synthetic beside it.
 
+use crate::places;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use hostint::model::*;
 use serde_json::Value;
 
-use crate::harness::{Daemon, HOSTINT};
+use crate::harness::Daemon;
 use crate::synthetic::Synthetic;
 
 const LATE: Duration = Duration::from_secs(120);
@@ -45,7 +46,7 @@ pub struct Sent {
 
 impl Collecting {
     pub fn start(args: &[&str]) -> Self {
-        Self::start_with(Command::new(HOSTINT), args)
+        Self::start_with(Command::new(places::hostint()), args)
     }
 
     /// By a command that only lacks arguments, in another namespace say; [`Self::send`] is for its caller's namespace.

@@ -1,8 +1,10 @@
 //! The dashboards and rules that are shipped, taken apart.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
+
+use crate::places::repository;
 
 pub const RULES: &str = include_str!("../../packaging/prometheus/hostint.rules.yml");
 
@@ -12,10 +14,6 @@ pub struct Query {
     pub at: String,
     pub panel: String,
     pub expr: String,
-}
-
-pub fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Each file in a folder of the repository whose name ends so, in order.

@@ -1,5 +1,6 @@
 //! Hosts as network namespaces: a - m - b, with the real binary in them.
 
+use crate::places;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,8 +15,6 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-
-pub const HOSTINT: &str = env!("CARGO_BIN_EXE_hostint");
 
 /// Waits until a condition holds; what is the sentence of the failure.
 pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
@@ -57,7 +56,7 @@ impl Host {
         Self {
             ns,
             bpffs: None,
-            binary: HOSTINT.into(),
+            binary: places::hostint().into(),
         }
     }
 
@@ -390,7 +389,7 @@ impl Drop for Lab {
     fn drop(&mut self) {
         for host in [&self.a, &self.m, &self.b] {
             let _ = host.try_hostint("source detach");
-            let _ = host.try_hostint("sink --detach");
+            let _ = host.try_hostint("sink detach");
         }
         let extra = self.extra.borrow();
         for ns in [&self.a.ns, &self.m.ns, &self.b.ns]

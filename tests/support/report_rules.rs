@@ -1,6 +1,6 @@
 //! When a sink reports a flow, in plain Rust: from the manual's words, as fast as a simulation of a network needs it.
 //!
-//! tests/sizing.rs compares the losses with the model that the kernel programs are compared with.
+//! tests/report/sizing.rs compares the losses with the model that the kernel programs are compared with.
 
 /// As many numbers can be told apart, the newest one included.
 const WINDOW: u64 = 256;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
+
+use crate::places::repository;
 
 /// The types of a schema's paths; one that may be absent or null ends in `?`.
 pub type Shape = BTreeMap<String, String>;
@@ -75,7 +77,7 @@ pub fn say<'a>(shape: &mut Shape, path: &str, words: impl IntoIterator<Item = &'
 
 /// Where the schemas are kept.
 pub fn kept_in() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schemas.txt")
+    repository().join("tests/golden/schemas.txt")
 }
 
 /// Sections: a name in brackets, then a path and its type a line. `#` begins a comment.
@@ -108,7 +110,7 @@ pub fn parse(text: &str) -> Schemas {
 pub fn print(schemas: &Schemas) -> String {
     let mut out = String::from(
         "# What hostint writes for programs: each path and its type. `?`: may be absent or null; `=`: one of these.\n\
-         # Readers rely on every line. tests/schemas.rs says how new ones come.\n",
+         # Readers rely on every line. tests/views/schemas.rs says how new ones come.\n",
     );
     for (name, shape) in schemas {
         let _ = writeln!(out, "\n[{name}]");

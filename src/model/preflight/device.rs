@@ -1,27 +1,27 @@
-//! An interface: its driver, offloads, room for INT, and who is on its hooks already.
+//! An interface: its driver, its offloads, its room for INT, and the programs on its hooks.
 
 use std::collections::BTreeMap;
 
 use super::Finding;
 
-/// What was found of it.
+/// The facts about an interface.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceFacts {
     pub name: String,
     pub ethernet: bool,
     pub up: bool,
-    /// A cable, or whatever is to be connected, is.
+    /// The link is connected, by cable or otherwise.
     pub running: bool,
     pub mtu: u32,
     pub driver: Option<String>,
-    /// What the driver says of XDP, as `enum netdev_xdp_act`; `None`: the kernel does not know (before 6.3).
+    /// The driver's XDP features, as `enum netdev_xdp_act`; `None` if the kernel cannot say (before 6.3).
     pub xdp: Option<u64>,
     pub qdisc: Option<String>,
-    /// Offloads by the kernel's names, and whether they are on.
+    /// Offloads by the kernel's names, and whether each is on.
     pub offloads: BTreeMap<String, bool>,
     /// Programs on the hooks.
     pub occupants: Vec<Occupant>,
-    /// `None`: could not be asked for.
+    /// `None` if the kernel could not be asked.
     pub tcx: Option<bool>,
 }
 
@@ -38,7 +38,7 @@ pub struct Occupant {
 const XDP_BASIC: u64 = 1;
 const XDP_RX_SG: u64 = 1 << 5;
 
-/// Drivers that had native XDP before the kernel could be asked.
+/// Drivers that had native XDP before the kernel could be asked for it.
 const NATIVE_XDP: [&str; 24] = [
     "atlantic",
     "bnxt_en",
@@ -66,13 +66,13 @@ const NATIVE_XDP: [&str; 24] = [
     "vmxnet3",
 ];
 
-/// In a page of 4096 bytes, with head-room and what the kernel puts behind.
+/// The longest packet that fits a page of 4096 bytes with head-room and the kernel's tail.
 const LONGEST_IN_A_PAGE: u32 = 3498;
 
-/// Room that INT takes: over-tcp-udp, extension-udp, and superpackets in vxlan-gpe over IPv4 and IPv6.
+/// Bytes that INT takes: over-tcp-udp, extension-udp, and superpackets in vxlan-gpe over IPv4 and over IPv6.
 const ROOM: [u32; 4] = [36, 44, 88, 108];
 
-/// One line for each of its properties.
+/// One finding for each property.
 pub fn judge_device(facts: &DeviceFacts) -> Vec<Finding> {
     let mut found = vec![link(facts)];
     if facts.ethernet {
@@ -86,7 +86,7 @@ pub fn judge_device(facts: &DeviceFacts) -> Vec<Finding> {
         if let Some(qdisc) = &facts.qdisc {
             found.push(Finding::ok(
                 "qdisc",
-                format!("{qdisc}; the source comes before it"),
+                format!("{qdisc}; the source runs in front of it"),
             ));
         }
         found.extend(hooks(facts));
@@ -108,7 +108,7 @@ fn link(facts: &DeviceFacts) -> Finding {
             "interface",
             format!("packets have no Ethernet header (driver {driver})"),
         )
-        .advise("take the Ethernet interface below it");
+        .advise("use the Ethernet interface below it");
     }
     if !facts.up {
         return Finding::note("interface", format!("Ethernet, driver {driver}, down"))
@@ -117,9 +117,9 @@ fn link(facts: &DeviceFacts) -> Finding {
     if !facts.running {
         return Finding::note(
             "interface",
-            format!("Ethernet, driver {driver}, up, but not connected"),
+            format!("Ethernet, driver {driver}, up, but no link"),
         )
-        .advise("look at the cable, or the other end");
+        .advise("check the cable and the other end");
     }
     Finding::ok("interface", format!("Ethernet, driver {driver}, up"))
 }
@@ -133,17 +133,14 @@ fn xdp(facts: &DeviceFacts) -> Finding {
     if !native {
         return Finding::note(
             "xdp",
-            "no native XDP: the sink runs in the stack, as generic XDP, which costs more",
+            "no native XDP: the sink runs as generic XDP in the stack, which costs more",
         )
-        .advise("nothing, or hostint sink --hook tc, which is cheaper there");
+        .advise("nothing to do, or hostint sink --hook tc, which is cheaper there");
     }
     if facts.mtu > LONGEST_IN_A_PAGE && !frags {
         return Finding::note(
             "xdp",
-            format!(
-                "native, but perhaps not with an MTU of {}: then generic",
-                facts.mtu
-            ),
+            format!("native, but with an MTU of {} perhaps generic", facts.mtu),
         )
         .advise(format!(
             "an MTU of at most {LONGEST_IN_A_PAGE}, or hostint sink --hook tc"
@@ -152,9 +149,9 @@ fn xdp(facts: &DeviceFacts) -> Finding {
     Finding::ok(
         "xdp",
         match (frags, facts.xdp) {
-            (true, _) => "native, jumbo frames too",
+            (true, _) => "native, with jumbo frames",
             (false, Some(_)) => "native",
-            (false, None) => "native, as far as the driver's name tells",
+            (false, None) => "native, judging by the driver's name",
         },
     )
 }
@@ -172,7 +169,7 @@ fn checksum(facts: &DeviceFacts) -> Finding {
     } else if per_protocol {
         Finding::note(
             "checksum",
-            "sent: offloaded by tx-checksum-ipv4, where the card looks for headers itself: not tried with INT",
+            "sent: offloaded by tx-checksum-ipv4, for which the card parses headers itself: untested with INT",
         )
         .advise(format!("ethtool -K {} tx off, at the source", facts.name))
     } else {
@@ -193,11 +190,14 @@ fn merging(facts: &DeviceFacts) -> Finding {
         word("rx-udp-gro-forwarding")
     );
     if on(facts, "rx-lro") {
-        return Finding::note("merging", found + ": LRO merges before INT is stripped")
-            .advise(format!("ethtool -K {name} lro off, at the sink"));
+        return Finding::note(
+            "merging",
+            found + ": LRO merges packets before INT is stripped",
+        )
+        .advise(format!("ethtool -K {name} lro off, at the sink"));
     }
     if !on(facts, "rx-gro") {
-        return Finding::note("merging", found + ": what is stripped is not merged")
+        return Finding::note("merging", found + ": stripped packets are not merged")
             .advise(format!("ethtool -K {name} gro on, at the sink"));
     }
     Finding::ok("merging", found)
@@ -215,7 +215,7 @@ fn segmentation(facts: &DeviceFacts) -> Finding {
             "segmentation",
             "TSO, but not in tunnels: the CPU segments tagged superpackets",
         )
-        .advise("nothing; --superpackets of hostint source attach has other ways");
+        .advise("nothing to do; hostint source attach --superpackets offers alternatives");
     }
     Finding::ok(
         "segmentation",
@@ -233,7 +233,7 @@ fn mtu(facts: &DeviceFacts) -> Finding {
         return Finding::note(
             "mtu",
             format!(
-                "{mtu}: hardly room for INT, which takes {} to {} bytes",
+                "{mtu}: hardly any room for INT, which takes {} to {} bytes",
                 ROOM[0], ROOM[3]
             ),
         )
@@ -243,7 +243,7 @@ fn mtu(facts: &DeviceFacts) -> Finding {
         "mtu",
         format!(
             "{mtu}, of which INT takes {} (extension-udp {}, superpackets {}, over IPv6 {}): TCP is clamped, UDP without \
-             room goes untagged",
+             room stays untagged",
             ROOM[0], ROOM[1], ROOM[2], ROOM[3]
         ),
     )
@@ -261,7 +261,7 @@ fn hooks(facts: &DeviceFacts) -> Vec<Finding> {
             match facts.tcx {
                 Some(false) => "free (XDP, clsact; the kernel has no tcx)",
                 Some(true) => "free (XDP, tcx, clsact)",
-                None => "free (XDP, clsact; tcx cannot be asked for without CAP_NET_ADMIN)",
+                None => "free (XDP, clsact; tcx unknown without CAP_NET_ADMIN)",
             },
         ));
     }
@@ -277,13 +277,13 @@ fn occupant(at: &Occupant, dev: &str) -> Finding {
     } = at;
     let found = format!("{hook}: {name} (id {id})");
     if *ours {
-        Finding::ok("hooks", format!("{found}, of hostint"))
+        Finding::ok("hooks", format!("{found}, hostint's own"))
     } else if hook == "xdp" {
-        Finding::fail("hooks", format!("{found}, of somebody else")).advise(format!(
-            "hostint sink --hook tc, or take it off: ip link set {dev} xdp off"
+        Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
+            "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
         ))
     } else {
-        Finding::note("hooks", format!("{found}, of somebody else"))
-            .advise("nothing, if it passes packets on: hostint runs beside it")
+        Finding::note("hooks", format!("{found}, not hostint's"))
+            .advise("nothing to do if it passes packets on: hostint runs beside it")
     }
 }

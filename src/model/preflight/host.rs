@@ -2,22 +2,22 @@
 
 use super::Finding;
 
-/// What was found of them.
+/// The facts about the host.
 #[derive(Clone, Debug, Default)]
 pub struct HostFacts {
-    /// As uname says: 6.18.44-generic.
+    /// The kernel's release as uname prints it: 6.18.44-generic.
     pub release: String,
     pub btf: bool,
-    /// What the kernel offers of what newer ones have; `None`: could not be tried.
+    /// Optional kernel features, and whether the kernel has each; `None` if they could not be tried.
     pub features: Option<Vec<(&'static str, bool)>>,
-    /// Why the sink's programs do not load; `None`: could not be tried.
+    /// Why the sink's programs do not load; `None` if loading could not be tried.
     pub programs: Option<Result<(), String>>,
     pub jit: bool,
-    /// `none`, `integrity` or `confidentiality`; `None` where the kernel has no lockdown.
+    /// `none`, `integrity` or `confidentiality`; `None` if the kernel has no lockdown.
     pub lockdown: Option<String>,
-    /// Whoever has no capability may load programs: kernel.unprivileged_bpf_disabled is 0.
+    /// Users without capabilities may load programs: kernel.unprivileged_bpf_disabled is 0.
     pub unprivileged_bpf: bool,
-    /// Capabilities that are needed and not there.
+    /// Capabilities that hostint needs and this process lacks.
     pub missing_capabilities: Vec<String>,
     pub bpffs: BpffsFacts,
     pub clock: ClockFacts,
@@ -26,10 +26,10 @@ pub struct HostFacts {
 /// The file system for pins.
 #[derive(Clone, Debug, Default)]
 pub struct BpffsFacts {
-    /// `None`: not mounted.
+    /// `None` if it is not mounted.
     pub path: Option<String>,
     pub writable: bool,
-    /// Anybody may write to it.
+    /// Every user may write to it.
     pub open: bool,
     /// This process may mount one.
     pub mountable: bool,
@@ -39,29 +39,32 @@ pub struct BpffsFacts {
 #[derive(Clone, Debug, Default)]
 pub struct ClockFacts {
     pub synchronised: bool,
-    /// TAI minus UTC; 0 if nobody told the kernel.
+    /// TAI minus UTC; 0 if the kernel was not told.
     pub tai_offset_s: i32,
-    /// What the kernel was told of its error: as estimated, and at most.
+    /// The clock's error, as the kernel was told: estimated, and greatest.
     pub estimated_error_us: u64,
     pub greatest_error_us: u64,
 }
 
-/// One line for each of them.
+/// One finding for each fact.
 pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
     let mut found = vec![kernel(facts), capabilities(facts), bpffs(&facts.bpffs)];
     found.extend(programs(facts));
     found.extend(features(facts));
     if !facts.jit {
         found.push(
-            Finding::note("jit", "BPF programs are interpreted: several times as slow")
-                .advise("sysctl net.core.bpf_jit_enable=1"),
+            Finding::note(
+                "jit",
+                "BPF programs are interpreted, which is several times slower",
+            )
+            .advise("sysctl net.core.bpf_jit_enable=1"),
         );
     }
     if facts.unprivileged_bpf {
         found.push(
             Finding::note(
                 "unprivileged",
-                "any user may load BPF programs, which hostint has no need of",
+                "any user may load BPF programs, which hostint does not need",
             )
             .advise("sysctl kernel.unprivileged_bpf_disabled=2"),
         );
@@ -72,8 +75,8 @@ pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
                 "lockdown",
                 "confidentiality: programs may not read kernel memory",
             )
-            .advise("see whether the programs load (above); else boot with lockdown=integrity"),
-            mode => Finding::ok("lockdown", format!("{mode}, which does not matter")),
+            .advise("check that the programs load (above); otherwise boot with lockdown=integrity"),
+            mode => Finding::ok("lockdown", format!("{mode}, which does no harm")),
         });
     }
     found.extend(clock(facts));
@@ -102,7 +105,7 @@ fn kernel(facts: &HostFacts) -> Finding {
     if version(release).is_some_and(|version| version < (5, 12)) {
         return Finding::note(
             "kernel",
-            format!("Linux {release} with BTF, without atomics: flows are locked"),
+            format!("Linux {release} with BTF, but without BPF atomics: flows are locked"),
         )
         .advise("5.12 or newer is faster");
     }
@@ -120,9 +123,9 @@ fn capabilities(facts: &HostFacts) -> Finding {
     if missing == "CAP_NET_RAW" {
         return Finding::note(
             "capabilities",
-            "no CAP_NET_RAW: no leases can be asked for, only --static destinations",
+            "no CAP_NET_RAW: hostint cannot ask for leases, only --static destinations work",
         )
-        .advise("run as root, or add it");
+        .advise("run as root, or add the capability");
     }
     Finding::fail("capabilities", format!("missing {missing}"))
         .advise("run as root, or see PRIVILEGES in hostint-sink(8)")
@@ -137,17 +140,18 @@ fn bpffs(facts: &BpffsFacts) -> Finding {
         }
         None => Finding::fail(
             "bpffs",
-            "this user sees no BPF file system, and cannot mount one",
+            "this user sees no BPF file system and cannot mount one",
         )
         .advise(format!("{MOUNT}, as root")),
         Some(path) if !facts.writable => {
-            Finding::fail("bpffs", format!("{path} is not writable for this user"))
-                .advise("run as root, or have a folder hostint there that this user owns")
+            Finding::fail("bpffs", format!("{path} is not writable by this user"))
+                .advise("run as root, or create a folder hostint there that this user owns")
         }
-        Some(path) if facts.open => {
-            Finding::note("bpffs", format!("{path}, where anybody may make folders"))
-                .advise(format!("chmod 700 {path}"))
-        }
+        Some(path) if facts.open => Finding::note(
+            "bpffs",
+            format!("{path}, where every user may create folders"),
+        )
+        .advise(format!("chmod 700 {path}")),
         Some(path) => Finding::ok("bpffs", format!("{path}, writable")),
     }
 }
@@ -166,7 +170,8 @@ fn programs(facts: &HostFacts) -> Option<Finding> {
 fn features(facts: &HostFacts) -> Option<Finding> {
     let Some(features) = &facts.features else {
         return Some(
-            Finding::note("features", "not tried: that takes CAP_BPF").advise("run as root"),
+            Finding::note("features", "not tried, because that takes CAP_BPF")
+                .advise("run as root"),
         );
     };
     let names = |there: bool| {
@@ -179,9 +184,9 @@ fn features(facts: &HostFacts) -> Option<Finding> {
     } else {
         Finding::note(
             "features",
-            format!("without {missing}; hostint has ways around"),
+            format!("without {missing}; hostint works around it"),
         )
-        .advise("nothing; newer kernels cost less")
+        .advise("nothing to do; newer kernels cost less")
     })
 }
 
@@ -199,14 +204,14 @@ fn clock(facts: &HostFacts) -> Vec<Finding> {
     } else {
         Finding::note(
             "clock",
-            "not synchronised: latencies are off by what the hosts' clocks differ",
+            "not synchronised: latencies are wrong by the difference of the hosts' clocks",
         )
         .advise("run chrony, or ptp4l with phc2sys")
     });
     found.push(match clock.tai_offset_s {
         0 => Finding::note(
             "tai",
-            "the kernel was told no TAI offset: a leap second will show as latency",
+            "the kernel does not know the TAI offset: a leap second will show as latency",
         )
         .advise("chrony: leapsectz right/UTC"),
         seconds => Finding::ok("tai", format!("{seconds} s ahead of UTC")),

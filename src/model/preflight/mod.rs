@@ -1,4 +1,4 @@
-//! What a host has for hostint, before anything is attached: facts become findings.
+//! Preflight: facts about a host, and the findings that follow from them, before anything is attached.
 
 mod device;
 mod host;
@@ -13,14 +13,14 @@ pub use network::{NetworkFacts, PacketFilter, judge_network};
 /// The schema of a `Preflight` as JSON.
 pub const PREFLIGHT_SCHEMA: &str = "hostint.preflight/1";
 
-/// What a finding means.
+/// The verdict of a finding.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Ok,
-    /// Works, with what is said; or cannot be known.
+    /// It works, with the limits that the finding names, or it cannot be known.
     Note,
-    /// Does not work.
+    /// It does not work.
     Fail,
 }
 
@@ -28,7 +28,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Finding {
     pub check: &'static str,
-    /// Of which interface, if it is about one.
+    /// The interface that the finding is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev: Option<String>,
     pub verdict: Verdict,
@@ -63,7 +63,7 @@ impl Finding {
         }
     }
 
-    /// The same, and what to do.
+    /// The same finding with advice.
     pub fn advise(self, advice: impl Into<String>) -> Self {
         Self {
             advice: Some(advice.into()),
@@ -76,7 +76,7 @@ impl Finding {
 #[derive(Clone, Debug, Serialize)]
 pub struct Preflight {
     pub schema: &'static str,
-    /// Nothing fails.
+    /// No finding is a failure.
     pub ready: bool,
     pub notes: usize,
     pub failures: usize,

@@ -1,23 +1,23 @@
-//! What may swallow reports, leases and tagged packets on this host: packet filters, sockets, routes.
+//! Packet filters, sockets and routes of this host that may stop reports, leases or tagged packets.
 
 use std::net::SocketAddr;
 
 use super::Finding;
 
-/// What was found of it.
+/// The facts about the network.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkFacts {
-    /// `None`: could not be asked for, and why.
+    /// `None` if they could not be read; `filters_unknown` says why.
     pub filters: Option<Vec<PacketFilter>>,
     pub filters_unknown: &'static str,
     /// Tables of the older iptables that are in use.
     pub legacy_tables: Vec<String>,
     /// Ports of tagged packets that a socket of this host is bound to.
     pub bound_ports: Vec<u16>,
-    /// Where reports go, and by which address of this host; `None`: there is no way.
+    /// The collectors, each with this host's address on the route to it; `None` if there is no route.
     pub collectors: Vec<(SocketAddr, Option<std::net::IpAddr>)>,
     pub report_ports: Vec<u16>,
-    /// Echo requests are ignored: `net.ipv4.icmp_echo_ignore_all`.
+    /// The host ignores echo requests: `net.ipv4.icmp_echo_ignore_all`.
     pub ignores_pings: bool,
 }
 
@@ -28,13 +28,13 @@ pub struct PacketFilter {
     pub chain: String,
     /// `input`, `output`, `ingress`, …
     pub hook: String,
-    /// What no rule accepts is dropped.
+    /// The policy drops packets that no rule accepts.
     pub drops_by_policy: bool,
-    /// Rules that drop or reject, in it and in what it jumps to.
+    /// Rules that drop or reject packets, in the chain and in chains that it jumps to.
     pub drops: usize,
 }
 
-/// One line for each of them.
+/// One finding for each fact.
 pub fn judge_network(facts: &NetworkFacts) -> Vec<Finding> {
     let mut found = filters(facts);
     if facts.ignores_pings {
@@ -44,7 +44,7 @@ pub fn judge_network(facts: &NetworkFacts) -> Vec<Finding> {
                 "this host ignores pings: no other host gets a lease for it",
             )
             .advise(
-                "sysctl net.ipv4.icmp_echo_ignore_all=0, or sources with --static and --allow here",
+                "sysctl net.ipv4.icmp_echo_ignore_all=0, or use --static at sources and --allow here",
             ),
         );
     }
@@ -54,17 +54,14 @@ pub fn judge_network(facts: &NetworkFacts) -> Vec<Finding> {
                 "ports",
                 format!("a socket of this host is bound to UDP port {port}, which announces INT"),
             )
-            .advise("see whose it is with ss -ulnp; what is no INT reaches it untouched"),
+            .advise("find its owner with ss -ulnp; packets without INT reach it unchanged"),
         );
     }
     for (collector, from) in &facts.collectors {
         found.push(match from {
-            Some(from) => Finding::ok(
-                "collector",
-                format!("{collector}: there is a way, from {from}"),
-            ),
-            None => Finding::fail("collector", format!("{collector}: there is no way to it"))
-                .advise(format!("see ip route get {}", collector.ip())),
+            Some(from) => Finding::ok("collector", format!("{collector}: reachable from {from}")),
+            None => Finding::fail("collector", format!("{collector}: no route"))
+                .advise(format!("check ip route get {}", collector.ip())),
         });
     }
     found
@@ -77,12 +74,12 @@ fn filters(facts: &NetworkFacts) -> Vec<Finding> {
             Finding::note(
                 "firewall",
                 format!(
-                    "iptables (legacy) has tables: {}",
+                    "legacy iptables has tables: {}",
                     facts.legacy_tables.join(", ")
                 ),
             )
             .advise(format!(
-                "see iptables-legacy -S: {} must pass",
+                "check iptables-legacy -S: {} must pass",
                 wanted(facts, None)
             )),
         );
@@ -90,7 +87,7 @@ fn filters(facts: &NetworkFacts) -> Vec<Finding> {
     match &facts.filters {
         None => found.push(
             Finding::note("firewall", format!("unknown: {}", facts.filters_unknown)).advise(
-                format!("if there is one, {} must pass", wanted(facts, None)),
+                format!("if there is a firewall, {} must pass", wanted(facts, None)),
             ),
         ),
         Some(filters) => {
@@ -107,13 +104,13 @@ fn filters(facts: &NetworkFacts) -> Vec<Finding> {
                         format!("{rules} on hook {}, chain {}", filter.hook, filter.chain),
                     )
                     .advise(format!(
-                        "see that it lets {} pass",
+                        "check that it lets {} pass",
                         wanted(facts, Some(&filter.hook))
                     )),
                 );
             }
             if found.is_empty() {
-                found.push(Finding::ok("firewall", "nothing is dropped by nftables"));
+                found.push(Finding::ok("firewall", "nftables drops nothing"));
             }
         }
     }
@@ -124,14 +121,16 @@ fn and_policy(policy: bool) -> &'static str {
     if policy { ", and the policy" } else { "" }
 }
 
-/// What hostint's own packets are, as seen from a hook.
+/// The description of hostint's own packets that a hook sees.
 fn wanted(facts: &NetworkFacts, hook: Option<&str>) -> String {
     let ports: Vec<String> = facts.report_ports.iter().map(u16::to_string).collect();
     let ports = ports.join(", ");
     match hook {
         Some("input") => format!("icmp echo and, at a collector, udp dport {ports}"),
         Some("forward") => {
-            format!("icmp echo, udp dport {ports}, and of guests what is tagged (4790, 33122)")
+            format!(
+                "icmp echo, udp dport {ports}, and tagged packets of guests (udp dport 4790, 33122)"
+            )
         }
         _ => format!("icmp echo and udp dport {ports}"),
     }

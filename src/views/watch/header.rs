@@ -1,4 +1,4 @@
-//! What stands above everything: who this host is, what is attached, totals, and the worst that is wrong.
+//! The header: this host, its attached programs, totals, and the worst problem.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -10,7 +10,7 @@ use crate::model::reasons::{Severity, Topic};
 use crate::model::{Attachment, Reason};
 use crate::views::text::Grouped;
 
-/// Parts of a line by importance: those that there is no room for are left out.
+/// Parts of a line, most important first: those that do not fit are left out.
 struct Parts {
     spans: Vec<Span<'static>>,
     left: usize,
@@ -36,7 +36,7 @@ impl Parts {
         }
     }
 
-    /// At the right end.
+    /// Adds a part at the right end.
     fn end(mut self, text: String, style: Style) -> Line<'static> {
         let span = Span::styled(text, style);
         if span.width() < self.left {
@@ -168,7 +168,7 @@ fn first(watch: &Watch, width: usize) -> Line<'static> {
     }
 }
 
-/// One line with what is wrong, if anything is.
+/// One line with the worst problem, if there is one.
 fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
     let look = watch.look;
     if let Some(trouble) = &watch.trouble {
@@ -209,7 +209,7 @@ fn sentence(reason: &Reason) -> String {
     format!("{count}{}: {}", reason.text, reason.advice)
 }
 
-/// All that is wrong, by topic, in whole sentences.
+/// All problems by topic, as whole sentences.
 pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let Some(status) = watch.status() else {
@@ -237,7 +237,7 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
         }
     }
     if lines.is_empty() {
-        let all_well = "no counter tells of packets that were not tagged, stripped or measured";
+        let all_well = "no counter shows packets that were not tagged, stripped or measured";
         lines.push(Line::styled(all_well, watch.look.faint()));
     }
     lines

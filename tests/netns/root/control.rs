@@ -1,5 +1,6 @@
 //! The control socket: who may ask a sink's daemon, and what clients cannot do to it.
 
+use hostint_testing::places;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
@@ -11,7 +12,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use crate::netns::{Daemon, HOSTINT, Host, Lab, await_that};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 const GROUP: u32 = 54_321;
 
@@ -28,7 +29,7 @@ impl Place {
         let folder = std::env::temp_dir().join(&lab.b.ns);
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
-        std::fs::copy(HOSTINT, folder.join("hostint")).unwrap();
+        std::fs::copy(places::hostint(), folder.join("hostint")).unwrap();
         // What ip netns exec mounts over /etc.
         let etc = etc_of(&lab.b);
         std::fs::create_dir_all(&etc).unwrap();
@@ -287,7 +288,7 @@ fn a_socket_that_was_left_behind_is_no_hindrance() {
 #[test]
 fn root_may_ask_for_a_reload() {
     let place = Place::new();
-    place.lab.b.hostint("sink --detach --now");
+    place.lab.b.hostint("sink detach --now");
     let config = place.folder.join("hostint.toml");
     let write = |node: u32| {
         let text = format!("[sink]\ndev = \"b0\"\nnode-id = {node}\n");

@@ -14,8 +14,9 @@ use hostint::views::metrics::{Rising, collect};
 use nix::sys::signal::Signal;
 
 use super::metrics::{COLLECT, Prometheus, SINK};
-use crate::dashboards::{RULES, queries, repository};
-use crate::netns::{Host, Lab, await_that, await_that_or};
+use hostint_testing::dashboards::{RULES, queries};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
+use hostint_testing::places::repository;
 
 /// Where the page of a collector with an engine is.
 const WITH_ENGINE: u16 = 13_278;

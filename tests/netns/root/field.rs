@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use nix::libc;
 
 use crate::exchange::{exchange_tcp_with, noise, set_option, set_option_bytes};
-use crate::netns::Lab;
+use hostint_testing::netns::Lab;
 
 const ENCAPSULATIONS: [&str; 3] = ["over-tcp-udp", "extension-udp", "vxlan-gpe"];
 
@@ -300,7 +300,7 @@ struct Seen {
 }
 
 /// A raw socket, which sees every datagram before UDP does.
-fn witness(host: &crate::netns::Host, ipv6: bool) -> OwnedFd {
+fn witness(host: &hostint_testing::netns::Host, ipv6: bool) -> OwnedFd {
     let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };
     // SAFETY: no pointers; the result is checked.
     let fd = host.enter(|| unsafe {
@@ -460,7 +460,7 @@ fn a_datagram_looks_the_same_with_int_and_without() {
         assert_eq!(lab.b.count("sink", "stripped"), tagged, "{sink}");
         assert_eq!(lab.b.checksum_errors(), 0, "{sink}");
         lab.a.hostint("source detach");
-        lab.b.hostint("sink --detach");
+        lab.b.hostint("sink detach");
     }
 }
 
@@ -474,7 +474,7 @@ fn groups_and_other_protocols_pass_as_they_are() {
     let everyone = "239.9.9.9".parse::<Ipv4Addr>().unwrap();
     let everyone6 = "ff05::99".parse::<Ipv6Addr>().unwrap();
     let receivers = [lab.m.udp("0.0.0.0:6000"), lab.m.udp("[::]:6001")];
-    let index = |host: &crate::netns::Host, dev: &str| -> u32 {
+    let index = |host: &hostint_testing::netns::Host, dev: &str| -> u32 {
         host.sh(&format!("cat /sys/class/net/{dev}/ifindex"))
             .trim()
             .parse()

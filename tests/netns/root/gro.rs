@@ -1,6 +1,6 @@
 //! Whether a veth merges what it received, after the strip.
 
-use crate::netns::Lab;
+use hostint_testing::netns::Lab;
 
 #[test]
 fn a_sink_on_a_veth_without_gro_says_so_once() {

@@ -1,7 +1,7 @@
 //! Reported loss, reordering and duplication against the truth.
 
 use crate::exchange::{exchange_tcp, flow};
-use crate::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn reported_loss_is_the_true_loss() {
@@ -157,7 +157,7 @@ fn loss_reordering_and_duplication_are_told_apart_exactly() {
         let lab = Lab::new();
         let _sinks = lab.tag(&format!("--encap {}", case.encap));
         let mut held: Vec<(usize, Vec<u8>)> = Vec::new();
-        crate::line::install(&lab, move |n, packet| {
+        hostint_testing::line::install(&lab, move |n, packet| {
             if every(case.drop_every, n, 1) {
                 return Vec::new();
             }

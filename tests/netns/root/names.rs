@@ -2,7 +2,7 @@
 
 use crate::exchange::exchange_udp;
 use crate::name_server::NameServer;
-use crate::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn a_name_that_moves_is_followed_and_one_that_is_lost_stays() {

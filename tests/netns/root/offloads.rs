@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use crate::exchange::{exchange_tcp_with, exchange_udp, exchange_udp_superpackets};
-use crate::netns::{Daemon, Host, Lab, await_that_or, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh};
 
 const STREAM: usize = 6_000_000;
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp};
-use crate::netns::{Lab, await_that, sh};
+use hostint_testing::netns::{Lab, await_that, sh};
 
 #[test]
 fn destinations_change_live_by_name_address_and_prefix() {
@@ -67,7 +67,7 @@ fn test_options_do_what_they_say() {
         lab.b.count("sink", "dropped_tagged") == 1
     });
     b.end();
-    lab.b.hostint("sink --detach");
+    lab.b.hostint("sink detach");
 
     let _b = lab
         .b

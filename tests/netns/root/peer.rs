@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use nix::sys::socket::{getsockopt, sockopt};
 
 use crate::exchange::exchange_tcp;
-use crate::netns::Lab;
+use hostint_testing::netns::Lab;
 
 /// Every TCP segment a packet of its own, and full ones: nobody tells TCP to leave room.
 fn whole_segments(lab: &Lab) {

@@ -1,11 +1,12 @@
 //! `hostint status --preflight`: what it finds on hosts that were prepared for it.
 
 use hostint::datapath::links::Hook;
+use hostint_testing::places;
 use serde_json::Value;
 
 use super::lease_refusals::Folder;
 use crate::foreign::{Foreign, TC_NEXT};
-use crate::netns::{HOSTINT, Host, Lab, pins_below};
+use hostint_testing::netns::{Host, Lab, pins_below};
 
 /// A finding: verdict, what was found, what to do.
 type Found = (String, String, String);
@@ -251,7 +252,7 @@ fn sockets_and_pings_that_are_in_the_way_are_told() {
 fn without_privileges_it_says_what_it_cannot_try() {
     let lab = Lab::new();
     let copy = std::env::temp_dir().join(format!("hostint-preflight-{}", std::process::id()));
-    std::fs::copy(HOSTINT, &copy).unwrap();
+    std::fs::copy(places::hostint(), &copy).unwrap();
     let line = format!("{} status --preflight --json --dev b0", copy.display());
     let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let args: Vec<&str> = ids.into_iter().chain(line.split(' ')).collect();

@@ -1,5 +1,6 @@
 //! What the daemons may do once they run, and who else may run them.
 
+use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
 
 const NOBODY: u32 = 65534;
 
@@ -104,7 +105,15 @@ fn where_root_has_no_cap_bpf_cap_sys_admin_stays() {
     let less = "--bounding-set=-bpf,-perfmon";
     let mut command = lab.b.command(
         "setpriv",
-        &[less, HOSTINT, "sink", "--dev", "b0", "--node-id", "2"],
+        &[
+            less,
+            places::hostint(),
+            "sink",
+            "--dev",
+            "b0",
+            "--node-id",
+            "2",
+        ],
     );
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let _sink = Running(command.spawn().unwrap());
@@ -160,8 +169,9 @@ impl Delegated {
         let folder = std::env::temp_dir().join(name);
         let place = folder.display();
         sh(&format!(
-            "mkdir {place}; chmod 755 {place}; mkdir {place}/bpf; cp {HOSTINT} {place}/hostint
-             mount -t bpf -o mode=700 bpf {place}/bpf; chown {owner} {place}/bpf"
+            "mkdir {place}; chmod 755 {place}; mkdir {place}/bpf; cp {} {place}/hostint
+             mount -t bpf -o mode=700 bpf {place}/bpf; chown {owner} {place}/bpf",
+            places::hostint()
         ));
         Self { folder }
     }
@@ -285,7 +295,7 @@ fn a_user_with_capabilities_runs_a_sink() {
         stderr.contains("what is pinned is root's, or of the user who runs the daemon (try sudo)"),
         "{stderr}"
     );
-    let (code, stderr) = said(&mut as_user(&lab.b, &at, NOBODY, ALL, "sink --detach"));
+    let (code, stderr) = said(&mut as_user(&lab.b, &at, NOBODY, ALL, "sink detach"));
     assert_eq!(code, Some(0), "{stderr}");
 }
 
@@ -303,7 +313,9 @@ fn a_folder_of_a_stranger_is_not_used() {
     assert_eq!(run("status").0, Some(3));
     sh(&format!("chmod 1777 {folder}"));
     for line in ["status", "sink --dev b0 --node-id 2"] {
-        let mut command = lab.b.command(HOSTINT, &line.split(' ').collect::<Vec<_>>());
+        let mut command = lab
+            .b
+            .command(places::hostint(), &line.split(' ').collect::<Vec<_>>());
         let (code, stderr) = said(command.env("HOSTINT_BPFFS", at.bpffs()));
         assert_eq!(code, Some(1), "{line}");
         assert!(stderr.contains("belongs to user 65534"), "{line}: {stderr}");
@@ -314,12 +326,13 @@ fn a_folder_of_a_stranger_is_not_used() {
 #[test]
 fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
     let lab = Lab::new();
+    let hostint = places::hostint();
     let script = format!(
         "while umount /sys/fs/bpf 2>/dev/null; do :; done
-         {HOSTINT} sink --dev b0 --node-id 2 --control /proc/self/none &
-         until {HOSTINT} status >/dev/null 2>&1; do kill -0 $!; sleep 0.05; done
+         {hostint} sink --dev b0 --node-id 2 --control /proc/self/none &
+         until {hostint} status >/dev/null 2>&1; do kill -0 $!; sleep 0.05; done
          kill $!; wait $!
-         {HOSTINT} sink --detach --now"
+         {hostint} sink detach --now"
     );
     let namespaces = ["--mount", "--pid", "--fork", "--mount-proc"];
     let run = ["20", "unshare"].iter().chain(&namespaces);

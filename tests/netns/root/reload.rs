@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::exchange::exchange_udp;
 use crate::foreign::Foreign;
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use crate::stamped::Stamped;
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 
 /// A host's config file; it goes with its guard.
 struct Config(PathBuf);

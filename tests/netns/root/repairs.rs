@@ -2,7 +2,7 @@
 
 use crate::exchange::exchange_udp;
 use crate::foreign::take_off;
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
 
 fn repaired(host: &Host) -> u64 {
     let status = host.status();
@@ -59,8 +59,8 @@ fn measure(lab: &Lab, source: &str, sink: &str) -> [Daemon; 2] {
 fn assert_all_detaches(lab: &Lab, name: &str, daemons: [Daemon; 2]) {
     let folders = [lab.a.pins(), lab.b.pins()];
     lab.a.hostint("source detach");
-    lab.a.hostint("sink --detach");
-    lab.b.hostint("sink --detach");
+    lab.a.hostint("sink detach");
+    lab.b.hostint("sink detach");
     for mut daemon in daemons {
         assert_eq!(daemon.wait(), Some(0), "{name}: {}", daemon.stderr());
     }

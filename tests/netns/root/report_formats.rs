@@ -9,7 +9,7 @@ use hostint::collector::{ReportGroup, decode};
 use hostint::model::{Body, Observation, ReportVersion};
 use serde_json::Value;
 
-use crate::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that};
 
 /// A file with these datagrams to the report port, as tshark reads it.
 fn capture(name: &str, datagrams: &[Vec<u8>]) -> std::path::PathBuf {

@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use crate::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {

@@ -1,5 +1,6 @@
 //! The shipped recipe rotates a report log without losing a line, by the real logrotate.
 
+use hostint_testing::places;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::netns::{HOSTINT, Lab, await_that, await_that_or};
 use crate::stamped::Stamped;
+use hostint_testing::netns::{Lab, await_that, await_that_or};
 
 const RECIPE: &str = include_str!("../../../packaging/logrotate/hostint");
 
@@ -69,7 +70,7 @@ fn rotate(what: &Rotation) {
          done
          kill $!; wait"
     );
-    let path = Path::new(HOSTINT).parent().unwrap().display();
+    let path = Path::new(places::hostint()).parent().unwrap().display();
     let path = format!("{path}:{}", std::env::var("PATH").unwrap());
     let mut script = lab
         .b

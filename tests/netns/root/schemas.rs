@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::netns::{Host, Lab, await_that};
-use crate::shape::{Schemas, kept_in, misfits, parse};
+use hostint_testing::netns::{Host, Lab, await_that};
+use hostint_testing::shape::{Schemas, kept_in, misfits, parse};
 
 const CONFIG: &str = r#"
 [source]

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::name_server::NameServer;
-use crate::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 
 const FLOWS: u16 = 60;
 

@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::flow;
-use crate::netns::{Daemon, Host, Lab, await_that};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
@@ -34,7 +34,7 @@ fn a_summary_tells_what_status_tells() {
         lab.a.hostint("source add-dest --static 10.9.2.1");
         // Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
         let mut held = None;
-        crate::line::install(&lab, move |n, packet| match n % 10 {
+        hostint_testing::line::install(&lab, move |n, packet| match n % 10 {
             1 => Vec::new(),
             2 => {
                 held = Some(packet);

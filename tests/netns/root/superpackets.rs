@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use nix::libc;
 
 use crate::exchange::{exchange_tcp_with, noise, set_option};
-use crate::netns::{Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
 
 /// Behind IP header and outer UDP header; see hostint-wire(7).
 struct Block<'a>(&'a [u8]);
@@ -133,7 +133,7 @@ fn check(case: &Case) {
     let segments: Arc<AtomicU64> = Arc::default();
     let (numbers, came) = (passed.clone(), segments.clone());
     let mut held: Vec<(usize, Vec<u8>)> = Vec::new();
-    crate::line::install(&lab, move |n, packet| {
+    hostint_testing::line::install(&lab, move |n, packet| {
         let mut out = Vec::new();
         came.fetch_add(u64::from(number_of(&packet).1), Relaxed);
         if Plan::meets(plan.lose, n) {

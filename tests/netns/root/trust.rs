@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use crate::netns::{Host, Lab, await_that};
+use hostint_testing::netns::{Host, Lab, await_that};
 
 /// A source on a that tags whether it has a lease or not, without a daemon.
 fn tag_anyway(lab: &Lab) {

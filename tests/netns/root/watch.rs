@@ -2,7 +2,8 @@
 
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::netns::{HOSTINT, Host, Lab, await_that, await_that_or};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
+use hostint_testing::places;
 
 /// A terminal on a host, with a shell in it.
 struct Tmux<'a> {
@@ -109,14 +110,14 @@ impl Drop for Tmux<'_> {
 fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     let lab = Lab::new();
     let tmux = Tmux::start(&lab.b, 120, 24);
-    let watch = format!("{HOSTINT} status --watch=0.1");
+    let watch = format!("{} status --watch=0.1", places::hostint());
     tmux.line(&watch);
     tmux.await_words("a host with nothing", &["nothing of hostint runs"]);
 
     let _sinks = lab.tag("");
     tmux.await_words(
         "a sink that comes is seen",
-        &["stripped 0/s", "no flow has come yet"],
+        &["stripped 0/s", "no flow has arrived yet"],
     );
     lab.drop_packets("udp dport 6000 numgen inc mod 4 < 1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
@@ -139,10 +140,10 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     tmux.keys(&["Enter"]);
     tmux.await_words(
         "the flow's detail",
-        &["since last look", "loss in all 25.0%", "pkt/s"],
+        &["last interval", "loss in all 25.0%", "pkt/s"],
     );
     tmux.run(&["resize-window", "-t", "w", "-x", "60", "-y", "15"]);
-    tmux.await_words("a small terminal", &["since last look", "packets 750"]);
+    tmux.await_words("a small terminal", &["last interval", "packets 750"]);
     tmux.keys(&["Escape"]);
     tmux.keys(&["2"]);
     tmux.await_words("counters", &["stripped", "lost", "250"]);
@@ -163,7 +164,7 @@ fn a_daemon_that_is_killed_and_starts_anew_is_seen_and_flows_go_on() {
         }
     };
     let tmux = Tmux::start(&lab.b, 120, 24);
-    tmux.line(&format!("{HOSTINT} status --watch=0.1"));
+    tmux.line(&format!("{} status --watch=0.1", places::hostint()));
     send(70);
     let flow = "udp 10.9.1.1:5000 > 10.9.2.1:6000";
     let first = format!("daemon {}", sink.pid());
@@ -186,7 +187,7 @@ fn a_daemon_that_is_killed_and_starts_anew_is_seen_and_flows_go_on() {
 fn however_it_ends_the_terminal_is_given_back() {
     let lab = Lab::new();
     let tmux = Tmux::start(&lab.b, 80, 24);
-    let watch = format!("{HOSTINT} status --watch=0.1");
+    let watch = format!("{} status --watch=0.1", places::hostint());
     let nothing = ["nothing of hostint runs"];
     for signal in ["TERM", "INT", "HUP"] {
         tmux.line(&watch);
@@ -229,7 +230,8 @@ fn without_a_terminal_it_is_lines_of_json_or_an_error() {
             &[
                 "-c",
                 &format!(
-                    "{HOSTINT} status --watch 0.1 --json | head -n 3; exit ${{PIPESTATUS[0]}}"
+                    "{} status --watch 0.1 --json | head -n 3; exit ${{PIPESTATUS[0]}}",
+                    places::hostint()
                 ),
             ],
         )

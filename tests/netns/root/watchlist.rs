@@ -3,7 +3,7 @@
 use nix::libc;
 
 use crate::exchange::{exchange_tcp, exchange_udp, set_option};
-use crate::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that};
 
 const RULES: &str = r#"
 [source]

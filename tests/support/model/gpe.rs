@@ -2,7 +2,7 @@
 
 use super::UDP;
 use super::layout::Layout;
-use crate::support::checksum::{complement, put16, sum};
+use crate::checksum::{complement, put16, sum};
 
 pub const PORT: u16 = 4790;
 pub const BLOCK_LEN: usize = 60;

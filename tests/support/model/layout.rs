@@ -1,7 +1,7 @@
 //! Where a frame's headers are, found from the first byte on.
 
 use super::{TCP, UDP};
-use crate::support::checksum::be16;
+use crate::checksum::be16;
 
 /// Bytes behind the fixed IP header that both roles look through.
 const MAX_OPTIONS: usize = 64;

@@ -5,7 +5,7 @@ use hostint::datapath::abi::sink_counter;
 use super::layout::{self, Layout, NotFound};
 use super::{BLOCK_LEN, EXTENSION_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
-use crate::support::checksum::{be16, be32, put16};
+use crate::checksum::{be16, be32, put16};
 
 /// How a sink is set up.
 #[derive(Clone, Copy, Debug)]
@@ -291,7 +291,7 @@ fn open_gpe(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
 
 /// The header checksum follows, however wrong it was.
 fn set_ttl(frame: &mut [u8], at: &Layout, ttl: u8) {
-    use crate::support::checksum::{complement, sum};
+    use crate::checksum::{complement, sum};
     let header = at.l3..at.l3 + at.header_len();
     let wrong_by = sum(&frame[header.clone()]);
     frame[at.l3 + 8] = ttl;

@@ -9,8 +9,8 @@ use super::layout::{self, Layout, NotFound};
 use super::watch::{self, address};
 use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
-use crate::support::checksum::{be16, be32, complement, put16, sum, udp_form};
-use crate::support::int_block::Block;
+use crate::checksum::{be16, be32, complement, put16, sum, udp_form};
+use crate::int_block::Block;
 
 /// How a source is set up.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use hostint::model::{Place, Prefix, WatchRule};
 
 use super::TCP;
 use super::layout::Layout;
-use crate::support::checksum::be16;
+use crate::checksum::be16;
 
 /// What rules ask of a packet.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,9 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::net::IpAddr;
 
 use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
-use crate::support::frame::{EXTENSION_PORT, MARK};
-use crate::support::icmp::{FAMILIES, Host};
-use crate::support::model::Key;
+use crate::frame::{EXTENSION_PORT, MARK};
+use crate::icmp::{FAMILIES, Host};
+use crate::model::Key;
 
 /// What is fixed at load.
 #[derive(Clone, Copy, Debug)]

@@ -17,8 +17,8 @@ use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
 
 use super::clock::{Clock, START_NS};
 use super::{Ran, get, key_of, prefix_key, read_counters, run, set, words, zero_counters};
-use crate::support::frame::{EXTENSION_PORT, MARK};
-use crate::support::model::{self, Key};
+use crate::frame::{EXTENSION_PORT, MARK};
+use crate::model::{self, Key};
 
 pub const XDP_DROP: i32 = 1;
 pub const XDP_PASS: i32 = 2;

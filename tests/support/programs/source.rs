@@ -17,8 +17,8 @@ use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 
 use super::clock::{Clock, NODE};
 use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
-use crate::support::frame::{EXTENSION_PORT, MARK};
-use crate::support::model::{self, Encapsulation, Key};
+use crate::frame::{EXTENSION_PORT, MARK};
+use crate::model::{self, Encapsulation, Key};
 
 /// tcx: the next program decides; clsact: as if there were no filter.
 pub const TCX_NEXT: i32 = -1;

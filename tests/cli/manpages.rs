@@ -1,0 +1,200 @@
+//! Man pages and completions say what the command line's definition says.
+//!
+//! `HOSTINT_BLESS=1 cargo test --test cli manpages` (or `make man`) writes them anew.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+use hostint::cli::Cli;
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(repository().join(path)).unwrap_or_else(|err| panic!("{path}: {err}"))
+}
+
+/// What is written by hand for a page: the rest of the description, and what comes behind the options.
+fn sections(page: &str) -> (String, String) {
+    let text = read(&format!("man/sections/{page}.roff"));
+    let (description, rest) = text.split_once(".\\\" behind the options\n").unwrap();
+    (description.to_owned(), rest.to_owned())
+}
+
+/// Options that every command has are in hostint(8) only.
+fn without_common(command: Command) -> Command {
+    command.mut_args(|arg| {
+        let hidden = arg.is_hide_set();
+        arg.clone()
+            .hide(hidden || ["bpffs", "help", "version"].contains(&arg.get_id().as_str()))
+    })
+}
+
+fn usage(command: &Command) -> String {
+    let name = command.get_bin_name().unwrap_or("hostint");
+    let required: String = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && !arg.is_positional() && arg.is_required_set())
+        .map(|arg| {
+            format!(
+                "--{} {} ",
+                arg.get_long().unwrap(),
+                arg.get_value_names().unwrap()[0]
+            )
+        })
+        .collect();
+    let positional = command.get_positionals().next();
+    let positional = positional.map(|arg| format!("{}...", arg.get_value_names().unwrap()[0]));
+    let subcommand = command.has_subcommands().then(|| "COMMAND".to_owned());
+    let last = positional.or(subcommand).unwrap_or_default();
+    format!("{name} [OPTION]... {required}{last}")
+        .trim_end()
+        .to_owned()
+}
+
+type Section = fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>;
+
+fn render(man: &Man, section: Section) -> String {
+    let mut out = Vec::new();
+    section(man, &mut out).unwrap();
+    // The preamble defines strings for quotes; once is enough.
+    String::from_utf8(out)
+        .unwrap()
+        .replace(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n", "")
+}
+
+fn man_of(command: Command, name: &str) -> Man {
+    let usage = usage(&command);
+    Man::new(command.override_usage(usage))
+        .title(name)
+        .section("8")
+        .source(concat!("hostint ", env!("CARGO_PKG_VERSION")))
+        .manual("hostint")
+}
+
+/// The page of one command; commands below it become sections, unless they have pages of their own.
+fn page(command: &Command, name: &str, inline: bool) -> String {
+    let shown = if name == "hostint" {
+        command.clone()
+    } else {
+        without_common(command.clone())
+    };
+    let man = man_of(shown, name);
+    let (description, rest) = sections(name);
+    let mut out = String::from(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n");
+    out += &render(&man, Man::render_title);
+    out += &render(&man, Man::render_name_section);
+    out += &render(&man, Man::render_synopsis_section);
+    out += ".SH DESCRIPTION\n";
+    out += description.strip_prefix(".PP\n").unwrap();
+    if inline {
+        for sub in command
+            .get_subcommands()
+            .filter(|sub| sub.get_name() != "help")
+        {
+            let man = man_of(without_common(sub.clone()), name);
+            out += &format!(
+                ".SH {}\n",
+                sub.get_name().to_uppercase().replace('-', "\\-")
+            );
+            out += &render(&man, Man::render_synopsis_section).replace(".SH SYNOPSIS\n", "");
+            out += &render(&man, Man::render_description_section)
+                .replace(".SH DESCRIPTION\n", ".PP\n");
+            out += &render(&man, Man::render_options_section).replace(".SH OPTIONS\n", "");
+        }
+    } else {
+        out += &render(&man, Man::render_options_section);
+        if command.has_subcommands() {
+            let pages = render(&man, Man::render_subcommands_section);
+            out += &pages.replace(".SH SUBCOMMANDS", ".SH COMMANDS").replace(
+                ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
+                "",
+            );
+        }
+    }
+    out + &rest
+}
+
+fn completion(shell: Shell) -> String {
+    let mut out = Vec::new();
+    generate(shell, &mut Cli::command(), "hostint", &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// Every generated file: where it is and what it has to say.
+fn generated() -> Vec<(PathBuf, String)> {
+    let mut root = Cli::command();
+    root.build();
+    let mut files = vec![(
+        PathBuf::from("man/hostint.8"),
+        page(&root, "hostint", false),
+    )];
+    for sub in root
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        let name = format!("hostint-{}", sub.get_name());
+        let inline = sub.has_subcommands();
+        files.push((format!("man/{name}.8").into(), page(sub, &name, inline)));
+    }
+    for (shell, name) in [
+        (Shell::Bash, "hostint.bash"),
+        (Shell::Zsh, "_hostint"),
+        (Shell::Fish, "hostint.fish"),
+    ] {
+        files.push((
+            Path::new("packaging/completions").join(name),
+            completion(shell),
+        ));
+    }
+    files
+}
+
+#[test]
+fn man_pages_and_completions_are_up_to_date() {
+    let bless = std::env::var_os("HOSTINT_BLESS").is_some();
+    let mut stale = Vec::new();
+    for (path, wanted) in generated() {
+        let full = repository().join(&path);
+        if bless {
+            std::fs::write(&full, &wanted).unwrap();
+        } else if std::fs::read_to_string(&full).ok().as_ref() != Some(&wanted) {
+            stale.push(path);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "not what the definition gives (try: make man): {stale:?}"
+    );
+}
+
+#[test]
+fn pages_refer_to_pages_that_exist() {
+    let folder = std::fs::read_dir(repository().join("man")).unwrap();
+    for entry in folder {
+        let path = entry.unwrap().path();
+        let Some(name) = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .filter(|_| path.is_file())
+        else {
+            continue;
+        };
+        let text = read(&format!("man/{name}")).replace("\\-", "-");
+        for word in text
+            .split_whitespace()
+            .filter(|word| word.starts_with("hostint"))
+        {
+            let word = word.trim_end_matches(['.', ',', ';', ':']);
+            if let Some((page, section)) =
+                word.strip_suffix(')').and_then(|word| word.split_once('('))
+            {
+                let file = repository().join(format!("man/{page}.{section}"));
+                assert!(file.exists(), "{name} refers to {word}");
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The config file, environment variables and flags: what they mean, and every mistake in them.
+
+mod environment;
+mod file;
+mod mutated;
+mod push_headers;
+mod shipped;

@@ -1,0 +1,22 @@
+//! The kernel programs, loaded into the kernel and run on single packets, beside a model in plain Rust.
+
+mod flood;
+mod instructions;
+mod losses;
+mod merged_segments;
+mod nic_stamp;
+mod peer_errors;
+mod peer_mss;
+mod random_frames;
+mod restarts;
+mod sequence;
+mod several_cpus;
+mod sink;
+mod sink_events;
+mod sink_refusals;
+mod source;
+mod source_numbers;
+mod source_refusals;
+mod verifier;
+mod vxlan_gpe;
+mod watchlist;

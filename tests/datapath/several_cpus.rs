@@ -1,0 +1,170 @@
+//! One flow on several CPUs at once: no count is lost, no number used twice.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+
+use hostint::datapath::abi::{sink_counter, source_counter};
+use hostint_testing::frame::{Frame, UDP};
+use hostint_testing::int_block::Block;
+use hostint_testing::model::{Encapsulation, Key};
+use hostint_testing::packets::{key, udp};
+use hostint_testing::programs::Shared;
+use hostint_testing::programs::sink::{Sink, Sizes, latencies, settings};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::stamp_of;
+use hostint_testing::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    #[test]
+    fn several_cpus_on_one_flow_lose_no_count() {
+        several_cpus_on_one_flow(true);
+        several_cpus_on_one_flow(false);
+    }
+
+    fn several_cpus_on_one_flow(atomics: bool) {
+        const THREADS: u32 = 4;
+        const PACKETS: u32 = 80_000;
+        let sink = sink_with(3_600 * SECOND, atomics);
+        let mut first = Stream::new(&sink, TIMEOUT);
+        first.run(1, 0);
+        let program = Shared(sink.program());
+        let start = Barrier::new(THREADS as usize);
+        thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (program, start) = (&program, &start);
+                scope.spawn(move || {
+                    let mut frame = packet();
+                    start.wait();
+                    for number in (2..=PACKETS).filter(|n| n % THREADS == thread) {
+                        frame[SEQUENCE_AT..SEQUENCE_AT + 4].copy_from_slice(&number.to_be_bytes());
+                        program.run(&frame);
+                    }
+                });
+            }
+        });
+        let flow = sink.flow(&key(UDP)).unwrap();
+        let sent_len = packet().len() as u64 - 14 - 36;
+        assert_eq!(flow.packets, u64::from(PACKETS), "packets");
+        assert_eq!(flow.bytes, flow.packets * sent_len, "bytes");
+        assert_eq!(flow.histogram.iter().sum::<u32>(), PACKETS, "latencies");
+        assert_eq!(flow.duplicates, 0, "no number came twice");
+        assert_eq!(flow.restarts, 0, "nothing began anew");
+        for _ in 0..2 {
+            sink.jump(3_601 * SECOND as i64);
+            sink.sweep(&[key(UDP)]);
+        }
+        let flow = sink.flow(&key(UDP)).unwrap();
+        assert_eq!(flow.lost - flow.recovered, 0, "no number is missing");
+        assert_eq!(
+            flow.awaited,
+            flow.declared.iter().map(|w| w.count_ones()).sum::<u32>()
+        );
+        let events = sink.events();
+        assert_eq!(
+            latencies(&events).len(),
+            1,
+            "the flow is new once, and no period is over"
+        );
+        let stripped = sink.counters()[sink_counter::COUNT_SINK_STRIPPED.0 as usize];
+        let bytes = u64::from(PACKETS) * packet().len() as u64;
+        assert_eq!(stripped, (u64::from(PACKETS), bytes), "stripped");
+        assert_eq!(
+            sink.count(sink_counter::COUNT_SINK_REORDERED),
+            flow.reordered,
+            "reordered"
+        );
+        assert_eq!(
+            sink.count(sink_counter::COUNT_SINK_RECOVERED),
+            flow.recovered,
+            "recovered"
+        );
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_LOST), flow.lost, "lost");
+    }
+
+    #[test]
+    fn a_flow_that_begins_on_several_cpus_at_once_is_one_flow() {
+        const THREADS: u32 = 2;
+        const FLOWS: u16 = 10_000;
+        let sizes = Sizes {
+            flows: FLOWS.into(),
+            ..Sizes::default()
+        };
+        let sink = Sink::load_sized(&settings(), sizes);
+        let program = Shared(sink.program());
+        let ready = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for number in 1..=THREADS {
+                let (program, ready) = (&program, &ready);
+                scope.spawn(move || {
+                    for port in 0..FLOWS {
+                        let frame = Frame::ethernet().ipv4().udp().ports(port, 5001);
+                        let frame = frame.tagged(Block::hostint().sequence(number)).bytes();
+                        // A barrier that sleeps would wake one thread after the other.
+                        ready.fetch_add(1, Ordering::SeqCst);
+                        while ready.load(Ordering::SeqCst) < THREADS * (u32::from(port) + 1) {
+                            thread::yield_now();
+                        }
+                        program.run(&frame);
+                    }
+                });
+            }
+        });
+        let flows = u64::from(FLOWS);
+        assert_eq!(sink.flows() as u64, flows, "flows in the table");
+        let new = sink.count(sink_counter::COUNT_SINK_FLOW_NEW);
+        assert_eq!(new, flows, "new flows");
+        assert_eq!(latencies(&sink.events()).len() as u64, flows, "told of");
+        for port in 0..FLOWS {
+            let key = Key {
+                sport: port,
+                ..key(UDP)
+            };
+            let packets = sink.flow(&key).unwrap().packets;
+            assert_eq!(packets, u64::from(THREADS), "packets of flow {port}");
+        }
+    }
+
+    #[test]
+    fn several_cpus_on_one_flow_use_each_number_once() {
+        const THREADS: usize = 4;
+        const PACKETS: usize = 20_000;
+        let source = Source::load(&Options::default());
+        let program = Shared(source.program(Hook::Tc));
+        let start = Barrier::new(THREADS);
+        let numbers = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    let frame = udp().bytes();
+                    start.wait();
+                    let mut own = Vec::with_capacity(PACKETS);
+                    for _ in 0..PACKETS {
+                        let ran = program.run(&frame);
+                        own.push(stamp_of(&ran.bytes, Encapsulation::OverTcpUdp).sequence);
+                    }
+                    assert!(own.is_sorted(), "each CPU's numbers grow");
+                    numbers.lock().unwrap().extend(own);
+                });
+            }
+        });
+        let numbers: HashSet<u32> = numbers.into_inner().unwrap().into_iter().collect();
+        let total = (THREADS * PACKETS) as u32;
+        assert_eq!(numbers, (1..=total).collect(), "every number once");
+        let (tagged, new) = (
+            source.counters()[source_counter::COUNT_SOURCE_TAGGED.0 as usize],
+            source.counters()[source_counter::COUNT_SOURCE_FLOW_NEW.0 as usize],
+        );
+        let bytes = udp().bytes().len() as u64;
+        assert_eq!(
+            tagged,
+            (u64::from(total), u64::from(total) * bytes),
+            "all are counted"
+        );
+        assert_eq!(new.0, 1, "one flow");
+    }
+}

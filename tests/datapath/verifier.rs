@@ -1,0 +1,192 @@
+//! The kernel accepts every program in every configuration, within an instruction budget.
+
+mod root {
+    use std::mem::MaybeUninit;
+    use std::os::fd::AsFd;
+
+    use hostint::datapath::abi::peer_object::PeerSkelBuilder;
+    use hostint::datapath::abi::renew_object::RenewSkelBuilder;
+    use hostint::datapath::abi::sink_object::SinkSkelBuilder;
+    use hostint::datapath::abi::source_object::SourceSkelBuilder;
+    use hostint::datapath::abi::source_object::types::rodata;
+    use hostint::datapath::probe::Features;
+    use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+    use libbpf_rs::{ProgramMut, ProgramType};
+
+    /// What the verifier may walk at most: a tenth of what it would.
+    const BUDGET: u32 = 100_000;
+
+    fn check(name: &str, program: &impl AsFd) {
+        // 0 before 5.16, which does not say.
+        let walked = hostint_testing::program_info::of(program).verified_insns;
+        println!("{name}: {walked} instructions verified");
+        assert!(
+            walked <= BUDGET,
+            "{name}: {walked} instructions verified, {BUDGET} are the budget"
+        );
+    }
+
+    /// All features that this kernel has, all but one, and none.
+    fn combinations() -> Vec<Features> {
+        let have = Features::probe();
+        let none = Features {
+            tai_clock: false,
+            check_mtu: false,
+            kernel_ctx: false,
+            xdp_frags: false,
+            coarse_clock: false,
+            nic_stamps: false,
+            blinding: false,
+            atomics: false,
+        };
+        let mut all = vec![have, none];
+        let without: [fn(&mut Features); 6] = [
+            |features| features.tai_clock = false,
+            |features| features.check_mtu = false,
+            |features| features.kernel_ctx = false,
+            |features| features.xdp_frags = false,
+            |features| features.coarse_clock = false,
+            |features| features.atomics = false,
+        ];
+        for leave_out in without {
+            let mut features = have;
+            leave_out(&mut features);
+            if !all.contains(&features) {
+                all.push(features);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_sink_loads() {
+        for features in combinations() {
+            let mut object = MaybeUninit::uninit();
+            let mut open = SinkSkelBuilder::default().open(&mut object).unwrap();
+            let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+            constants.have_tai_clock = features.tai_clock;
+            constants.have_coarse_clock = features.coarse_clock;
+            constants.have_check_mtu = features.check_mtu;
+            constants.have_xdp_frags = features.xdp_frags;
+            open.progs.sink.set_autoload(features.atomics);
+            open.progs.sink_tc.set_autoload(features.atomics);
+            open.progs.sink_locked.set_autoload(!features.atomics);
+            open.progs.sink_tc_locked.set_autoload(!features.atomics);
+            let skel = open
+                .load()
+                .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+            if features.atomics {
+                check("sink", &skel.progs.sink);
+                check("sink_tc", &skel.progs.sink_tc);
+            } else {
+                check("sink_locked", &skel.progs.sink_locked);
+                check("sink_tc_locked", &skel.progs.sink_tc_locked);
+            }
+            check("sink_sweep", &skel.progs.sink_sweep);
+            assert_no_xdp("sink_sweep", &skel.progs.sink_sweep);
+        }
+    }
+
+    #[test]
+    fn the_peer_loads() {
+        for features in combinations() {
+            let mut object = MaybeUninit::uninit();
+            let mut open = PeerSkelBuilder::default().open(&mut object).unwrap();
+            let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+            constants.have_check_mtu = features.check_mtu;
+            let skel = open
+                .load()
+                .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+            check("source_peer", &skel.progs.source_peer);
+        }
+    }
+
+    #[test]
+    fn what_renews_leases_loads() {
+        let mut object = MaybeUninit::uninit();
+        let open = RenewSkelBuilder::default().open(&mut object).unwrap();
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check("renew_leases", &skel.progs.renew_leases);
+        assert_no_xdp("renew_leases", &skel.progs.renew_leases);
+    }
+
+    /// Kernels before 5.18 change their own code, with interrupts to all CPUs, whenever an XDP program is run by hand.
+    fn assert_no_xdp(name: &str, program: &ProgramMut<'_>) {
+        assert_eq!(program.prog_type(), ProgramType::SchedCls, "{name}");
+    }
+
+    /// Loads the source's programs as `set` says, and those for kernels without atomics where there are none.
+    fn check_source(features: Features, set: impl Fn(&mut rodata), sentence: &str) {
+        let mut object = MaybeUninit::uninit();
+        let mut open = SourceSkelBuilder::default().open(&mut object).unwrap();
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.have_tai_clock = features.tai_clock;
+        constants.have_coarse_clock = features.coarse_clock;
+        constants.have_check_mtu = features.check_mtu;
+        constants.have_kernel_ctx = features.kernel_ctx;
+        set(constants);
+        open.progs.source_tc.set_autoload(features.atomics);
+        open.progs.source_xdp.set_autoload(features.atomics);
+        open.progs.source_tc_locked.set_autoload(!features.atomics);
+        open.progs.source_xdp_locked.set_autoload(!features.atomics);
+        let skel = open
+            .load()
+            .unwrap_or_else(|err| panic!("{features:?}, {sentence}: {err}"));
+        if features.atomics {
+            check("source_tc", &skel.progs.source_tc);
+            check("source_xdp", &skel.progs.source_xdp);
+        } else {
+            check("source_tc_locked", &skel.progs.source_tc_locked);
+            check("source_xdp_locked", &skel.progs.source_xdp_locked);
+        }
+    }
+
+    #[test]
+    fn the_source_loads_in_each_encapsulation() {
+        for features in combinations() {
+            for (encapsulation, superpackets, full_checksum) in [
+                (1, 0, false),
+                (1, 1, false),
+                (1, 2, false),
+                (1, 3, false),
+                (1, 0, true),
+                (2, 0, false),
+                (2, 2, false),
+                (3, 1, false),
+            ] {
+                let set = |constants: &mut rodata| {
+                    constants.encapsulation = encapsulation;
+                    constants.superpackets = superpackets;
+                    constants.full_checksum = full_checksum;
+                };
+                let sentence =
+                    format!("encapsulation {encapsulation}, superpackets {superpackets}");
+                check_source(features, set, &sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn the_source_loads_on_both_sides_of_a_staging_pair() {
+        for features in combinations() {
+            for encapsulation in [1, 2, 3] {
+                for (name, superpackets, pair, redirect) in
+                    [("before", 3, 7, 0), ("behind", 0, 0, 7)]
+                {
+                    let set = |constants: &mut rodata| {
+                        constants.encapsulation = encapsulation;
+                        constants.superpackets = superpackets;
+                        constants.stage_ifindex = pair;
+                        constants.stage_peer = pair;
+                        constants.redirect_ifindex = redirect;
+                    };
+                    check_source(
+                        features,
+                        set,
+                        &format!("encapsulation {encapsulation}, {name}"),
+                    );
+                }
+            }
+        }
+    }
+}

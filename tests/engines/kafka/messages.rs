@@ -1,0 +1,222 @@
+//! Messages: nothing of a record is lost, and the schema that is shipped is what is sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hostint::engines::Entry;
+use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
+use hostint::model::*;
+use prost::Message;
+
+use super::read_back;
+use hostint_testing::report_samples;
+
+#[test]
+fn a_record_comes_back_from_its_message() {
+    let mut kinds = BTreeSet::new();
+    for record in report_samples::all() {
+        let bytes = proto::Report::from(record.clone()).encode_to_vec();
+        let message = proto::Report::decode(&bytes[..]).unwrap();
+        assert_eq!(read_back::record(&message), record);
+        kinds.insert(record.kind);
+    }
+    for kind in [
+        "latency",
+        "drop-summary",
+        "flow-summary",
+        "drop",
+        "local",
+        "packet",
+        "ethernet",
+    ] {
+        assert!(kinds.contains(kind), "a sample of {kind}: {kinds:?}");
+    }
+}
+
+/// Of each kind of report the sample that says most, and a window of clocks.
+fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
+    let mut goldens: BTreeMap<String, (&str, Vec<u8>)> = BTreeMap::new();
+    for record in report_samples::all() {
+        let kind = record.kind.to_string();
+        let mut message = proto::Report::from(record);
+        (message.run, message.number) = (0x0123_4567_89ab_cdef, 7);
+        let bytes = message.encode_to_vec();
+        let longest = goldens
+            .entry(kind)
+            .or_insert(("reports.v1.Report", Vec::new()));
+        if bytes.len() > longest.1.len() {
+            longest.1 = bytes;
+        }
+    }
+    let window = Window {
+        run: 0x0123_4567_89ab_cdef,
+        number: 7,
+        source_node: 1,
+        sink_node: 2,
+        begin_ns: 1_700_000_000_000_000_000,
+        end_ns: 1_700_000_010_000_000_000,
+        reports: 1000,
+        latency_min_ns: -20_000,
+        latency_max_ns: 2_000_000,
+        sink_clock: Some("nic".to_owned()),
+        sink_clock_synchronised: Some(true),
+        reports_beyond: 3,
+    };
+    goldens.insert(
+        "clocks".to_owned(),
+        ("clocks.v1.Window", window.encode_to_vec()),
+    );
+    goldens
+}
+
+fn schema(message: &str) -> PathBuf {
+    let (package, _) = message.rsplit_once('.').unwrap();
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("packaging/proto/hostint")
+        .join(format!("{}.proto", package.replace('.', "/")))
+}
+
+fn protoc(how: &str, message: &str, input: &[u8]) -> Vec<u8> {
+    let schema = schema(message);
+    let mut child = Command::new("protoc")
+        .arg(format!("--{how}=hostint.{message}"))
+        .arg(format!("-I{}", schema.parent().unwrap().display()))
+        .arg(&schema)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("needs protobuf-compiler");
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "protoc --{how} {message}");
+    output.stdout
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let lines = bytes.chunks(32).map(|line| {
+        let digits: String = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits + "\n"
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_schema_that_is_shipped_is_what_is_sent() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kafka");
+    let bless = std::env::var_os("HOSTINT_BLESS").is_some();
+    let mut texts = String::new();
+    for (name, (message, bytes)) in goldens() {
+        let text = String::from_utf8(protoc("decode", message, &bytes)).unwrap();
+        for (kind, content) in [("hex", hex(&bytes)), ("txt", text.clone())] {
+            let file = folder.join(format!("{name}.{kind}"));
+            if bless {
+                std::fs::write(&file, &content).unwrap();
+            }
+            let kept = std::fs::read_to_string(&file).unwrap();
+            assert_eq!(kept, content, "{}", file.display());
+        }
+        assert_eq!(protoc("encode", message, text.as_bytes()), bytes, "{name}");
+        texts += &text;
+    }
+    // A field that only one of both had would be shown by its number, or not at all.
+    let shown: BTreeSet<_> = texts
+        .lines()
+        .map(|line| line.trim().split([':', ' ']).next().unwrap())
+        .collect();
+    for message in ["reports.v1.Report", "clocks.v1.Window"] {
+        let schema = std::fs::read_to_string(schema(message)).unwrap();
+        for line in schema
+            .lines()
+            .filter(|line| line.starts_with("  ") && line.ends_with(';'))
+        {
+            let (before, _) = line.split_once(" =").unwrap();
+            let field = before.rsplit(' ').next().unwrap();
+            assert!(shown.contains(field), "no sample of {message} has {field}");
+        }
+    }
+    let numbered: Vec<_> = shown
+        .iter()
+        .filter(|name| name.parse::<u32>().is_ok())
+        .collect();
+    assert!(numbered.is_empty(), "not in the schema: {numbered:?}");
+}
+
+fn entry(body: Body) -> Entry {
+    Entry {
+        number: 1,
+        report: Report {
+            sequence: 1,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags::default(),
+                clock: None,
+                body,
+            },
+        },
+        arrival: None,
+        class: None,
+        drop_reason: None,
+    }
+}
+
+fn flow(src: &str, sport: u16, dst: &str, dport: u16) -> FlowKey {
+    FlowKey {
+        src: src.parse().unwrap(),
+        dst: dst.parse().unwrap(),
+        sport,
+        dport,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    }
+}
+
+fn about(flow: Option<FlowKey>, node: Option<NodeId>) -> Entry {
+    entry(Body::Packet(Box::new(PacketReport {
+        node,
+        packet: flow.map(|flow| Packet {
+            flow: Some(flow),
+            ..Packet::default()
+        }),
+        ..PacketReport::default()
+    })))
+}
+
+#[test]
+fn a_report_goes_where_its_flow_or_its_node_goes() {
+    struct Case {
+        name: &'static str,
+        entry: Entry,
+        key: u64,
+    }
+    let there = flow("10.0.0.1", 40_000, "10.0.0.2", 443);
+    let back = flow("10.0.0.2", 443, "10.0.0.1", 40_000);
+    let cases = [
+        Case {
+            name: "a flow",
+            entry: about(Some(there), Some(NodeId(3))),
+            key: 0x87e3_1272_6d49_683f,
+        },
+        Case {
+            name: "the same, back, from another node",
+            entry: about(Some(back), Some(NodeId(4))),
+            key: 0x87e3_1272_6d49_683f,
+        },
+        Case {
+            name: "no flow: the node",
+            entry: about(None, Some(NodeId(0xffff_fff0))),
+            key: 0xffff_fff0,
+        },
+        Case {
+            name: "neither",
+            entry: about(None, None),
+            key: 0,
+        },
+    ];
+    for case in cases {
+        let key = key_of(&case.entry);
+        assert_eq!(u64::from_be_bytes(key), case.key, "{}", case.name);
+        assert!(partition_of(&key, 7) < 7, "{}", case.name);
+    }
+}

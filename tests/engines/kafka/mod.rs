@@ -1,0 +1,16 @@
+//! Kafka as an engine: messages lose nothing of a report, and real brokers have each report, whatever becomes of them.
+
+#[cfg(feature = "real-engines")]
+mod broker;
+mod cluster;
+mod consumed;
+mod deliveries;
+mod messages;
+mod outages;
+mod read_back;
+#[cfg(feature = "real-engines")]
+mod tansu;
+mod trust;
+
+const TOPIC: &str = "hostint.reports.v1";
+const CLOCK_TOPIC: &str = "hostint.clocks.v1";

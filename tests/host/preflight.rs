@@ -1,0 +1,570 @@
+//! What is said of hosts and network cards that are not at hand: facts and the findings they lead to.
+
+use std::collections::BTreeMap;
+
+use hostint::model::preflight::*;
+use hostint::os::nftables;
+use hostint::views::preflight::Text;
+
+fn host() -> HostFacts {
+    HostFacts {
+        release: "6.18.1-generic".to_owned(),
+        btf: true,
+        features: Some(vec![("atomics", true), ("TAI clock", true)]),
+        programs: Some(Ok(())),
+        jit: true,
+        lockdown: Some("none".to_owned()),
+        unprivileged_bpf: false,
+        missing_capabilities: Vec::new(),
+        bpffs: BpffsFacts {
+            path: Some("/sys/fs/bpf".to_owned()),
+            writable: true,
+            open: false,
+            mountable: true,
+        },
+        clock: ClockFacts {
+            synchronised: true,
+            tai_offset_s: 37,
+            estimated_error_us: 12,
+            greatest_error_us: 340,
+        },
+    }
+}
+
+/// A card that can do all.
+fn card() -> DeviceFacts {
+    let on = [
+        "tx-checksum-ip-generic",
+        "rx-checksum",
+        "rx-gro",
+        "tx-generic-segmentation",
+        "tx-tcp-segmentation",
+        "tx-udp_tnl-segmentation",
+        "tx-udp_tnl-csum-segmentation",
+    ];
+    DeviceFacts {
+        name: "eth1".to_owned(),
+        ethernet: true,
+        up: true,
+        running: true,
+        mtu: 1500,
+        driver: Some("ice".to_owned()),
+        xdp: Some(0x27),
+        qdisc: Some("mq".to_owned()),
+        offloads: on
+            .into_iter()
+            .map(|name| (name.to_owned(), true))
+            .collect::<BTreeMap<_, _>>(),
+        occupants: Vec::new(),
+        tcx: Some(true),
+    }
+}
+
+fn assert_said(sentence: &str, findings: &[Finding], check: &str, verdict: Verdict, words: &str) {
+    let of_check: Vec<&Finding> = findings.iter().filter(|one| one.check == check).collect();
+    assert!(
+        of_check
+            .iter()
+            .any(|one| one.verdict == verdict && one.found.contains(words)),
+        "{sentence}: {of_check:#?}"
+    );
+}
+
+#[test]
+fn hosts_are_judged_by_what_they_have() {
+    use Verdict::{Fail, Note, Ok};
+    type Case = (
+        &'static str,
+        fn(&mut HostFacts),
+        &'static str,
+        Verdict,
+        &'static str,
+    );
+    let cases: [Case; 20] = [
+        (
+            "new enough",
+            |_| {},
+            "kernel",
+            Ok,
+            "Linux 6.18.1-generic with BTF",
+        ),
+        (
+            "too old",
+            |it| it.release = "5.4.0-200".to_owned(),
+            "kernel",
+            Fail,
+            "5.4.0",
+        ),
+        (
+            "as old as can be",
+            |it| it.release = "5.10.1".to_owned(),
+            "kernel",
+            Note,
+            "flows are locked",
+        ),
+        (
+            "a release without numbers is not called old",
+            |it| it.release = "next".to_owned(),
+            "kernel",
+            Ok,
+            "next",
+        ),
+        ("no BTF", |it| it.btf = false, "kernel", Fail, "without BTF"),
+        (
+            "no root",
+            |it| it.missing_capabilities = vec!["CAP_BPF".to_owned()],
+            "capabilities",
+            Fail,
+            "missing CAP_BPF",
+        ),
+        (
+            "no raw sockets",
+            |it| it.missing_capabilities = vec!["CAP_NET_RAW".to_owned()],
+            "capabilities",
+            Note,
+            "hostint cannot ask for leases",
+        ),
+        (
+            "no bpffs, but rights",
+            |it| it.bpffs.path = None,
+            "bpffs",
+            Note,
+            "hostint mounts one",
+        ),
+        (
+            "no bpffs, and no rights",
+            |it| {
+                it.bpffs.path = None;
+                it.bpffs.mountable = false;
+            },
+            "bpffs",
+            Fail,
+            "cannot mount one",
+        ),
+        (
+            "a bpffs for all",
+            |it| it.bpffs.open = true,
+            "bpffs",
+            Note,
+            "where every user may create folders",
+        ),
+        (
+            "a bpffs of others",
+            |it| it.bpffs.writable = false,
+            "bpffs",
+            Fail,
+            "not writable",
+        ),
+        (
+            "the verifier refuses",
+            |it| it.programs = Some(Err("too complex".to_owned())),
+            "programs",
+            Fail,
+            "refuses the sink's programs: too complex",
+        ),
+        (
+            "an older feature set",
+            |it| it.features = Some(vec![("atomics", true), ("TAI clock", false)]),
+            "features",
+            Note,
+            "without TAI clock",
+        ),
+        (
+            "features not tried",
+            |it| it.features = None,
+            "features",
+            Note,
+            "not tried",
+        ),
+        (
+            "BPF for all",
+            |it| it.unprivileged_bpf = true,
+            "unprivileged",
+            Note,
+            "any user",
+        ),
+        ("no JIT", |it| it.jit = false, "jit", Note, "interpreted"),
+        (
+            "locked down",
+            |it| it.lockdown = Some("confidentiality".to_owned()),
+            "lockdown",
+            Note,
+            "may not read kernel memory",
+        ),
+        (
+            "synchronised",
+            |_| {},
+            "clock",
+            Ok,
+            "estimated error 12 us, at most 340 us",
+        ),
+        (
+            "not synchronised",
+            |it| it.clock.synchronised = false,
+            "clock",
+            Note,
+            "not synchronised",
+        ),
+        (
+            "no TAI",
+            |it| it.clock.tai_offset_s = 0,
+            "tai",
+            Note,
+            "does not know the TAI offset",
+        ),
+    ];
+    for (sentence, change, check, verdict, words) in cases {
+        let mut facts = host();
+        change(&mut facts);
+        assert_said(sentence, &judge_host(&facts), check, verdict, words);
+    }
+    assert!(judge_host(&host()).iter().all(|one| one.verdict == Ok));
+}
+
+#[test]
+fn cards_are_judged_by_what_they_can_do() {
+    use Verdict::{Fail, Note, Ok};
+    type Case = (
+        &'static str,
+        fn(&mut DeviceFacts),
+        &'static str,
+        Verdict,
+        &'static str,
+    );
+    fn off(facts: &mut DeviceFacts, name: &str) {
+        facts.offloads.insert(name.to_owned(), false);
+    }
+    fn on(facts: &mut DeviceFacts, name: &str) {
+        facts.offloads.insert(name.to_owned(), true);
+    }
+    let cases: [Case; 21] = [
+        (
+            "connected",
+            |_| {},
+            "interface",
+            Ok,
+            "Ethernet, driver ice, up",
+        ),
+        ("down", |it| it.up = false, "interface", Note, "down"),
+        (
+            "unplugged",
+            |it| it.running = false,
+            "interface",
+            Note,
+            "no link",
+        ),
+        (
+            "a tunnel",
+            |it| it.ethernet = false,
+            "interface",
+            Fail,
+            "no Ethernet header",
+        ),
+        (
+            "jumbo frames",
+            |it| it.mtu = 9000,
+            "xdp",
+            Ok,
+            "with jumbo frames",
+        ),
+        (
+            "jumbo frames, but one buffer",
+            |it| {
+                it.mtu = 9000;
+                it.xdp = Some(0x07);
+            },
+            "xdp",
+            Note,
+            "with an MTU of 9000 perhaps generic",
+        ),
+        (
+            "no native XDP",
+            |it| it.xdp = Some(0),
+            "xdp",
+            Note,
+            "no native XDP",
+        ),
+        (
+            "an old kernel, a driver that has it",
+            |it| it.xdp = None,
+            "xdp",
+            Ok,
+            "judging by the driver's name",
+        ),
+        (
+            "an old kernel, another driver",
+            |it| {
+                it.xdp = None;
+                it.driver = Some("e1000e".to_owned());
+            },
+            "xdp",
+            Note,
+            "no native XDP",
+        ),
+        (
+            "checksums by position",
+            |_| {},
+            "checksum",
+            Ok,
+            "any protocol",
+        ),
+        (
+            "checksums by header",
+            |it| {
+                off(it, "tx-checksum-ip-generic");
+                on(it, "tx-checksum-ipv4");
+            },
+            "checksum",
+            Note,
+            "untested with INT",
+        ),
+        (
+            "no checksums",
+            |it| off(it, "tx-checksum-ip-generic"),
+            "checksum",
+            Ok,
+            "sent: by the CPU",
+        ),
+        (
+            "LRO",
+            |it| on(it, "rx-lro"),
+            "merging",
+            Note,
+            "LRO merges packets before",
+        ),
+        (
+            "no GRO",
+            |it| off(it, "rx-gro"),
+            "merging",
+            Note,
+            "not merged",
+        ),
+        (
+            "no tunnels",
+            |it| off(it, "tx-udp_tnl-segmentation"),
+            "segmentation",
+            Note,
+            "not in tunnels",
+        ),
+        (
+            "no segmentation",
+            |it| {
+                off(it, "tx-tcp-segmentation");
+                off(it, "tx-generic-segmentation");
+            },
+            "segmentation",
+            Ok,
+            "no superpackets",
+        ),
+        (
+            "a small MTU",
+            |it| it.mtu = 600,
+            "mtu",
+            Note,
+            "hardly any room",
+        ),
+        ("free hooks", |_| {}, "hooks", Ok, "free (XDP, tcx, clsact)"),
+        (
+            "free hooks of an older kernel",
+            |it| it.tcx = Some(false),
+            "hooks",
+            Ok,
+            "no tcx",
+        ),
+        (
+            "XDP taken",
+            |it| {
+                it.occupants.push(Occupant {
+                    hook: "xdp".to_owned(),
+                    id: 7,
+                    name: "xdp_lb".to_owned(),
+                    ours: false,
+                });
+            },
+            "hooks",
+            Fail,
+            "xdp: xdp_lb (id 7), not hostint's",
+        ),
+        (
+            "XDP taken by us",
+            |it| {
+                it.occupants.push(Occupant {
+                    hook: "xdp".to_owned(),
+                    id: 7,
+                    name: "sink".to_owned(),
+                    ours: true,
+                });
+            },
+            "hooks",
+            Ok,
+            "hostint's own",
+        ),
+    ];
+    for (sentence, change, check, verdict, words) in cases {
+        let mut facts = card();
+        change(&mut facts);
+        let findings = judge_device(&facts);
+        assert_said(sentence, &findings, check, verdict, words);
+        for finding in &findings {
+            assert_eq!(finding.dev.as_deref(), Some("eth1"), "{sentence}");
+            let advised = finding.advice.is_some();
+            assert_eq!(advised, finding.verdict != Ok, "{sentence}: {finding:?}");
+        }
+    }
+}
+
+#[test]
+fn rules_that_drop_are_counted_where_packets_meet_them() {
+    let ruleset = br#"{"nftables": [
+        {"metainfo": {"version": "1.0.6"}},
+        {"chain": {"family": "inet", "table": "f", "name": "in", "hook": "input", "policy": "drop"}},
+        {"chain": {"family": "inet", "table": "f", "name": "out", "hook": "output", "policy": "accept"}},
+        {"chain": {"family": "inet", "table": "f", "name": "bad"}},
+        {"chain": {"family": "ip", "table": "f", "name": "bad"}},
+        {"rule": {"family": "inet", "table": "f", "chain": "in", "expr": [{"counter": null}, {"accept": null}]}},
+        {"rule": {"family": "inet", "table": "f", "chain": "in", "expr": [
+            {"vmap": {"key": 1, "data": {"set": [[7, {"drop": null}], [9, {"jump": {"target": "bad"}}]]}}}]}},
+        {"rule": {"family": "inet", "table": "f", "chain": "in", "expr": [{"goto": {"target": "bad"}}]}},
+        {"rule": {"family": "inet", "table": "f", "chain": "bad", "expr": [{"reject": {"type": "icmp"}}]}},
+        {"rule": {"family": "inet", "table": "f", "chain": "bad", "expr": [{"jump": {"target": "bad"}}]}},
+        {"rule": {"family": "ip", "table": "f", "chain": "bad", "expr": [{"drop": null}]}}
+    ]}"#;
+    let chains = nftables::parse(ruleset).unwrap();
+    let told: Vec<_> = chains
+        .iter()
+        .map(|one| (one.hook.as_str(), one.drops_by_policy, one.drops))
+        .collect();
+    assert_eq!(told, [("input", true, 2), ("output", false, 0)]);
+    for broken in [&b""[..], b"{", b"[]x"] {
+        assert!(nftables::parse(broken).is_err());
+    }
+    for empty in [&b"{}"[..], b"[]", b"{\"nftables\": 3}"] {
+        assert_eq!(nftables::parse(empty).unwrap(), []);
+    }
+}
+
+#[test]
+fn the_network_is_judged_by_what_is_in_the_way() {
+    use Verdict::{Fail, Note, Ok};
+    type Case = (
+        &'static str,
+        fn(&mut NetworkFacts),
+        &'static str,
+        Verdict,
+        &'static str,
+    );
+    let filter = PacketFilter {
+        chain: "inet filter input".to_owned(),
+        hook: "input".to_owned(),
+        drops_by_policy: false,
+        drops: 3,
+    };
+    let free = NetworkFacts {
+        filters: Some(vec![PacketFilter {
+            drops: 0,
+            ..filter.clone()
+        }]),
+        report_ports: vec![32766],
+        ..NetworkFacts::default()
+    };
+    let cases: [Case; 7] = [
+        (
+            "nothing drops",
+            |_| {},
+            "firewall",
+            Ok,
+            "nftables drops nothing",
+        ),
+        (
+            "three rules",
+            |it| it.filters.as_mut().unwrap()[0].drops = 3,
+            "firewall",
+            Note,
+            "3 rules drop on hook input, chain inet filter input",
+        ),
+        (
+            "a policy",
+            |it| it.filters.as_mut().unwrap()[0].drops_by_policy = true,
+            "firewall",
+            Note,
+            "policy drop on hook input",
+        ),
+        (
+            "nobody to ask",
+            |it| {
+                it.filters = None;
+                it.filters_unknown = "there is no nft to ask";
+            },
+            "firewall",
+            Note,
+            "unknown: there is no nft to ask",
+        ),
+        (
+            "iptables of old",
+            |it| it.legacy_tables = vec!["filter".to_owned()],
+            "firewall",
+            Note,
+            "legacy iptables has tables: filter",
+        ),
+        (
+            "no pings",
+            |it| it.ignores_pings = true,
+            "pings",
+            Fail,
+            "ignores pings",
+        ),
+        (
+            "no way",
+            |it| it.collectors = vec![("192.0.2.9:32766".parse().unwrap(), None)],
+            "collector",
+            Fail,
+            "192.0.2.9:32766: no route",
+        ),
+    ];
+    for (sentence, change, check, verdict, words) in cases {
+        let mut facts = free.clone();
+        change(&mut facts);
+        assert_said(sentence, &judge_network(&facts), check, verdict, words);
+    }
+}
+
+#[test]
+fn the_list_reads_line_by_line_and_ends_with_the_verdict() {
+    let one = |verdict: fn(&'static str, &'static str) -> Finding| verdict("clock", "so and so");
+    fn ok(check: &'static str, found: &'static str) -> Finding {
+        Finding::ok(check, found)
+    }
+    fn note(check: &'static str, found: &'static str) -> Finding {
+        Finding::note(check, found).advise("do this")
+    }
+    fn fail(check: &'static str, found: &'static str) -> Finding {
+        Finding {
+            dev: Some("eth1".to_owned()),
+            ..Finding::fail(check, found).advise("do that")
+        }
+    }
+    for (sentence, findings, text) in [
+        (
+            "all is well",
+            vec![one(ok)],
+            "ok    clock         so and so\nready\n",
+        ),
+        (
+            "a note",
+            vec![one(note)],
+            "note  clock         so and so (do this)\nready, with 1 note\n",
+        ),
+        (
+            "a failure of an interface",
+            vec![one(ok), one(fail), one(fail)],
+            "ok    clock         so and so\neth1:\nFAIL  clock         so and so (do that)\n\
+             FAIL  clock         so and so (do that)\nNOT ready: 2 failures\n",
+        ),
+    ] {
+        assert_eq!(
+            Text(&Preflight::new(findings)).to_string(),
+            text,
+            "{sentence}"
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Latency histograms: how far quantiles may be off, that adding is counting, and what damaged bytes do.
+
+use hostint::model::LatencyHistogram;
+use hostint_testing::random::Random;
+
+fn of(values: &[i64]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::new();
+    values.iter().for_each(|value| histogram.add(*value));
+    histogram
+}
+
+fn encoded(histogram: &LatencyHistogram) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    histogram.encode(&mut bytes);
+    bytes
+}
+
+/// Of any size and sign, but often of the size that latencies have.
+fn value(random: &mut Random) -> i64 {
+    let bits: usize = match random.below(4) {
+        0 => 63,
+        _ => 1 + random.below(30),
+    };
+    let size = (random.next() >> (64 - bits)).cast_signed();
+    if random.below(4) == 0 { -size } else { size }
+}
+
+const EDGES: [i64; 14] = [
+    0,
+    1,
+    -1,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    -64,
+    1_000_000_000,
+    i64::MAX,
+    i64::MIN,
+    i64::MIN + 1,
+];
+
+#[test]
+fn a_value_by_itself_is_exact() {
+    for value in EDGES {
+        let histogram = of(&[value]);
+        let figures = histogram.figures().unwrap();
+        assert_eq!((figures.min_ns, figures.max_ns), (value, value), "{value}");
+        assert_eq!(figures.p50_ns, value);
+        assert_eq!(figures.mean_ns, value);
+        assert_eq!(
+            LatencyHistogram::decode(&encoded(&histogram)),
+            Ok(histogram)
+        );
+    }
+    assert_eq!(LatencyHistogram::new().figures(), None);
+    assert_eq!(encoded(&LatencyHistogram::new()), [0; 0]);
+}
+
+#[test]
+fn a_quantile_is_an_upper_bound_and_at_most_a_32nd_off() {
+    let mut random = Random::seeded(1);
+    for round in 0..300 {
+        let count = 1 + random.below(2_000);
+        let mut values: Vec<i64> = (0..count).map(|_| value(&mut random)).collect();
+        if round % 10 == 0 {
+            values.extend(EDGES);
+        }
+        let histogram = of(&values);
+        values.sort_unstable();
+        for share in [0.0, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            let rank = (share * values.len() as f64).ceil().max(1.0) as usize;
+            let exact = values[rank - 1];
+            let told = histogram.quantile(share).unwrap();
+            let off = i128::from(told) - i128::from(exact);
+            assert!(off >= 0, "round {round} {share}: {told} for {exact}");
+            assert!(
+                off * 32 <= i128::from(exact.unsigned_abs()),
+                "round {round} {share}: {told} for {exact}"
+            );
+        }
+        let sum: i128 = values.iter().copied().map(i128::from).sum();
+        let figures = histogram.figures().unwrap();
+        assert_eq!(i128::from(figures.mean_ns), sum / values.len() as i128);
+        assert_eq!(
+            figures.jitter_ns,
+            figures.p99_ns.saturating_sub(figures.p50_ns)
+        );
+        assert_eq!(figures.max_ns, values[values.len() - 1]);
+        assert_eq!(figures.samples, values.len() as u64);
+    }
+}
+
+#[test]
+fn adding_histograms_is_counting_their_values_in_any_order() {
+    let mut random = Random::seeded(2);
+    for round in 0..200 {
+        let parts: Vec<Vec<i64>> = (0..random.below(6))
+            .map(|_| (0..random.below(50)).map(|_| value(&mut random)).collect())
+            .collect();
+        let all = of(&parts.concat());
+        let mut forward = LatencyHistogram::new();
+        parts.iter().for_each(|part| forward.merge(&of(part)));
+        let mut backward = LatencyHistogram::new();
+        parts
+            .iter()
+            .rev()
+            .for_each(|part| backward.merge(&of(part)));
+        assert_eq!(forward, all, "round {round}");
+        assert_eq!(backward, all, "round {round}");
+        assert_eq!(LatencyHistogram::decode(&encoded(&all)), Ok(all.clone()));
+        let slots: u64 = all.slots().map(|(_, count)| count).sum();
+        assert_eq!(slots, all.samples());
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused_or_a_histogram_but_never_a_panic() {
+    let mut random = Random::seeded(3);
+    for _ in 0..20_000 {
+        let mut bytes = match random.below(3) {
+            0 => (0..random.below(40)).map(|_| random.next() as u8).collect(),
+            _ => {
+                let count = random.below(20);
+                let values: Vec<i64> = (0..count).map(|_| value(&mut random)).collect();
+                encoded(&of(&values))
+            }
+        };
+        for _ in 0..random.below(4) {
+            if !bytes.is_empty() {
+                let at = random.below(bytes.len());
+                bytes[at] = random.next() as u8;
+            }
+        }
+        bytes.truncate(bytes.len() - random.below(3).min(bytes.len()));
+        if let Ok(mut histogram) = LatencyHistogram::decode(&bytes) {
+            let _ = histogram.figures();
+            let _ = histogram.slots().count();
+            histogram.merge(&histogram.clone());
+            histogram.add(i64::MIN);
+            let _ = histogram.figures();
+        }
+    }
+    for (name, bytes) in [
+        ("an unknown form", &[3, 0][..]),
+        ("cut", &[2, 4, 0]),
+        ("more behind it", &[1, 2, 2]),
+        ("an empty slot", &[2, 2, 0, 2, 0xff, 0x0e, 0, 1, 2]),
+        ("a number without end", &[1, 0xff, 0xff, 0xff]),
+    ] {
+        assert!(LatencyHistogram::decode(bytes).is_err(), "{name}");
+    }
+}

@@ -1,0 +1,8 @@
+//! From an event of the sink to a datagram at the right collector.
+
+mod builder;
+mod emitter;
+mod groups;
+mod pipeline;
+mod sizing;
+mod spread;

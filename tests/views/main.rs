@@ -1,0 +1,9 @@
+//! How a host's state and its reports read: tables, lines, JSON, metrics, dashboards, the screen.
+
+mod dashboards;
+mod diagnosis;
+mod metrics;
+mod reports;
+mod schemas;
+mod status_text;
+mod watch;

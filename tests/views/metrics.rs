@@ -1,0 +1,498 @@
+//! Metrics: what they are called, that they never fall, that labels are bounded, and that promtool finds nothing.
+//!
+//! `HOSTINT_BLESS=1 cargo test --test views metrics` writes tests/golden/metrics.txt anew; dashboards and alerts of users
+//! name what is there.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hostint::datapath::counters::{self, CounterMeaning};
+use hostint::model::*;
+use hostint::views::metrics::{OTHER, Rising, collect, sink};
+
+use hostint_testing::random::Random;
+
+fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
+    let counters = all.iter().enumerate().map(|(i, meaning)| CounterStatus {
+        name: meaning.name,
+        text: meaning.text,
+        packets: i as u64,
+        bytes: 100 * i as u64,
+    });
+    counters.collect()
+}
+
+/// A host with every counter there is.
+fn status() -> HostStatus {
+    let [mut status, ..] = hostint_testing::status_samples::all();
+    if let Some(sink) = &mut status.sink {
+        sink.counters = counter_statuses(counters::SINK);
+        let daemon = counters::DAEMON.iter().map(|meaning| DaemonCounter {
+            name: meaning.name,
+            text: meaning.text,
+            value: 1_500_000_000,
+        });
+        sink.daemon = daemon.collect();
+    }
+    if let Some(source) = &mut status.source {
+        source.counters = counter_statuses(counters::SOURCE);
+        source.counters.extend(counter_statuses(counters::PEER));
+    }
+    status
+}
+
+fn rule(class: &str, to: &str) -> WatchRule {
+    WatchRule {
+        class: Some(class.to_owned()),
+        to: vec![Place {
+            text: to.to_owned(),
+            prefixes: vec![to.parse().unwrap()],
+        }],
+        ..WatchRule::default()
+    }
+}
+
+fn flow(number: u16) -> FlowKey {
+    let [high, low] = number.to_be_bytes();
+    FlowKey {
+        src: IpAddr::from([10, 1, high, low]),
+        dst: IpAddr::from([10, 2, high % 4, 1]),
+        sport: 5000,
+        dport: 6000,
+        protocol: 17,
+        vlans: Vlans::NONE,
+    }
+}
+
+/// What a flow has after so many packets of 100 bytes and 1,500 ns.
+fn counts(node: u32, packets: u64) -> FlowCounts {
+    let mut histogram = [0; LATENCY_SLOTS];
+    histogram[11] = packets as u32;
+    FlowCounts {
+        node: NodeId(node),
+        packets,
+        bytes: 100 * packets,
+        lost: packets / 10,
+        recovered: packets / 100,
+        reordered: packets / 5,
+        duplicates: packets / 50,
+        latency_sum_ns: 1500 * packets as i64,
+        histogram,
+    }
+}
+
+/// One that counts from now on.
+fn tally(rules: &[WatchRule]) -> Tally {
+    let mut tally = Tally::default();
+    tally.set_classes(Classes::new(rules));
+    tally.begin();
+    tally.complete();
+    tally
+}
+
+fn read(tally: &mut Tally, flows: &[(u16, FlowCounts)]) {
+    tally.begin();
+    for (number, counts) in flows {
+        tally.look(flow(*number), *counts);
+    }
+    tally.complete();
+}
+
+fn collect_status() -> CollectStatus {
+    let exporter = |node: Option<u32>, last_seen_ns| ExporterHealth {
+        exporter: "192.0.2.1".parse().unwrap(),
+        node: node.map(NodeId),
+        hw_id: 0,
+        reports: 10,
+        lost: 2,
+        duplicates: 1,
+        restarts: 1,
+        last_seen_ns,
+        clock: Some("tai"),
+        clock_synchronised: node.map(|node| node == 1),
+    };
+    CollectStatus {
+        schema: COLLECT_SCHEMA,
+        started_ns: 1_700_000_000_000_000_000,
+        datagrams: 30,
+        engines: vec![
+            EngineStatus {
+                engine: "kafka",
+                delivered: 20,
+                queue_drops: 4,
+                refused: 3,
+                abandoned: 2,
+                waiting: 1,
+                retries: 5,
+                trouble: Some("no broker answers".to_owned()),
+                ..EngineStatus::default()
+            },
+            EngineStatus {
+                engine: "remote-write",
+                unit: EngineUnit::Samples,
+                delivered: 1234,
+                ..EngineStatus::default()
+            },
+        ],
+        exporters_total: 4,
+        exporters: vec![
+            exporter(Some(1), 1_000_000_000),
+            exporter(Some(1), 3_500_000_000),
+            exporter(Some(2), 2_000_000_000),
+            exporter(None, 0),
+        ],
+        ..CollectStatus::default()
+    }
+}
+
+fn sink_page() -> String {
+    let mut tally = tally(&[rule("storage", "10.2.0.0/16")]);
+    read(&mut tally, &[(1, counts(1, 1000)), (2, counts(7, 50))]);
+    sink::text(&status(), &tally)
+}
+
+fn collect_page() -> String {
+    collect::text(&collect_status(), &mut Rising::default())
+}
+
+/// The value of a series by its name and labels, as they are written.
+fn value(page: &str, series: &str) -> f64 {
+    let line = page
+        .lines()
+        .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{series} in:\n{page}"))
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn names_types_and_help_are_what_users_built_upon() {
+    let mut lines = String::new();
+    for (title, page) in [("sink", sink_page()), ("collect", collect_page())] {
+        lines += &format!("## {title}\n");
+        for line in page.lines().filter(|line| line.starts_with('#')) {
+            lines += line;
+            lines += "\n";
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/metrics.txt");
+    if std::env::var_os("HOSTINT_BLESS").is_some() {
+        std::fs::write(&path, &lines).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == lines,
+        "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test views metrics; then look at git diff)"
+    );
+}
+
+#[test]
+fn promtool_finds_nothing_to_complain_of() {
+    for page in [sink_page(), collect_page()] {
+        let mut promtool = Command::new("promtool")
+            .args(["check", "metrics"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = promtool.stdin.take().unwrap();
+        input.write_all(page.as_bytes()).unwrap();
+        drop(input);
+        let output = promtool.wait_with_output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.success() && said.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn sums_are_those_of_the_flows_in_base_units() {
+    let page = sink_page();
+    for (series, wanted) in [
+        ("hostint_node_packets_total{node=\"1\"}", 1000.0),
+        ("hostint_node_bytes_total{node=\"1\"}", 100_000.0),
+        ("hostint_node_lost_total{node=\"1\"}", 100.0),
+        ("hostint_node_recovered_total{node=\"1\"}", 10.0),
+        ("hostint_node_reordered_total{node=\"1\"}", 200.0),
+        ("hostint_node_duplicates_total{node=\"1\"}", 20.0),
+        ("hostint_node_packets_total{node=\"7\"}", 50.0),
+        ("hostint_class_packets_total{class=\"storage\"}", 1050.0),
+        ("hostint_node_latency_seconds_count{node=\"1\"}", 1000.0),
+        ("hostint_node_latency_seconds_sum{node=\"1\"}", 0.0015),
+        ("hostint_daemon_sweep_cpu_seconds_total", 1.5),
+        ("hostint_daemon_started_time_seconds", 1.5),
+        ("hostint_sink_flows", 2.0),
+        ("hostint_sink_flows_max", 65_536.0),
+        ("hostint_source_peers{state=\"silent\"}", 2.0),
+        ("hostint_source_peers{state=\"granted\"}", 0.0),
+        ("hostint_clock_synchronised", 1.0),
+    ] {
+        assert_eq!(value(&page, series), wanted, "{series}");
+    }
+    let page = collect_page();
+    for (series, wanted) in [
+        ("hostint_collect_datagrams_total", 30.0),
+        ("hostint_engine_delivered_total{engine=\"kafka\"}", 20.0),
+        (
+            "hostint_push_delivered_total{engine=\"remote-write\"}",
+            1234.0,
+        ),
+        ("hostint_push_up{engine=\"remote-write\"}", 1.0),
+        ("hostint_exporter_reports_total{node=\"1\"}", 20.0),
+        ("hostint_exporter_reports_lost_total{node=\"unknown\"}", 2.0),
+        ("hostint_exporter_last_seen_time_seconds{node=\"1\"}", 3.5),
+        ("hostint_exporter_clock_synchronised{node=\"2\"}", 0.0),
+    ] {
+        assert_eq!(value(&page, series), wanted, "{series}");
+    }
+    assert!(!page.contains("last_seen_time_seconds{node=\"unknown\"}"));
+}
+
+#[test]
+fn a_histogram_has_bounds_that_rise_and_counts_that_do() {
+    let mut tally = tally(&[]);
+    let mut one = counts(1, 32);
+    one.histogram = [1; LATENCY_SLOTS];
+    read(&mut tally, &[(1, one)]);
+    let page = sink::text(&status(), &tally);
+    let begin = "hostint_node_latency_seconds_bucket{node=\"1\",le=\"";
+    let buckets = page.lines().filter_map(|line| {
+        let (bound, count) = line.strip_prefix(begin)?.split_once("\"} ")?;
+        Some((bound.to_owned(), count.parse().unwrap()))
+    });
+    let buckets: Vec<(String, u64)> = buckets.collect();
+    let count_at = |bound: &str| {
+        buckets
+            .iter()
+            .find(|(text, _)| text == bound)
+            .map(|at| at.1)
+    };
+    assert_eq!(buckets.len(), 23);
+    // Slot n ends at 2^n ns.
+    assert_eq!(count_at("0"), Some(1));
+    assert_eq!(count_at("0.000001024"), Some(11));
+    assert_eq!(count_at("0.001048576"), Some(21));
+    assert_eq!(count_at("1.073741824"), Some(31));
+    assert_eq!(count_at("+Inf"), Some(32));
+    let bounds = buckets.iter().map(|(bound, _)| match bound.as_str() {
+        "+Inf" => f64::INFINITY,
+        bound => bound.parse().unwrap(),
+    });
+    assert!(Vec::from_iter(bounds).is_sorted());
+    assert!(buckets.is_sorted_by_key(|(_, count)| *count));
+}
+
+/// A flow in the kernel's table, and what was sent in it over all its lives.
+#[derive(Clone, Copy)]
+struct Sent {
+    node: u32,
+    packets: u64,
+}
+
+#[test]
+fn sums_never_fall_and_lose_nothing_while_flows_come_go_and_change_their_node() {
+    let (mut random, seed) = Random::from_env();
+    let rules = [
+        [rule("storage", "10.2.0.0/24"), rule("voice", "10.2.1.0/24")],
+        [rule("backup", "10.2.0.0/24"), rule("voice", "10.2.2.0/24")],
+    ];
+    let mut tally = Tally::default();
+    tally.set_classes(Classes::new(&rules[0]));
+    // What was there before anybody counted.
+    let mut table: BTreeMap<u16, Sent> = BTreeMap::new();
+    for number in 0..50 {
+        let packets = 1000;
+        table.insert(number * 16, Sent { node: 1, packets });
+    }
+    let (mut truth, mut before) = (0, BTreeMap::new());
+    let read_all = |tally: &mut Tally, table: &BTreeMap<u16, Sent>| {
+        let flows = table
+            .iter()
+            .map(|(number, sent)| (*number, counts(sent.node, sent.packets)));
+        read(tally, &Vec::from_iter(flows));
+    };
+    read_all(&mut tally, &table);
+    for step in 0..2000 {
+        let number = random.below(4096) as u16;
+        match random.below(8) {
+            // Packets, of a new flow perhaps, or of another node.
+            0..=4 => {
+                let packets = random.below(100) as u64;
+                let node = 1 + random.below(3) as u32;
+                let sent = table
+                    .entry(number % 256 * 16)
+                    .or_insert(Sent { node, packets: 0 });
+                if random.below(10) == 0 {
+                    sent.node = node;
+                }
+                sent.packets += packets;
+                truth += packets;
+            }
+            // It was idle.
+            5 => {
+                if let Some((number, sent)) = table.pop_first() {
+                    tally.end(flow(number), counts(sent.node, sent.packets));
+                }
+            }
+            6 if step % 100 == 0 => {
+                tally.set_classes(Classes::new(&rules[random.below(2)]));
+            }
+            _ => read_all(&mut tally, &table),
+        }
+        let nodes = tally
+            .nodes()
+            .map(|(node, sums)| (format!("{node:?}"), sums.clone()));
+        let classes = tally
+            .classes()
+            .map(|(class, sums)| (format!("{class:?}"), sums.clone()));
+        for (which, now) in nodes.chain(classes) {
+            let before = before
+                .insert(which.clone(), now.clone())
+                .unwrap_or_default();
+            let falls = now.packets < before.packets
+                || now.bytes < before.bytes
+                || now.lost < before.lost
+                || now.recovered < before.recovered
+                || now.latency_sum_ns < before.latency_sum_ns
+                || now
+                    .histogram
+                    .iter()
+                    .zip(&before.histogram)
+                    .any(|(now, before)| now < before);
+            assert!(
+                !falls,
+                "seed {seed}, step {step}, {which}: {before:?} {now:?}"
+            );
+        }
+    }
+    read_all(&mut tally, &table);
+    let packets = tally.nodes().map(|(_, sums)| sums.packets).sum::<u64>();
+    assert_eq!(packets, truth, "seed {seed}");
+    let slots = tally
+        .nodes()
+        .map(|(_, sums)| sums.histogram[11])
+        .sum::<u64>();
+    assert_eq!(slots, truth, "seed {seed}");
+}
+
+#[test]
+fn what_flows_had_before_somebody_counted_is_nobodys() {
+    let mut tally = Tally::default();
+    // It goes before the first reading.
+    tally.end(flow(9), counts(1, 500));
+    read(&mut tally, &[(1, counts(1, 1000)), (2, counts(1, 10))]);
+    assert_eq!(tally.nodes().count(), 0);
+    read(
+        &mut tally,
+        &[(1, counts(1, 1001)), (2, counts(1, 10)), (3, counts(1, 5))],
+    );
+    tally.end(flow(2), counts(1, 12));
+    let (_, sums) = tally.nodes().next().unwrap();
+    assert_eq!(sums.packets, 1 + 2 + 5);
+}
+
+#[test]
+fn kernel_records_begin_anew_in_several_ways() {
+    // 32 bits of a slot run over.
+    let mut tally = tally(&[]);
+    let mut one = counts(1, u64::from(u32::MAX));
+    read(&mut tally, &[(1, one)]);
+    one = counts(1, u64::from(u32::MAX) + 3);
+    read(&mut tally, &[(1, one)]);
+    let sums = tally.nodes().next().unwrap().1.clone();
+    assert_eq!(sums.histogram[11], u64::from(u32::MAX) + 3);
+    // Somebody else removed the flow, and it came again with fewer packets.
+    read(&mut tally, &[(1, counts(1, 7))]);
+    assert_eq!(tally.nodes().next().unwrap().1.packets, sums.packets + 7);
+    // Or it was not there at a reading meanwhile.
+    read(&mut tally, &[]);
+    read(&mut tally, &[(1, counts(1, 8))]);
+    assert_eq!(tally.nodes().next().unwrap().1.packets, sums.packets + 15);
+    // Clocks that disagree.
+    let mut late = counts(1, 9);
+    late.latency_sum_ns = -1_000_000;
+    let before = tally.nodes().next().unwrap().1.latency_sum_ns;
+    read(&mut tally, &[(1, late)]);
+    assert_eq!(tally.nodes().next().unwrap().1.latency_sum_ns, before);
+}
+
+#[test]
+fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
+    let names: Vec<String> = (0..MOST_CLASSES + 10).map(|n| format!("c{n}")).collect();
+    let rules = names.iter().enumerate().map(|(n, name)| {
+        let [high, low] = (n as u16).to_be_bytes();
+        WatchRule {
+            from: vec![Place {
+                text: String::new(),
+                prefixes: vec![format!("10.1.{high}.{low}/32").parse().unwrap()],
+            }],
+            ..rule(name, "0.0.0.0/0")
+        }
+    });
+    let mut tally = tally(&Vec::from_iter(rules));
+    let flows = (0..MOST_NODES as u16 + 10).map(|n| (n, counts(n.into(), 2)));
+    read(&mut tally, &Vec::from_iter(flows));
+    let page = sink::text(&status(), &tally);
+    let series = |name: &str| page.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!(series("hostint_node_packets_total{"), MOST_NODES + 1);
+    assert_eq!(series("hostint_class_packets_total{"), MOST_CLASSES + 1);
+    let node = format!("hostint_node_packets_total{{node=\"{OTHER}\"}}");
+    assert_eq!(value(&page, &node), 20.0);
+    let class = format!("hostint_class_packets_total{{class=\"{OTHER}\"}}");
+    assert_eq!(value(&page, &class), 20.0);
+
+    let mut status = collect_status();
+    let first = status.exporters[0].clone();
+    let exporters = (0..5000).map(|n| ExporterHealth {
+        node: Some(NodeId(n)),
+        ..first.clone()
+    });
+    status.exporters = exporters.collect();
+    let collector = collect::text(&status, &mut Rising::default());
+    let lines = collector.lines();
+    let series = lines.filter(|line| line.starts_with("hostint_exporter_reports_total{"));
+    assert_eq!(series.count(), MOST_NODES + 1);
+
+    for page in [page, collector] {
+        for address in ["10.1.", "10.2.", "192.0.2.", "198.51.100."] {
+            let told = page.lines().find(|line| line.contains(address));
+            assert_eq!(told, None, "{address}");
+        }
+    }
+}
+
+#[test]
+fn a_collectors_counters_never_fall_although_a_late_report_is_no_longer_lost() {
+    let mut rising = Rising::default();
+    let mut status = collect_status();
+    for (lost, shown) in [(5, 5.0), (4, 5.0), (6, 6.0)] {
+        status.reports_lost = lost;
+        status.exporters[2].lost = lost;
+        let page = collect::text(&status, &mut rising);
+        assert_eq!(value(&page, "hostint_collect_reports_lost_total"), shown);
+        let series = "hostint_exporter_reports_lost_total{node=\"2\"}";
+        assert_eq!(value(&page, series), shown);
+    }
+}
+
+#[test]
+fn labels_are_escaped() {
+    let mut status = status();
+    if let Some(sink) = &mut status.sink {
+        sink.attachments[0].dev = "e\"t\\h\n0".to_owned();
+    }
+    let page = sink::text(&status, &Tally::default());
+    assert!(page.contains("dev=\"e\\\"t\\\\h\\n0\""), "{page}");
+}
+
+#[test]
+fn every_state_of_a_lease_has_its_series() {
+    let names: Vec<&str> = LeaseState::names().collect();
+    let states: Vec<&str> = hostint_testing::status_samples::lease_states()
+        .map(LeaseState::name)
+        .collect();
+    assert_eq!(names, states);
+}

@@ -1,0 +1,569 @@
+//! What hostint writes for programs keeps its shape: schemas only grow.
+//!
+//! `HOSTINT_BLESS=1 cargo test --test views schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
+
+use hostint_testing::places;
+use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use hostint::control::{Answer, Form, Query, Request};
+use hostint::datapath::counters;
+use hostint::model::preflight::{Finding, Preflight};
+use hostint::model::*;
+use hostint::views::history::{Cell, View};
+use hostint::views::{dests, rules};
+use hostint::web::{Listener, Page, Server, page};
+use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+fn values<T: Serialize>(samples: &[T]) -> Vec<Value> {
+    let of = |one| serde_json::to_value(one).unwrap();
+    samples.iter().map(of).collect()
+}
+
+fn status() -> Shape {
+    let mut shape = shape_of(&values(&hostint_testing::status_samples::all()));
+    let names = |all: &'static [counters::CounterMeaning]| all.iter().map(|one| one.name);
+    say(&mut shape, "sink.counters[].name", names(counters::SINK));
+    say(&mut shape, "sink.daemon[].name", names(counters::DAEMON));
+    say(
+        &mut shape,
+        "source.counters[].name",
+        names(counters::SOURCE),
+    );
+    say(&mut shape, "source.counters[].name", names(counters::PEER));
+    let states = hostint_testing::status_samples::lease_states().map(LeaseState::name);
+    say(&mut shape, "source.peers[].state", states);
+    say(&mut shape, "source.peers[].state", ["idle"]);
+    let why = values(&hostint_testing::status_samples::reasons());
+    for (path, key) in [("why[].topic", "topic"), ("why[].severity", "severity")] {
+        say(
+            &mut shape,
+            path,
+            why.iter().filter_map(|one| one[key].as_str()),
+        );
+    }
+    shape
+}
+
+/// A schema for each kind of report, but one for all that are about a packet.
+fn reports() -> Vec<(String, Shape)> {
+    let records = values(&hostint_testing::report_samples::all());
+    let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
+        kind @ ("latency" | "drop-summary" | "flow-summary") => kind.to_owned(),
+        _ => "packet".to_owned(),
+    };
+    ["latency", "drop-summary", "flow-summary", "packet"]
+        .into_iter()
+        .map(|name| {
+            let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
+            let mut shape = shape_of(of_kind.iter().copied());
+            for path in ["kind", "version", "sink_clock"] {
+                say(
+                    &mut shape,
+                    path,
+                    of_kind.iter().filter_map(|one| one[path].as_str()),
+                );
+            }
+            let headers: Vec<&Value> = of_kind
+                .iter()
+                .filter_map(|one| one["int"].as_array())
+                .flatten()
+                .collect();
+            for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
+                say(
+                    &mut shape,
+                    path,
+                    headers.iter().filter_map(|one| one[key].as_str()),
+                );
+            }
+            (format!("{RECORD_SCHEMA} {name}"), shape)
+        })
+        .collect()
+}
+
+fn destinations() -> Shape {
+    let dest = Dest {
+        prefix: "192.0.2.0/24".parse().unwrap(),
+        name: "host-b".to_owned(),
+        fixed: false,
+    };
+    let text = dests::render(&[dest], true);
+    shape_of(&[serde_json::from_str(&text).unwrap()])
+}
+
+fn watchlist() -> Shape {
+    let place = Place {
+        text: "host-b".to_owned(),
+        prefixes: vec!["192.0.2.2/32".parse().unwrap()],
+    };
+    let port = "3260-3269".parse().unwrap();
+    let most = WatchRule {
+        class: Some("storage".to_owned()),
+        action: WatchAction::Exclude,
+        priority: 200,
+        from: vec![place.clone()],
+        to: vec![place],
+        protocols: vec![Transport::Tcp],
+        from_ports: vec![port],
+        to_ports: vec![port],
+        dscp: vec![46],
+        devs: vec!["eth1".to_owned()],
+        fixed: true,
+        one_flow_in: 10,
+        one_packet_in: 10,
+        from_file: true,
+    };
+    let text = rules::render(&[most, WatchRule::default()], true);
+    shape_of(&[serde_json::from_str(&text).unwrap()])
+}
+
+fn preflight() -> Shape {
+    let mut of_dev = Finding::fail("hooks", "not free").advise("free it");
+    of_dev.dev = Some("eth0".to_owned());
+    let findings = vec![
+        Finding::ok("kernel", "new"),
+        Finding::note("clock", "off"),
+        of_dev,
+    ];
+    let list = serde_json::to_value(Preflight::new(findings)).unwrap();
+    let mut shape = shape_of([&list]);
+    let findings = list["findings"].as_array().unwrap();
+    let verdicts = findings.iter().filter_map(|one| one["verdict"].as_str());
+    say(&mut shape, "findings[].verdict", verdicts);
+    shape
+}
+
+fn config_check() -> Shape {
+    let check = |name: &str, content: Option<&str>| -> Value {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let path = folder.join(format!("schemas-{}-{name}.toml", std::process::id()));
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
+        }
+        let output = Command::new(places::hostint())
+            .args(["status", "--json", "--check-config"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let _ = std::fs::remove_file(&path);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    shape_of(&[
+        check("fine", Some("[sink]\nnode-id = 3\n")),
+        check("wrong", Some("[sink]\ndscp-mask = 0\nstrikt = true\n")),
+        check("broken", Some("[sink]\n[[watch]\n")),
+        check("absent", None),
+    ])
+}
+
+fn history() -> Shape {
+    let figures = |latency: bool| {
+        let mut spread = LatencyHistogram::new();
+        spread.add(23_400);
+        Figures {
+            reports: 1,
+            packets: 2,
+            lost: 1,
+            reordered: latency.then_some(0),
+            latency: spread.figures().filter(|_| latency),
+        }
+    };
+    let flow = |most: bool| FlowFigures {
+        id: 1,
+        flow: FlowKey {
+            src: "192.0.2.1".parse().unwrap(),
+            dst: "198.51.100.2".parse().unwrap(),
+            sport: 40000,
+            dport: 5001,
+            protocol: 17,
+            vlans: Vlans {
+                outer: u16::from(most),
+                inner: u16::from(most),
+            },
+        },
+        source: most.then_some(NodeId(1)),
+        sink: most.then_some(NodeId(2)),
+        class: most.then(|| "storage".to_owned()),
+        first_ns: 1,
+        last_ns: 2,
+        figures: figures(most),
+    };
+    let point = |latency| Point {
+        begin_ns: 1,
+        figures: figures(latency),
+    };
+    let series = Series {
+        period_ns: 10_000_000_000,
+        points: vec![point(true), point(false)],
+    };
+    let pair = |latency| PairFigures {
+        source: NodeId(1),
+        sink: NodeId(2),
+        flows: 1,
+        figures: figures(latency),
+    };
+    let class = |latency| ClassFigures {
+        class: "storage".to_owned(),
+        figures: figures(latency),
+    };
+    let views = [
+        View::Flows(vec![flow(true), flow(false)]),
+        View::Pairs {
+            pairs: vec![pair(true), pair(false)],
+            cell: Cell::P99,
+            limit: 1,
+        },
+        View::Classes(vec![class(true), class(false)]),
+        View::Flow {
+            flow: Box::new(flow(true)),
+            series: series.clone(),
+        },
+        View::Flow {
+            flow: Box::new(flow(false)),
+            series: series.clone(),
+        },
+        View::Series(series),
+        // Of a schema of their own.
+        View::Reports {
+            records: Vec::new(),
+            lines: Vec::new(),
+        },
+        View::Info(Extent::default()),
+    ];
+    let span = Span {
+        since_ns: 1,
+        until_ns: 2,
+    };
+    let objects = views.map(|view| serde_json::from_str(&view.json(span)).unwrap());
+    shape_of(&objects)
+}
+
+/// A collector's page of a history that nobody lived.
+fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> Server {
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let status = history.clone();
+    let routes = page(Page {
+        histories: vec![Box::new(history.clone())],
+        status: Box::new(move || status.status()),
+        now_ns: hostint_testing::history_samples::now_ns,
+        bound: listener.address().unwrap(),
+        collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
+    });
+    listener.serve(routes).unwrap()
+}
+
+fn ask(server: &Server, path: &str) -> Value {
+    let at = server.address();
+    let mut stream = TcpStream::connect(at).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap()
+}
+
+/// What the page gets at each path about the history.
+fn api() -> impl Iterator<Item = (String, Shape)> {
+    let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
+    let shapes = ["extent", "pairs", "flows", "series", "reports"].map(|path| {
+        let mut answer = ask(&server, &format!("/api/{path}"));
+        for (list, absent) in [
+            ("flows", &["source", "sink", "class", "latency"][..]),
+            ("points", &["latency"]),
+        ] {
+            if let Some(Value::Array(all)) = answer.get_mut(list) {
+                let mut least = all[0].clone();
+                absent.iter().for_each(|key| least[key] = Value::Null);
+                all.push(least);
+            }
+        }
+        if path == "reports" {
+            // Of a schema of their own.
+            answer["reports"] = json!([]);
+        }
+        (format!("hostint.api/1 {path}"), shape_of(&[answer]))
+    });
+    shapes.into_iter()
+}
+
+fn collect_status() -> Shape {
+    let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
+    let mut status = ask(&server, "/api/status");
+    let mut silent = status["exporters"][0].clone();
+    for key in ["node", "clock", "clock_synchronised"] {
+        silent[key] = Value::Null;
+    }
+    status["exporters"].as_array_mut().unwrap().push(silent);
+    shape_of(&[status])
+}
+
+fn request() -> Shape {
+    let status = Request::Status(Query {
+        form: Form::Text,
+        flows: 1,
+        peers: 1,
+        sort: "loss".to_owned(),
+        all: true,
+    });
+    // Only what is asked for, or what is to change, has to be said.
+    let least = [json!({"ask": "status"}), json!({"change": "reload"})];
+    let mut samples: Vec<Value> = [status, Request::Reload]
+        .map(|one| serde_json::from_slice(&one.to_line().unwrap()).unwrap())
+        .into();
+    for one in least {
+        assert!(Request::parse(one.to_string().as_bytes()).is_ok(), "{one}");
+        samples.push(one);
+    }
+    shape_of(&samples)
+}
+
+fn answer() -> Shape {
+    let most = Answer {
+        runs: Some(true),
+        // Of a schema of its own.
+        status: Some(json!({})),
+        text: Some("node id 2".to_owned()),
+        ..Answer::refused("why not")
+    };
+    shape_of(&values(&[most, Answer::done()]))
+}
+
+fn schemas() -> &'static Schemas {
+    static ALL: LazyLock<Schemas> = LazyLock::new(make_schemas);
+    &ALL
+}
+
+fn make_schemas() -> Schemas {
+    let mut all: Schemas = reports().into_iter().chain(api()).collect();
+    for (name, shape) in [
+        ("hostint.status/1", status()),
+        ("hostint.dests/1", destinations()),
+        ("hostint.rules/1", watchlist()),
+        ("hostint.preflight/1", preflight()),
+        ("hostint.config-check/1", config_check()),
+        ("hostint.control/1 request", request()),
+        ("hostint.control/1 answer", answer()),
+        ("hostint.history/1", history()),
+        ("hostint.collect-status/1", collect_status()),
+    ] {
+        all.insert(name.to_owned(), shape);
+    }
+    all
+}
+
+#[test]
+fn schemas_only_grow() {
+    let path = hostint_testing::shape::kept_in();
+    let mut kept =
+        hostint_testing::shape::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+    let now = schemas();
+    let Change { broken, new } = change(&kept, now);
+    if std::env::var_os("HOSTINT_BLESS").is_some() {
+        for (name, shape) in now {
+            let kept = kept.entry(name.clone()).or_default();
+            for (path, kind) in shape {
+                let before = kept.entry(path.clone()).or_insert_with(|| kind.clone());
+                if before.strip_suffix('?') == Some(kind) {
+                    before.clone_from(kind);
+                }
+            }
+        }
+        std::fs::write(&path, hostint_testing::shape::print(&kept)).unwrap();
+    }
+    assert!(
+        broken.is_empty(),
+        "schemas only grow, and programs that read them rely on lines that are gone or changed \
+         (bring them back; what has to break gets a new version, as hostint.status/2, and its old lines are \
+         taken out of {} by hand):\n{}",
+        path.display(),
+        broken.join("\n")
+    );
+    assert!(
+        new.is_empty() || std::env::var_os("HOSTINT_BLESS").is_some(),
+        "schemas have new lines: describe them in the man pages, then bless them \
+         (HOSTINT_BLESS=1 cargo test --test views schemas):\n{}",
+        new.join("\n")
+    );
+}
+
+#[test]
+fn every_schema_in_the_source_is_tested() {
+    fn walk(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                walk(&entry.path(), found);
+                continue;
+            }
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            for part in text.split("\"hostint.").skip(1) {
+                let name = part.split(['"', '\\']).next().unwrap();
+                if name.contains('/') {
+                    found.push(format!("hostint.{name}"));
+                }
+            }
+        }
+    }
+    let mut named = Vec::new();
+    walk(
+        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut named,
+    );
+    named.sort_unstable();
+    named.dedup();
+    let all = schemas();
+    let mut tested: Vec<&str> = all
+        .keys()
+        .filter_map(|name| name.split(' ').next())
+        .collect();
+    tested.dedup();
+    assert_eq!(named, tested, "schemas in src, and those tested here");
+}
+
+#[test]
+fn every_key_is_in_a_manual_page() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
+    let mut manual = String::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            manual += &std::fs::read_to_string(entry.path())
+                .unwrap()
+                .replace("\\-", "-");
+        }
+    }
+    let words: HashSet<&str> = manual
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    let mut missing = Vec::new();
+    for (name, shape) in schemas() {
+        // Settings are named like the flags: hostint-status(8) says so.
+        let paths = shape
+            .keys()
+            .filter(|path| !path.contains('=') && !path.starts_with("sink.settings."));
+        for path in paths {
+            let key = path.rsplit('.').next().unwrap().trim_end_matches("[]");
+            if !words.contains(key) {
+                missing.push(format!("[{name}] {path}"));
+            }
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "no manual page has a word of these: {missing:#?}"
+    );
+}
+
+#[test]
+fn a_change_breaks_readers_or_does_not() {
+    struct Case {
+        name: &'static str,
+        before: Vec<Value>,
+        after: Vec<Value>,
+        broken: &'static [&'static str],
+        new: &'static [&'static str],
+    }
+    let cases = [
+        Case {
+            name: "nothing changes",
+            before: vec![json!({"a": 1, "b": [{"c": "x"}]})],
+            after: vec![json!({"b": [{"c": "y"}, {"c": "z"}], "a": 2})],
+            broken: &[],
+            new: &[],
+        },
+        Case {
+            name: "a key is new",
+            before: vec![json!({"a": [{"b": 1}]})],
+            after: vec![json!({"a": [{"b": 1, "c": true}]})],
+            broken: &[],
+            new: &["[s] a[].c boolean"],
+        },
+        Case {
+            name: "a key is gone",
+            before: vec![json!({"a": 1, "b": 1})],
+            after: vec![json!({"a": 1})],
+            broken: &["[s] b integer: is gone"],
+            new: &[],
+        },
+        Case {
+            name: "a number becomes text",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": "1"})],
+            broken: &["[s] a integer: is string now"],
+            new: &[],
+        },
+        Case {
+            name: "an integer gets a fraction",
+            before: vec![json!({"a": [1]})],
+            after: vec![json!({"a": [1.5]})],
+            broken: &["[s] a[] integer: is number now"],
+            new: &[],
+        },
+        Case {
+            name: "what was always there may be absent",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": 1}), json!({})],
+            broken: &["[s] a integer: is integer? now"],
+            new: &[],
+        },
+        Case {
+            name: "what was always there may be null",
+            before: vec![json!({"a": 1})],
+            after: vec![json!({"a": 1}), json!({"a": null})],
+            broken: &["[s] a integer: is integer? now"],
+            new: &[],
+        },
+        Case {
+            name: "what could be absent is always there",
+            before: vec![json!({"a": {"b": 1}}), json!({"a": {}})],
+            after: vec![json!({"a": {"b": 1}})],
+            broken: &[],
+            new: &["[s] a.b integer: was integer?"],
+        },
+    ];
+    for case in cases {
+        let of = |samples: &[Value]| Schemas::from([("s".to_owned(), shape_of(samples))]);
+        let (before, after) = (of(&case.before), of(&case.after));
+        let found = change(&before, &after);
+        assert_eq!(found.broken, case.broken, "{}", case.name);
+        assert_eq!(found.new, case.new, "{}", case.name);
+        assert_eq!(
+            hostint_testing::shape::parse(&hostint_testing::shape::print(&after)),
+            after,
+            "{}",
+            case.name
+        );
+    }
+    let mut words = shape_of(&[json!({"a": "one"})]);
+    say(&mut words, "a", ["one"]);
+    assert_eq!(misfits(&words, &json!({"a": "one"})), [""; 0]);
+    assert_eq!(
+        misfits(&words, &json!({"a": "two"})),
+        ["a=two: not in the schema"]
+    );
+}
+
+#[test]
+fn output_fits_its_schema_or_not() {
+    let samples = [
+        json!({"a": [{"b": 1}, {"b": 1, "c": "x"}]}),
+        json!({"a": [], "d": {"e": true}}),
+    ];
+    let schema = shape_of(&samples);
+    for (output, expected) in [
+        (json!({"a": []}), &[][..]),
+        (json!({"a": [{"b": 7, "c": null}], "d": null}), &[]),
+        (json!({}), &["a array: is missing"]),
+        (json!({"a": [{"c": "x"}]}), &["a[].b integer: is missing"]),
+        (json!({"a": [], "d": {}}), &["d.e boolean: is missing"]),
+        (json!({"a": [], "f": 1}), &["f integer: not in the schema"]),
+        (json!({"a": [{"b": null}]}), &["a[].b integer: is null"]),
+        (json!({"a": [{"b": 0.5}]}), &["a[].b integer: is number"]),
+    ] {
+        assert_eq!(misfits(&schema, &output), expected, "{output}");
+    }
+}

@@ -1,0 +1,249 @@
+//! What flows did between two looks: never negative, never absurd.
+
+use hostint::model::{FlowStatus, HostStatus};
+use hostint::views::watch::{quantile, window};
+
+use super::host::{BEGIN_NS, Viewer, flow, sink};
+
+/// Packets a second, loss, p50 and p99 as the screen says them.
+fn row(viewer: &mut Viewer) -> Vec<String> {
+    let screen = viewer.screen();
+    let line = screen
+        .lines()
+        .find(|line| line.starts_with("udp 10."))
+        .unwrap_or_else(|| panic!("no flow: {screen}"));
+    // udp a > b node rate loss …, with units behind latencies.
+    let words: Vec<&str> = line.split_whitespace().skip(5).collect();
+    let (rate, loss) = (words[0].to_owned(), words[1].to_owned());
+    vec![rate, loss, words[3..].join(" ")]
+}
+
+#[test]
+fn rates_are_differences_over_the_time_that_passed() {
+    struct Case {
+        name: &'static str,
+        before: Option<FlowStatus>,
+        seconds: u64,
+        now: FlowStatus,
+        rate: &'static str,
+        loss: &'static str,
+        /// What latencies begin with.
+        latency: &'static str,
+    }
+    let old = || flow(1, 1000, 10, 12);
+    let new = FlowStatus {
+        first_ns: BEGIN_NS + 1_500_000_000,
+        ..flow(1, 100, 0, 15)
+    };
+    let wrapped = |before: u32, now: u32| {
+        let mut flow = old();
+        flow.histogram[12] = before;
+        let mut next = flow.clone();
+        next.packets += 50;
+        next.histogram[12] = now;
+        (flow, next)
+    };
+    let (before_wrap, behind_wrap) = wrapped(u32::MAX - 9, 40);
+    let (torn, smaller) = wrapped(5000, 10);
+    let cases = [
+        Case {
+            name: "a steady flow",
+            before: Some(old()),
+            seconds: 1,
+            now: flow(1, 2000, 10, 12),
+            rate: "1,000",
+            loss: "0%",
+            latency: "4.1 us 6.1 us",
+        },
+        Case {
+            name: "loss is the share of those sent",
+            before: Some(old()),
+            seconds: 1,
+            now: flow(1, 1900, 110, 12),
+            rate: "900",
+            loss: "10.0%",
+            latency: "4.1 us 6.1 us",
+        },
+        Case {
+            name: "a longer interval",
+            before: Some(old()),
+            seconds: 10,
+            now: flow(1, 2000, 10, 12),
+            rate: "100",
+            loss: "0%",
+            latency: "4.1 us 6.1 us",
+        },
+        Case {
+            name: "nothing came",
+            before: Some(old()),
+            seconds: 1,
+            now: old(),
+            rate: "0",
+            loss: "-",
+            latency: "- -",
+        },
+        Case {
+            name: "all that was sent is lost",
+            before: Some(old()),
+            seconds: 1,
+            now: flow(1, 1000, 15, 12),
+            rate: "0",
+            loss: "100%",
+            latency: "- -",
+        },
+        Case {
+            name: "lost packets came after all",
+            before: Some(old()),
+            seconds: 1,
+            now: flow(1, 1010, 5, 12),
+            rate: "10",
+            loss: "0%",
+            latency: "4.1 us",
+        },
+        Case {
+            name: "never seen before, and older than the watch",
+            before: None,
+            seconds: 1,
+            now: old(),
+            rate: "-",
+            loss: "-",
+            latency: "- -",
+        },
+        Case {
+            name: "it began since the last look",
+            before: None,
+            seconds: 1,
+            now: new.clone(),
+            rate: "100",
+            loss: "0%",
+            latency: "32.8 us 49.2 us",
+        },
+        Case {
+            name: "another flow of the same name began since the last look",
+            before: Some(old()),
+            seconds: 1,
+            now: new,
+            rate: "100",
+            loss: "0%",
+            latency: "32.8 us 49.2 us",
+        },
+        Case {
+            name: "the table was made anew with older flows",
+            before: Some(old()),
+            seconds: 1,
+            now: FlowStatus {
+                first_ns: BEGIN_NS - 1,
+                ..flow(1, 10, 0, 12)
+            },
+            rate: "-",
+            loss: "-",
+            latency: "- -",
+        },
+        Case {
+            name: "counted less than before",
+            before: Some(old()),
+            seconds: 1,
+            now: flow(1, 999, 10, 12),
+            rate: "-",
+            loss: "-",
+            latency: "- -",
+        },
+        Case {
+            name: "a slot of the histogram wraps",
+            before: Some(before_wrap),
+            seconds: 1,
+            now: behind_wrap,
+            rate: "50",
+            loss: "0%",
+            latency: "4.1 us 4.1 us",
+        },
+        Case {
+            name: "a histogram that shrinks says nothing",
+            before: Some(torn),
+            seconds: 1,
+            now: smaller,
+            rate: "50",
+            loss: "0%",
+            latency: "- -",
+        },
+        Case {
+            name: "no time passed",
+            before: Some(old()),
+            seconds: 0,
+            now: flow(1, 2000, 10, 12),
+            rate: "-",
+            loss: "-",
+            latency: "- -",
+        },
+    ];
+    for case in cases {
+        let mut viewer = Viewer::new(140, 24);
+        viewer.see(sink(case.before.into_iter().collect()));
+        viewer.see_after(case.seconds, sink(vec![case.now]));
+        let found = row(&mut viewer);
+        assert_eq!(found[0], case.rate, "{}: rate", case.name);
+        assert_eq!(found[1], case.loss, "{}: loss", case.name);
+        assert!(
+            found[2].starts_with(case.latency),
+            "{}: {} in {}",
+            case.name,
+            case.latency,
+            found[2]
+        );
+    }
+}
+
+#[test]
+fn quantiles_are_bounds_of_slots() {
+    let counts = |pairs: &[(usize, u32)]| {
+        let mut counts = vec![0u32; 32];
+        for (slot, count) in pairs {
+            counts[*slot] = *count;
+        }
+        counts
+    };
+    for (sentence, pairs, thousandths, max_ns, expected) in [
+        ("nothing has none", &[][..], 500, 1000, None),
+        ("one packet", &[(5, 1)], 500, 1000, Some(32)),
+        ("no more than the greatest", &[(5, 1)], 990, 20, Some(20)),
+        ("clocks apart", &[(0, 9)], 500, -20, Some(0)),
+        ("half of them", &[(3, 50), (9, 50)], 500, 1000, Some(8)),
+        ("more than half", &[(3, 49), (9, 51)], 500, 1000, Some(512)),
+        ("99 of 100", &[(3, 99), (9, 1)], 990, 1000, Some(8)),
+        ("98 of 100", &[(3, 98), (9, 2)], 990, 1000, Some(512)),
+        (
+            "the last slot",
+            &[(31, u32::MAX), (30, u32::MAX)],
+            990,
+            i64::MAX,
+            Some(1 << 31),
+        ),
+    ] {
+        let found = quantile(&counts(pairs), thousandths, max_ns);
+        assert_eq!(found, expected, "{sentence}");
+    }
+    assert_eq!(window(&[1, 2], &[1], 10), None, "of different length");
+    assert_eq!(window(&[3, 1], &[1, 1], 10), Some(vec![2, 0]));
+    assert_eq!(window(&[5, 1], &[6, 1], 10), None, "less than before");
+}
+
+#[test]
+fn counters_that_begin_anew_have_no_rate() {
+    let mut viewer = Viewer::new(100, 24);
+    for (packets, rate) in [(1000, "-"), (3500, "2,500"), (10, "-"), (30, "20")] {
+        viewer.see(sink(vec![flow(1, packets, 0, 12)]));
+        let screen = viewer.screen();
+        let wanted = format!("stripped {rate}/s");
+        assert!(screen.contains(&wanted), "{wanted}: {screen}");
+    }
+}
+
+#[test]
+fn what_a_daemon_says_is_what_it_read() {
+    let mut status = sink(vec![flow(1, 1000, 10, 12), flow(2, 10, 0, 5)]);
+    status.source = super::host::source(7).source;
+    status.why = super::host::source(7).why;
+    let text = serde_json::to_string(&status).unwrap();
+    let read: HostStatus = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}

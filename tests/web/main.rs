@@ -1,0 +1,4 @@
+//! The collector's HTTP server and its page.
+
+mod clients;
+mod page;

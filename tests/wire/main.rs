@@ -1,0 +1,8 @@
+//! Bytes to values and back: telemetry reports, INT blocks, tunnels, and Wireshark's dissector of them.
+
+mod dissector;
+mod formats;
+mod int_block;
+mod reports;
+mod standard_reports;
+mod tunnels;
