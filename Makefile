@@ -60,7 +60,7 @@ test-kafka: need-root
 lint:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.[ch]
+	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.c src/bpf/*/*.h
 
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
 # us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does.

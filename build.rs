@@ -9,6 +9,18 @@ use libbpf_cargo::SkeletonBuilder;
 
 const PROGRAMS: [&str; 7] = ["abi", "bound", "peer", "renew", "sink", "source", "walk"];
 
+/// Every program is compiled with these flags; a test compiles each header with them, too.
+const FLAGS: [&str; 8] = [
+    "-Iinclude",
+    "-Isrc/bpf",
+    "-O2",
+    "-mcpu=v3",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-parameter",
+];
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let clang = find_clang();
@@ -26,23 +38,18 @@ fn main() {
         SkeletonBuilder::new()
             .source(&source)
             .clang(&clang)
-            .clang_args([
-                "-O2".into(),
-                "-mcpu=v3".into(),
-                "-Wall".into(),
-                "-Wextra".into(),
-                "-Werror".into(),
-                "-Wno-unused-parameter".into(),
+            .clang_args(FLAGS.map(str::to_owned).into_iter().chain([
                 "-MD".into(),
                 format!("-MF{}", depfile.display()),
                 next_abi.into(),
                 relative.clone(),
-            ])
+            ]))
             .build_and_generate(out.join(format!("{name}.skel.rs")))
             .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));
         watch_headers(&depfile);
     }
     println!("cargo:rustc-env=HOSTINT_CLANG={}", clang.display());
+    println!("cargo:rustc-env=HOSTINT_BPF_FLAGS={}", FLAGS.join(" "));
     println!("cargo:rerun-if-env-changed=CLANG");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=packaging/libelf-search.c");

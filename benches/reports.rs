@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
-use hostint::collector::Listener;
+use hostint::collector::ReportListener;
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter, PROBE_PERIOD, ReportForm, rendezvous};
@@ -72,6 +72,7 @@ fn observations(ipv6: bool, queue: bool) -> Vec<Observation> {
     let builder = Builder {
         sink_node: NodeId(2),
         node_id_word: true,
+        host_int: false,
         clock: None,
     };
     (0..POLL)
@@ -126,7 +127,7 @@ fn choice(collectors: u16, all: &[Observation]) -> f64 {
 
 /// Nanoseconds of a probe: asked, answered and read, by loopback.
 fn probe() -> f64 {
-    let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], 1).unwrap();
+    let listener = ReportListener::bind(&["127.0.0.1:0".parse().unwrap()], 1).unwrap();
     let address = listener.local_addresses()[0];
     let _reception = listener.start(1 << 20, clock::realtime_ns).unwrap();
     let mut emitter = Emitter::new(Destinations {

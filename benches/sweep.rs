@@ -123,6 +123,7 @@ fn bench(flows: u32) {
     let builder = Builder {
         sink_node: NodeId(2),
         node_id_word: true,
+        host_int: false,
         clock: None,
     };
     sweeper.set_summaries(SummaryPlan {

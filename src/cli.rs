@@ -1,7 +1,8 @@
-//! The command line: help, man pages and completions come from here.
+//! The command line, from which help, man pages and completions are generated.
 
 mod history;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,32 +13,36 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
-use crate::config::{CollectOptions, Given, SinkOptions, SourceOptions, Span, variables};
+use crate::config::{
+    CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan, number_problem,
+    variables,
+};
+use crate::model::FlowSort;
 
 /// Exit codes, as hostint(8) documents them.
 pub mod exit {
-    /// What was asked was done.
+    /// The command succeeded.
     pub const OK: u8 = 0;
-    /// It failed; the message says why.
+    /// The command failed; the message says why.
     pub const FAILURE: u8 = 1;
     /// The command line or config file is wrong; nothing was changed.
     pub const USAGE: u8 = 2;
-    /// Nothing of hostint runs on this host, or there is no such history.
+    /// hostint does not run on this host, or there is no such history.
     pub const NOTHING: u8 = 3;
 }
 
-const AFTER_HELP: &str = "On a new host, hostint status --preflight says what is missing, and changes nothing.\n\n\
-                          Exit codes: 0 done, 1 failed, 2 wrong command line or config, 3 nothing of hostint \
-                          runs on this host, or there is no such history.";
+const AFTER_HELP: &str = "On a new host, run hostint status --preflight: it lists what is missing and changes nothing.\n\n\
+                          Exit codes: 0 success, 1 failure, 2 wrong command line or config, 3 hostint does not run \
+                          on this host, or there is no such history.";
 
-/// Behind a command's own options, before help and version.
+/// The display order after a command's own options, before help and version.
 const LAST: usize = 900;
 
 /// One-way latency and packet loss of production TCP and UDP flows between Linux hosts, measured in band
 #[derive(Debug, Parser)]
 #[command(name = "hostint", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// BPF file system to pin in, below hostint/ and the network namespace's number
+    /// BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace
     /// [default: the system's /sys/fs/bpf]
     #[arg(long, global = true, value_name = "DIR", env = "HOSTINT_BPFFS", display_order = LAST)]
     pub bpffs: Option<PathBuf>,
@@ -47,19 +52,49 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the command line says; if it is wrong, that is said, and it is the end.
+    /// Parses the command line. If it is wrong, prints the error and exits.
     pub fn of_process() -> Self {
-        Self::try_parse().unwrap_or_else(|err| {
-            let _ = err.print();
-            if let Some(name) = variable_in(&err) {
-                eprintln!("The value is that of {name} in the environment.");
+        Self::try_parse_from(arguments()).unwrap_or_else(|err| {
+            if err.use_stderr() {
+                eprint!("{}", message(&err));
+            } else {
+                let _ = err.print();
             }
             std::process::exit(err.exit_code())
         })
     }
 }
 
-/// The variable that a refused value came from, if it was no flag.
+/// The process's arguments; `hostint version` means `hostint --version`.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, command] = &mut arguments[..]
+        && command == "version"
+    {
+        *command = "--version".into();
+    }
+    arguments
+}
+
+/// The message of a wrong command line, in the form of hostint's other messages.
+fn message(err: &clap::Error) -> String {
+    let text = err.render().to_string();
+    let mut text = match text.strip_prefix("error: ") {
+        Some(rest) => format!("hostint: {rest}"),
+        None => text,
+    };
+    if let Some(source) = err.source()
+        && let Some(number) = source.downcast_ref()
+    {
+        text = text.replace(&source.to_string(), number_problem(number));
+    }
+    if let Some(name) = variable_in(err) {
+        text += &format!("The value comes from the environment variable {name}.\n");
+    }
+    text
+}
+
+/// The environment variable that a refused value came from; `None` if a flag gave it.
 fn variable_in(err: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(arg)) = err.get(ContextKind::InvalidArg) else {
         return None;
@@ -80,75 +115,112 @@ fn variable_in(err: &clap::Error) -> Option<String> {
     (!given).then_some(name)
 }
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Strip INT from received packets, measure flows and report (a daemon, in the foreground)
+    /// Strip INT from received packets, measure flows and report them (a daemon, in the foreground)
     Sink(Box<SinkArgs>),
-    /// Tag packets to watched destinations with INT
-    #[command(subcommand)]
-    Source(SourceCommand),
+    /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)
+    Source(Box<SourceArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
-    /// Ask the history that a collector keeps, while it runs or later
+    /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),
-    /// Show what runs on this host, its counters and flows
+    /// Show the sink and source of this host, with counters and flows
     Status(StatusArgs),
 }
 
 /// `hostint sink`
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct SinkArgs {
-    /// Read settings from [sink] and [[watch]] of this TOML file; flags win. SIGHUP reads it again
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
-    pub config: Option<PathBuf>,
-
-    /// Detach the sink from --dev, or from all interfaces, and end. Sources stop tagging first, which takes a
-    /// second
-    #[arg(long, display_order = LAST - 2)]
-    pub detach: bool,
-
-    /// With --detach: at once, although sources may still tag
-    #[arg(long, display_order = LAST - 1)]
-    pub now: bool,
+    #[command(subcommand)]
+    pub command: Option<SinkCommand>,
 
     #[command(flatten)]
-    pub settings: Given<SinkOptions>,
+    pub serve: SinkServeArgs,
+
+    /// The older spelling of `sink detach`
+    #[arg(long, hide = true)]
+    pub detach: bool,
+
+    /// The older spelling of `sink detach --now`
+    #[arg(long, hide = true, requires = "detach")]
+    pub now: bool,
+}
+
+/// `hostint sink …`
+#[derive(Debug, Subcommand)]
+pub enum SinkCommand {
+    /// Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs
+    Attach(Box<SinkServeArgs>),
+    /// Detach the sink. Sources stop tagging first, which takes a second
+    Detach {
+        /// Detach only from this interface; may be repeated
+        #[arg(long, value_name = "DEV")]
+        dev: Vec<String>,
+
+        /// Detach immediately, although sources may still tag
+        #[arg(long)]
+        now: bool,
+    },
+}
+
+/// The settings of `hostint sink` and `hostint sink attach`.
+#[derive(Args, Clone, Debug)]
+pub struct SinkServeArgs {
+    /// Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Overrides<SinkOptions>,
+}
+
+/// `hostint source`
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SourceArgs {
+    #[command(subcommand)]
+    pub command: Option<SourceCommand>,
+
+    #[command(flatten)]
+    pub serve: SourceServeArgs,
 }
 
 /// `hostint source …`
 #[derive(Debug, Subcommand)]
 pub enum SourceCommand {
-    /// Attach the source to interfaces
-    Attach(Box<AttachArgs>),
-    /// Detach the source; with the last interface, destinations are no longer watched either
+    /// Attach the source to interfaces and exit: the sink's daemon looks after it
+    Attach(Box<SourceAttachArgs>),
+    /// Detach the source; detaching the last interface also clears the watchlist
     Detach {
-        /// Only from this interface; repeat for several
+        /// Detach only from this interface; may be repeated
         #[arg(long, value_name = "DEV")]
         dev: Vec<String>,
     },
-    /// Watch destinations, at once
+    /// Watch destinations, with immediate effect
     AddDest {
         /// Name, address or prefix (10.0.0.0/8, 2001:db8::/32)
         #[arg(value_name = "HOST", required_unless_present = "dest_file")]
         host: Vec<String>,
 
-        /// Read destinations from a file: one a line, # begins a comment
+        /// Read destinations from a file: one per line, # begins a comment
         #[arg(long, value_name = "FILE")]
         dest_file: Option<PathBuf>,
 
-        /// Tag whether a sink answers or not: for sinks of Host-INT. A host without a sink gets INT in its data
+        /// Tag packets even if no sink answers: for sinks of Host-INT. Hosts without a sink receive INT in their data
         #[arg(long = "static")]
         fixed: bool,
     },
-    /// Stop watching destinations, at once
+    /// Stop watching destinations, with immediate effect
     DelDest {
-        /// Name, address or prefix, as it was added
+        /// Name, address or prefix that was added
         #[arg(value_name = "HOST", required = true)]
         host: Vec<String>,
     },
-    /// List all rules of the watchlist, those of the config file too
+    /// List all rules of the watchlist, including those of the config file
     Rules {
         /// Print one JSON object (schema hostint.rules/1)
         #[arg(long)]
@@ -163,45 +235,52 @@ pub enum SourceCommand {
 }
 
 /// `hostint source attach`
-#[derive(Args, Clone, Debug)]
-pub struct AttachArgs {
-    /// Read settings from [source] and [[watch]] of this TOML file; flags win. With --foreground SIGHUP reads it
-    /// again
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
-    pub config: Option<PathBuf>,
-
-    /// Stay in the foreground and keep clock, flow table and leases, on a host where no sink does
+#[derive(Args, Debug)]
+pub struct SourceAttachArgs {
+    /// Stay in the foreground, as hostint source does without a subcommand
     #[arg(long, display_order = LAST - 1)]
     pub foreground: bool,
 
     #[command(flatten)]
-    pub settings: Given<SourceOptions>,
+    pub serve: SourceServeArgs,
+}
+
+/// The settings of `hostint source` and `hostint source attach`.
+#[derive(Args, Clone, Debug)]
+pub struct SourceServeArgs {
+    /// Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP
+    /// reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Overrides<SourceOptions>,
 }
 
 /// `hostint collect`
 #[derive(Args, Clone, Debug)]
 pub struct CollectArgs {
-    /// Read settings from [collect] and [[watch]] of this TOML file; flags win. SIGHUP reads it again
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    /// Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<CollectOptions>,
+    pub settings: Overrides<CollectOptions>,
 
-    /// Read reports from a capture (pcap, pcapng) or from JSON lines of hostint; - is standard input
+    /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub read: Option<PathBuf>,
 
-    /// With --read: UDP port that a capture has reports at; repeat for several [default: 32766]
+    /// With --read: UDP port of the reports in a capture; may be repeated [default: 32766]
     #[arg(long, value_name = "PORT", requires = "read")]
     pub port: Vec<u16>,
 
-    /// End after this many datagrams
+    /// Exit after this many datagrams
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 }
 
-/// What flows are sorted by.
+/// The figure that flows are sorted by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum FlowOrder {
     /// most lost packets first
@@ -212,7 +291,17 @@ pub enum FlowOrder {
     Packets,
 }
 
-/// How often something is looked at: seconds, or with a unit.
+impl From<FlowOrder> for FlowSort {
+    fn from(order: FlowOrder) -> Self {
+        match order {
+            FlowOrder::Loss => Self::Loss,
+            FlowOrder::Latency => Self::Latency,
+            FlowOrder::Packets => Self::Packets,
+        }
+    }
+}
+
+/// A refresh interval: in seconds, or with a unit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Interval(pub Duration);
 
@@ -221,11 +310,11 @@ impl FromStr for Interval {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let span = match text.parse::<f64>() {
-            Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|err| err.to_string())?,
-            Err(_) => text.parse::<Span>()?.0,
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+            Err(_) => text.parse::<TimeSpan>()?.0,
         };
         if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
-            return Err("from 0.1 seconds to an hour".to_owned());
+            return Err("out of range (expected 0.1 seconds to an hour)".to_owned());
         }
         Ok(Self(span))
     }
@@ -234,19 +323,19 @@ impl FromStr for Interval {
 /// `hostint status`
 #[derive(Args, Debug)]
 pub struct StatusArgs {
-    /// How many flows to show
+    /// Number of flows to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub flows: usize,
 
-    /// How to sort flows
+    /// Order of flows
     #[arg(long, value_name = "KEY", default_value = "loss")]
     pub sort: FlowOrder,
 
-    /// How many peers of the source to show
+    /// Number of the source's peers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub peers: usize,
 
-    /// Show counters that are 0 too
+    /// Show counters that are 0, too
     #[arg(long)]
     pub all: bool,
 
@@ -255,36 +344,36 @@ pub struct StatusArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Show flows, counters and peers on the whole screen, and look again every so many seconds [default: 1]; with
-    /// --json a line each time
+    /// Show flows, counters and peers on the whole screen, and refresh them at this interval [default: 1]; with
+    /// --json print one line each time
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1")]
     #[arg(conflicts_with_all = ["preflight", "check_config", "all"])]
     pub watch: Option<Interval>,
 
-    /// Socket of the sink's daemon, which is asked where this user may not read the host's state
+    /// Socket of the sink's daemon, which is asked if this user may not read the host's state
     /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH", env = "HOSTINT_CONTROL", hide_env = true)]
     pub control: Option<PathBuf>,
 
-    /// Show instead whether this host has what hostint needs, and what to do where not; changes nothing. Exit code
-    /// 1 if something fails
+    /// Check instead whether this host has everything that hostint needs, with advice; changes nothing. Exit code
+    /// 1 if a check fails
     #[arg(long)]
     pub preflight: bool,
 
-    /// With --preflight: look at what the daemons would use by this TOML file: interfaces, collectors, lease key
-    /// [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it is there]
+    /// With --preflight: check the interfaces, collectors and lease key of this TOML file
+    /// [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it exists]
     #[arg(long, value_name = "FILE", requires = "preflight")]
     pub config: Option<PathBuf>,
 
-    /// With --preflight: look at this interface, not at those of the config file; repeat for several
+    /// With --preflight: check this interface instead of those of the config file; may be repeated
     #[arg(long, value_name = "DEV", requires = "preflight")]
     pub dev: Vec<String>,
 
-    /// With --preflight: look for a way to this collector, not to those of the config file; repeat for several
+    /// With --preflight: check the route to this collector instead of those of the config file; may be repeated
     #[arg(long, value_name = "HOST[:PORT]", requires = "preflight")]
     pub collector: Vec<String>,
 
-    /// Only read this config file, and say all that is wrong with it
+    /// Only check this config file, and list all mistakes in it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "peers", "sort", "all"])]
     pub check_config: Option<PathBuf>,
 }

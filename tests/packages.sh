@@ -125,7 +125,7 @@ for n in range(10):
 	stop_daemons
 	in_ns $left hostint source detach 2>/dev/null || fail "$1: source detach"
 	for ns in $left $right; do
-		in_ns $ns hostint sink --detach --now 2>/dev/null || fail "$1: sink --detach"
+		in_ns $ns hostint sink detach --now 2>/dev/null || fail "$1: sink detach"
 		ip netns del $ns
 	done
 	rm -rf "$root"/root/history.db*

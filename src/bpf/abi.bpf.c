@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Never loaded: one instance of each shared type, so that its BTF gives the user half their definition. */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
+/* This is never loaded. It has an instance of each shared type, so that its BTF gives the user half its definition. */
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/watch.h"
+#include "hostint/wire.h"
+#include "hostint/lease.h"
+#include "hostint/lease_table.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

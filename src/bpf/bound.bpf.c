@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Whether what the kernel keeps of a program's device still points to the program. It does not if the kernel moved the
- * program while it was verified or compiled, and did not note that: the end of the device is the kernel's then.
+ * Checks whether the kernel's record of a bound program's device still points to the program. It does not if the kernel
+ * moved the program while it was verified or compiled. Then the kernel would crash when the device goes away.
  */
-#include "kernel.h"
+#include "kernel/iterators.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u32 program_id = 0;
-
-struct seq_file;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -28,10 +26,6 @@ struct bpf_prog {
 	struct bpf_prog_aux *aux;
 };
 
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
-
 struct bpf_iter__bpf_prog {
 	struct bpf_iter_meta *meta;
 	struct bpf_prog *prog;
@@ -39,7 +33,7 @@ struct bpf_iter__bpf_prog {
 
 #pragma clang attribute pop
 
-/* Writes one byte for the program that is asked for: 1 if all is well. */
+/* Writes one byte for the program with program_id: 1 if the record points to it. */
 SEC("iter/bpf_prog")
 int look_at_bound(struct bpf_iter__bpf_prog *ctx)
 {

@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The source's peer, at the ingress of an interface at whose egress packets are tagged: what comes back in
- * answer to tagged packets suits a local stack that does not know of INT.
+ * The source's peer: adapts answers to tagged packets to a local stack that does not know of INT. It runs at the
+ * ingress of an interface at whose egress packets are tagged. clamp_mss() (peer/mss.h) changes a SYN, translate_error()
+ * (peer/icmp_error.h) an ICMP error; all other packets pass unmodified.
  */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "checksum.h"
-#include "packet.h"
-#include "counters.h"
-#include "peer_maps.h"
-#include "watch_places.h"
-#include "source_flow_table.h"
+#include "kernel/kernel.h"
+#include "packet/ip_headers.h"
+#include "peer/mss.h"
+#include "peer/icmp_error.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Fixed at attach, as the source's. */
-/* Bytes that INT adds to a packet. */
-const volatile __u32 room_ipv4 = INT_BLOCK_LEN;
-const volatile __u32 room_ipv6 = INT_BLOCK_LEN;
-const volatile __u8 tos_value = 0x04;
-const volatile __u8 tos_mask = 0x04;
-const volatile __be16 extension_port = 0; /* network order */
-
-#include "ip_headers.h"
-#include "mss.h"
-#include "quote.h"
-#include "path_mtu.h"
-#include "icmp_error.h"
-
-/* Most packets, known by a few instructions: UDP, and TCP without SYN. False says nothing. */
+/* Recognises most packets, UDP and TCP without SYN, by a few instructions. If it returns false, they are read. */
 static __always_inline bool is_data(struct __sk_buff *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

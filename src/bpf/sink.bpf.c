@@ -1,54 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* INT sink: takes INT out of received packets, accounts for the flow, reports news. */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
-#include "../../include/hostint/count.h"
-#include "../../include/hostint/watch.h"
-#include "../../include/hostint/wire.h"
-#include "../../include/hostint/lease.h"
-#include "../../include/hostint/lease_table.h"
-#include "features.h"
-#include "device_mtu.h"
-#include "settings.h"
-#include "checksum.h"
-#include "packet.h"
-#include "layout.h"
-#include "counters.h"
-#include "sink_maps.h"
-#include "events.h"
-#include "branchless.h"
-#include "loss_periods.h"
-#include "sequence.h"
-#include "latency.h"
-#include "grants.h"
-#include "sink_flows.h"
-#include "tagged_packet.h"
-#include "tokens.h"
-#include "flow_news.h"
-#include "gpe_read.h"
-#include "int_read.h"
-#include "plain_packet.h"
-#include "int_pull.h"
-#include "nic_stamp.h"
-#include "account.h"
-#include "pull_xdp.h"
-#include "vlan_aside.h"
-#include "pull_skb.h"
-#include "siphash.h"
-#include "lease_answer.h"
-#include "sweep.h"
+/*
+ * INT sink: removes INT from received packets, accounts for their flow, and reports what changed.
+ *
+ * These are the steps of a packet, in order, and the counters (COUNT_SINK_...) of packets that are not stripped there:
+ *
+ *   is_plain()           sink/plain.h      cannot have INT          not counted
+ *   read_packet()        sink/read.h       has no mark              not counted; may be a question to lease/answer.h
+ *     read_over_tcp_udp()                  has a mark, but no INT   FOREIGN_MARK FRAGMENT IP_OPTIONS BAD_SHIM
+ *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
+ *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
+ *   measure()            sink/account.h    dropped by an option     DROPPED_TAGGED
+ *     allowed_until()    sink/grants.h     sender without lease     NOT_ALLOWED
+ *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
+ *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
+ *
+ * A packet whose INT was removed counts as STRIPPED, and as HOST_INT, too, if an original Host-INT source tagged it.
+ * measure() also counts:
+ *
+ *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
+ *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
+ *   the flow's changes   sink/news.h       FLOW_NEW FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE
+ *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
+ *
+ * Lease questions count as LEASE_GRANTED, LEASE_FORGED, LEASE_CLOSING or LEASE_FULL.
+ */
+#include "kernel/kernel.h"
+#include "sink/plain.h"
+#include "sink/read.h"
+#include "sink/account.h"
+#include "sink/nic_stamp.h"
+#include "sink/pull_xdp.h"
+#include "sink/pull_skb.h"
+#include "lease/answer.h"
+#include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/*
- * Steps that are functions of their own are verified once each, for any state of the packet in scratch, not
- * once for each way that leads to them.
- */
 
 __noinline int read_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -58,7 +49,7 @@ __noinline int read_xdp(struct xdp_md *ctx)
 __noinline int read_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	if (!set || !p)
 		return SINK_NOT_MARKED;
@@ -76,7 +67,7 @@ static __always_inline void count_stripped(const struct tagged_packet *p)
 __noinline int strip_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p && pull_xdp(ctx, p, set);
 }
@@ -84,7 +75,7 @@ __noinline int strip_xdp(struct xdp_md *ctx)
 __noinline int strip_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = get_scratch();
+	struct tagged_packet *p = tagged();
 
 	return set && p ? pull_skb(ctx, p, set) : NOT_PULLED;
 }
@@ -96,7 +87,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return XDP_PASS;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
@@ -137,7 +128,7 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 
 	if (!set || is_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, set))
 		return TCX_NEXT;
-	p = get_scratch();
+	p = tagged();
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;
@@ -177,14 +168,14 @@ int sink(struct xdp_md *ctx)
 	return sink_frame(ctx, STAMPED_BY_KERNEL, false);
 }
 
-/* tcx ingress: for veth and containers, where superpackets arrive whole. */
+/* Runs at tcx ingress, for veth and containers, where superpackets arrive whole. */
 SEC("tc")
 int sink_tc(struct __sk_buff *ctx)
 {
 	return sink_skb(ctx, false);
 }
 
-/* The same before 5.12. */
+/* Runs instead of sink on kernels before 5.12. */
 SEC("?xdp")
 int sink_locked(struct xdp_md *ctx)
 {
@@ -197,7 +188,7 @@ int sink_tc_locked(struct __sk_buff *ctx)
 	return sink_skb(ctx, true);
 }
 
-/* Bound to one device, whose driver is asked (6.3). */
+/* Is bound to one device, whose driver gives it the arrival time (6.3). */
 SEC("?xdp")
 int sink_nic(struct xdp_md *ctx)
 {
@@ -205,9 +196,23 @@ int sink_nic(struct xdp_md *ctx)
 	return sink_frame(ctx, STAMPED_BY_NIC, false);
 }
 
-/* The same for BPF_PROG_RUN, which takes no program that is bound: tests put the stamp before the packet. */
+/* Does the same for BPF_PROG_RUN, which takes no bound program; tests put the stamp before the packet. */
 SEC("?xdp")
 int sink_nic_by_metadata(struct xdp_md *ctx)
 {
 	return sink_frame(ctx, STAMPED_BY_METADATA, false);
+}
+
+SEC("tc")
+int sink_sweep(struct __sk_buff *ctx)
+{
+	__u64 bytes = ctx->data_end - ctx->data;
+	__u32 keys = bytes / sizeof(struct flow_key);
+
+	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
+		if (i >= keys)
+			break;
+		sweep_key(ctx, i);
+	}
+	return 0;
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Walks over flow tables for the daemon: of a million flows it copies only the keys of those that something is to
- * be done about, and pauses after each slice.
+ * Walks over flow tables for the daemon. Of a million flows it copies only the keys of those that need the daemon's
+ * attention, and it pauses after each slice.
  */
-#include "kernel.h"
-#include "../../include/hostint/abi.h"
+#include "kernel/iterators.h"
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-struct seq_file;
 struct bpf_map;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
 
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
@@ -26,7 +22,7 @@ struct bpf_iter__bpf_map_elem {
 
 #pragma clang attribute pop
 
-/* One for each walk at a time; written before each slice. */
+/* The daemon writes a walk's request before each slice. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WALKS);
@@ -34,7 +30,7 @@ struct {
 	__type(value, struct walk_request);
 } walk_requests SEC(".maps");
 
-static __always_inline bool is_over(__u64 now, __u64 since, __u64 wait)
+static __always_inline bool has_passed(__u64 now, __u64 since, __u64 wait)
 {
 	return now > since && now - since >= wait;
 }
@@ -48,7 +44,7 @@ static __always_inline void tell(struct bpf_iter__bpf_map_elem *ctx, const struc
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 }
 
-/* The end of a slice gives the daemon the word. */
+/* Ends the slice, so that the daemon can continue. */
 static __always_inline void pause_after_slice(struct bpf_iter__bpf_map_elem *ctx, struct walk_request *request)
 {
 	if (++request->seen % request->slice == 0)
@@ -67,10 +63,10 @@ int walk_sink_flows(struct bpf_iter__bpf_map_elem *ctx)
 	if (!key || !flow || !request || !request->slice)
 		return 0;
 	withheld = !flow->gap_ns && flow->lost_count;
-	waits = flow->gap_ns && is_over(request->now_ns, flow->gap_ns, 2 * request->loss_timeout_ns);
+	waits = flow->gap_ns && has_passed(request->now_ns, flow->gap_ns, 2 * request->loss_timeout_ns);
 	if (waits || withheld)
 		tell(ctx, key, WALK_LOSS);
-	idle = !waits && flow->first_ns && is_over(request->now_ns, flow->last_ns, request->idle_ns);
+	idle = !waits && flow->first_ns && has_passed(request->now_ns, flow->last_ns, request->idle_ns);
 	if (idle)
 		tell(ctx, key, WALK_IDLE);
 	else if (request->summary_ns && flow->first_ns && flow->last_ns >= request->summary_ns)
@@ -89,7 +85,7 @@ int walk_source_flows(struct bpf_iter__bpf_map_elem *ctx)
 
 	if (!key || !flow || !request || !request->slice)
 		return 0;
-	if (flow->last_ns && is_over(request->now_ns, flow->last_ns, request->idle_ns))
+	if (flow->last_ns && has_passed(request->now_ns, flow->last_ns, request->idle_ns))
 		tell(ctx, key, WALK_IDLE);
 	pause_after_slice(ctx, request);
 	return 0;

@@ -1,4 +1,4 @@
-//! `hostint history`: what can be asked, about what, since when.
+//! The command line of `hostint history`: queries, their subjects and their times.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,25 +8,25 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::model::{FlowOrder, NodeId};
 
-/// What to ask.
+/// The query.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// Flows with most trouble
+    /// The worst flows
     Flows(FlowsArgs),
-    /// Latency or loss from each node to each other, and the pairs with most trouble
+    /// Latency or loss from each node to each other, and the worst pairs
     Pairs {
         #[command(flatten)]
         history: HistoryArgs,
 
-        /// What the matrix shows
+        /// Figure in the matrix
         #[arg(long, value_name = "FIGURE", default_value = "p99")]
         show: Shown,
 
-        /// How to sort the pairs
+        /// Order of the pairs
         #[arg(long, value_name = "KEY", default_value = "loss")]
         sort: HistoryOrder,
 
-        /// How many pairs to list; as JSON and CSV all are
+        /// Number of pairs to list; JSON and CSV list all
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
     },
@@ -35,20 +35,20 @@ pub enum HistoryCommand {
         #[command(flatten)]
         history: HistoryArgs,
     },
-    /// One flow, and its figures by time
+    /// One flow, and its figures over time
     Flow {
-        /// Number of the flow, as flows shows it
+        /// The flow's id, as hostint history flows shows it
         #[arg(value_name = "ID")]
         id: i64,
 
         #[command(flatten)]
         history: HistoryArgs,
 
-        /// About how many times to show
+        /// Approximate number of points in time
         #[arg(long, value_name = "N", default_value_t = 30)]
         points: usize,
     },
-    /// Figures by time: of all reports, a pair of nodes, a class, or a flow
+    /// Figures over time: for all reports, a pair of nodes, a class, or a flow
     Series {
         #[command(flatten)]
         history: HistoryArgs,
@@ -56,7 +56,7 @@ pub enum HistoryCommand {
         #[command(flatten)]
         subject: SubjectArgs,
 
-        /// About how many times to show
+        /// Approximate number of points in time
         #[arg(long, value_name = "N", default_value_t = 30)]
         points: usize,
     },
@@ -68,30 +68,30 @@ pub enum HistoryCommand {
         #[command(flatten)]
         subject: SubjectArgs,
 
-        /// How many reports to show
+        /// Number of reports to show
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
-    /// How much there is, and since when
+    /// The extent of the history
     Info {
         #[command(flatten)]
         history: HistoryArgs,
     },
 }
 
-/// Where the history is, which part of it, and how to print it.
+/// The history's file, the span of time, and the output format.
 #[derive(Args, Clone, Debug)]
 pub struct HistoryArgs {
-    /// The collector's file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it is
-    /// there]
+    /// The collector's file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it
+    /// exists]
     #[arg(long, value_name = "FILE", env = "HOSTINT_STORE", hide_env = true)]
     pub store: Option<PathBuf>,
 
-    /// Since then: a time ago (1h, 2days), or 2026-11-21T10:00:00Z
+    /// Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN", default_value = "1h")]
     pub since: When,
 
-    /// Until then
+    /// End of the span
     #[arg(long, value_name = "WHEN", default_value = "now")]
     pub until: When,
 
@@ -99,7 +99,7 @@ pub struct HistoryArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print CSV, with names in the first line
+    /// Print CSV, with column names in the first line
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }
@@ -110,52 +110,52 @@ pub struct FlowsArgs {
     #[command(flatten)]
     pub history: HistoryArgs,
 
-    /// How to sort flows, the largest first
+    /// Order of flows, largest first
     #[arg(long, value_name = "KEY", default_value = "loss")]
     pub sort: HistoryOrder,
 
-    /// Only from this node
+    /// Only flows from this node
     #[arg(long, value_name = "NODE")]
     pub source: Option<NodeId>,
 
-    /// Only to this node
+    /// Only flows to this node
     #[arg(long, value_name = "NODE")]
     pub sink: Option<NodeId>,
 
-    /// Only of this class
+    /// Only flows of this class
     #[arg(long, value_name = "CLASS")]
     pub class: Option<String>,
 
-    /// Only flows that show all these words: addresses, ports, protocols, parts of them
+    /// Only flows whose text has all these words: addresses, ports, protocols, or parts of them
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
 
-    /// How many flows to show
+    /// Number of flows to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 }
 
-/// Whose figures or reports.
+/// The subject of figures or reports.
 #[derive(Args, Clone, Debug)]
 pub struct SubjectArgs {
-    /// From this node, with --sink
+    /// Packets from this node, with --sink
     #[arg(long, value_name = "NODE", requires = "sink")]
     pub source: Option<NodeId>,
 
-    /// To this node, with --source
+    /// Packets to this node, with --source
     #[arg(long, value_name = "NODE", requires = "source")]
     pub sink: Option<NodeId>,
 
-    /// Of this class
+    /// Packets of this class
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["source", "sink"])]
     pub class: Option<String>,
 
-    /// Of this flow, by its number
+    /// Packets of the flow with this id
     #[arg(long, value_name = "ID", conflicts_with_all = ["source", "sink", "class"])]
     pub flow: Option<i64>,
 }
 
-/// What flows and pairs are sorted by.
+/// The figure that flows and pairs are sorted by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum HistoryOrder {
     /// most lost packets first
@@ -179,20 +179,20 @@ impl From<HistoryOrder> for FlowOrder {
     }
 }
 
-/// What a matrix shows.
+/// The figure in a matrix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Shown {
-    /// latency that half of all do not exceed
+    /// latency that half of the reported packets do not exceed
     P50,
-    /// latency that 99 % do not exceed
+    /// latency that 99 % of the reported packets do not exceed
     P99,
     /// p99 - p50
     Jitter,
-    /// lost packets of all sent
+    /// share of sent packets that were lost
     Loss,
 }
 
-/// A moment, or how long ago it was.
+/// A time, absolute or relative to now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum When {
     Ago(Duration),
@@ -224,7 +224,7 @@ impl FromStr for When {
         humantime::parse_rfc3339_weak(text)
             .map(Self::At)
             .map_err(|_| {
-                "no time (write for instance 1h, 2days, now, 2026-11-21T10:00:00Z)".to_owned()
+                "not a time (write for instance 1h, 2days, now, 2026-11-21T10:00:00Z)".to_owned()
             })
     }
 }

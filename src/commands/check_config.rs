@@ -1,11 +1,11 @@
-//! `hostint status --check-config`: all that is wrong with a config file, without doing anything.
+//! `hostint status --check-config`: checks a config file, and does nothing else.
 
 use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
 
-use super::print;
+use super::output::print;
 use crate::cli::exit;
 use crate::config::{ConfigError, File, Mistake};
 

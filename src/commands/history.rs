@@ -1,11 +1,14 @@
-//! `hostint history`: what a collector kept.
+//! `hostint history`: asks the history that a collector keeps.
 
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
 
-use super::{keeping, print};
+use super::output::print;
 use crate::cli::{HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, exit};
+use crate::daemon::collect::stored_reports::decoder;
+use crate::host::advice::Usage;
+use crate::host::history::place_to_read;
 use crate::model::{
     DropReasons, FlowOrder, FlowQuery, History, NodeId, PairFigures, Record, ReportQuery, Span,
     Subject,
@@ -17,8 +20,8 @@ use crate::views::history::{self, Cell, View};
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
     let span = span(args)?;
-    let place = keeping::place_to_read(args.store.as_deref());
-    let decoder = keeping::decoder(DropReasons::usual());
+    let place = place_to_read(args.store.as_deref());
+    let decoder = decoder(DropReasons::usual());
     let mut reader = match Reader::open(&place, decoder) {
         Ok(reader) => reader,
         Err(err @ StoreError::Absent(_)) => {
@@ -65,18 +68,18 @@ fn span(args: &HistoryArgs) -> Result<Span> {
     };
     if span.since_ns >= span.until_ns {
         let said = "--since is not before --until".to_owned();
-        return Err(super::Usage(said).into());
+        return Err(Usage(said).into());
     }
     Ok(span)
 }
 
-/// How many columns there are to write in.
+/// The number of columns to write in.
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok();
     columns.and_then(|text| text.parse().ok()).unwrap_or(120)
 }
 
-/// `None` if what was asked for is not known.
+/// Asks, and returns `None` if there is no such flow.
 fn ask(history: &mut Reader, command: &HistoryCommand, span: Span) -> Result<Option<View>> {
     Ok(Some(match command {
         HistoryCommand::Flows(args) => {

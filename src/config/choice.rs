@@ -1,25 +1,25 @@
-//! Settings that are one word of a few.
+//! Settings that take one of a few words.
 
 use clap::ValueEnum;
 
-/// What becomes of superpackets: GSO packets, which the kernel or the device splits behind the hook.
+/// The handling of superpackets: GSO packets, which the kernel or the device segments after the hook.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum Superpackets {
-    /// TCP is encapsulated whole as vxlan-gpe, whose header each segment repeats; UDP goes untagged
+    /// TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged
     #[default]
     Encap,
-    /// UDP too: only where the receiving side strips at XDP
+    /// UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP
     EncapAll,
-    /// segmented by a veth pair first, then tagged one by one: costs throughput
+    /// superpackets are segmented by a veth pair first, then tagged one by one: costs throughput
     Stage,
-    /// the interface is told to send none (gso_max_segs 1): costs more; UDP and running flows may still send some
+    /// the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some
     NoGso,
-    /// untagged, counted in segments
+    /// superpackets stay untagged and are counted in segments
     Skip,
 }
 
 impl Superpackets {
-    /// Its name on the command line.
+    /// The word on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Encap => "encap",
@@ -31,17 +31,17 @@ impl Superpackets {
     }
 }
 
-/// Whom to be understood by.
+/// The other implementation that must understand hostint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Compat {
     /// the original Host-INT
     HostInt,
 }
 
-/// Where the sink looks at packets.
+/// The hook at which the sink sees packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum SinkHook {
-    /// XDP: before anything else, for network cards
+    /// XDP: before everything else, for network cards
     #[default]
     Xdp,
     /// TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole

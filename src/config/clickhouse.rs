@@ -1,9 +1,10 @@
-//! What can be set of ClickHouse as an engine.
+//! Settings of the ClickHouse engine.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::secret::{Password, read_password};
 use super::url::{Purpose, check_url};
@@ -17,10 +18,11 @@ const PURPOSE: Purpose = Purpose {
     login: "clickhouse-user and clickhouse-password-file",
 };
 
-/// Options of ClickHouse.
+/// Options of the ClickHouse engine.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct ClickHouseOptions {
-    /// Insert reports into a table of ClickHouse, at the URL of its HTTP interface, such as http://host:8123/
+    /// Insert reports into a ClickHouse table, by the HTTP interface at this URL, such as http://host:8123/
     #[arg(long, value_name = "URL")]
     pub clickhouse: Option<String>,
 
@@ -28,20 +30,20 @@ pub struct ClickHouseOptions {
     #[arg(long, value_name = "NAME")]
     pub clickhouse_database: Option<String>,
 
-    /// Table, made by share/hostint/clickhouse/schema.sql [default: reports]
+    /// Table, as created by share/hostint/clickhouse/schema.sql [default: reports]
     #[arg(long, value_name = "NAME")]
     pub clickhouse_table: Option<String>,
 
-    /// User who inserts [default: that of the server]
+    /// User that inserts [default: the server's default user]
     #[arg(long, value_name = "NAME")]
     pub clickhouse_user: Option<String>,
 
-    /// File with the user's password, which only its owner may read [default: no password]
+    /// File with the user's password, readable by its owner only [default: no password]
     #[arg(long, value_name = "PATH")]
     pub clickhouse_password_file: Option<PathBuf>,
 }
 
-/// ClickHouse, if reports are to go there.
+/// Checked settings of ClickHouse; present if reports are to go there.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClickHouseConfig {
     pub url: String,
@@ -56,7 +58,7 @@ impl ClickHouseOptions {
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<ClickHouseConfig> {
         check_url(&PURPOSE, self.clickhouse.as_deref(), faults);
         if self.clickhouse_password_file.is_some() && self.clickhouse_user.is_none() {
-            let why = "whose password? (try clickhouse-user too)".to_owned();
+            let why = "a password needs a user (try clickhouse-user too)".to_owned();
             faults.push(fault(&["clickhouse-password-file"], why));
         }
         let file = self.clickhouse_password_file.as_deref();
@@ -72,21 +74,21 @@ impl ClickHouseOptions {
         ];
         for (key, _) in alone.iter().filter(|(_, given)| *given) {
             if self.clickhouse.is_none() {
-                let why = "no ClickHouse is named (try clickhouse too)".to_owned();
+                let why = "it needs clickhouse, which is not set (try clickhouse too)".to_owned();
                 faults.push(fault(&[key], why));
             }
         }
         if let Some(user) = &self.clickhouse_user
             && (user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_graphic()))
         {
-            let why = format!("{user:?} is no name of a user (expected ASCII without spaces)");
+            let why = format!("{user:?} is not a user name (expected ASCII without spaces)");
             faults.push(fault(&["clickhouse-user"], why));
         }
         let mut name = |key: &'static str, given: Option<String>, default: &str| {
             let name = given.unwrap_or_else(|| default.to_owned());
             if !is_identifier(&name) {
                 let why = format!(
-                    "{name:?} is no name (expected letters, digits and _, and no digit first)"
+                    "{name:?} is not a name (expected letters, digits and _, not beginning with a digit)"
                 );
                 faults.push(fault(&[key], why));
             }
@@ -108,7 +110,7 @@ impl ClickHouseOptions {
     }
 }
 
-/// What SQL needs no quotes for.
+/// Whether SQL needs no quotes for this name.
 fn is_identifier(name: &str) -> bool {
     let first = name.bytes().next();
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')

@@ -1,13 +1,13 @@
-//! Names of drop reason codes: a list that is built in, or a file of one's own.
+//! Names of drop reason codes: a built-in list, or a file.
 
 use std::fs;
 
 use toml::de::DeTable;
 
 use super::{ConfigError, Mistake};
-use crate::model::DropReasons;
+use crate::model::{DropReasons, PlainError};
 
-/// The list of that name, or the one in that file: `80 = "acl deny"`, a code a line.
+/// The built-in list of this name, or the list in this file: one line per code, such as `80 = "acl deny"`.
 pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
     if let Some(reasons) = DropReasons::profile(list) {
         return Ok(reasons);
@@ -16,7 +16,8 @@ pub fn drop_reasons(list: &str) -> Result<DropReasons, ConfigError> {
     let text = fs::read_to_string(list).map_err(|err| {
         let profiles = DropReasons::PROFILES.join(" or ");
         failed(format!(
-            "cannot read drop reasons from {list}: {err} (try a file, or {profiles})"
+            "cannot read drop reasons from {list}: {} (try a file, or {profiles})",
+            PlainError(&err)
         ))
     })?;
     parse(list, &text)
@@ -34,7 +35,7 @@ fn parse(list: &str, text: &str) -> Result<DropReasons, ConfigError> {
                 reasons.push((code, name.to_owned()));
             }
             (Err(_), _) => mistakes.push(format!(
-                "{list} line {line}: {:?} is no drop reason code (0 to 255)",
+                "{list} line {line}: {:?} is not a drop reason code (0 to 255)",
                 code.get_ref()
             )),
             _ => mistakes.push(format!(

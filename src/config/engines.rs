@@ -1,9 +1,10 @@
-//! What can be set of the engines that a collector hands its reports on to.
+//! Settings of the engines to which a collector hands its reports.
 
 use clap::Args;
 
 use super::Size;
 use super::clickhouse::{ClickHouseConfig, ClickHouseOptions};
+use super::heading::ENGINES;
 use super::ipfix::{IpfixConfig, IpfixOptions};
 use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
@@ -13,10 +14,11 @@ use super::push::{PushConfig, PushOptions};
 const DEFAULT_QUEUE: Size = Size(64 << 20);
 const LEAST_QUEUE: Size = Size(1 << 20);
 
-/// What can be set of engines of `hostint collect`.
+/// Options of `hostint collect` for engines.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct EngineOptions {
-    /// Most memory of reports that wait for an engine, for each; more are dropped and counted [default: 64M]
+    /// Memory for reports that wait for an engine, per engine; reports beyond it are dropped and counted [default: 64M]
     #[arg(long, value_name = "SIZE")]
     pub engine_queue: Option<Size>,
 
@@ -39,7 +41,7 @@ pub struct EngineOptions {
 /// Settings of engines, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EnginesConfig {
-    /// Bytes, for each.
+    /// Bytes of each engine's queue.
     pub queue: usize,
     pub clickhouse: Option<ClickHouseConfig>,
     pub ipfix: Option<IpfixConfig>,
@@ -58,7 +60,7 @@ impl EngineOptions {
         }
         let otlp_reports = self.otlp_reports.otlp_reports.unwrap_or(false);
         if otlp_reports && self.push.otlp.otlp.is_none() {
-            let why = "reports as logs have nowhere to go (try otlp too)";
+            let why = "it needs otlp, the receiver of the logs (try otlp too)";
             faults.push(fault(&["otlp-reports"], why));
         }
         EnginesConfig {

@@ -1,94 +1,128 @@
-//! The config file: four kinds of tables, read whole, with all mistakes and their lines.
+//! The config file: tables of four kinds, read whole, with all mistakes and their lines.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use clap::{Args, Command};
+use clap::Args;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use super::lines::Lines;
-use super::mistake::{ConfigError, Fault, Mistake, shown_table};
-use super::settled::Settings;
+use super::catalogue::{self, tables_with};
+use super::definition::command_of;
+use super::lines::LineIndex;
+use super::mistake::{ConfigError, Fault, Mistake, in_order};
+use super::sink::SinkConfig;
+use super::source::SourceSetup;
 use super::syntax;
-use super::table::{Entry, Reader, Table, command_of, names_of, nearest, plain};
+use super::table::{SettingsTable, TableReader, nearest, plain};
+use super::table_name::{COLLECT, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
-use super::{CollectOptions, SinkOptions, SourceOptions, WatchOptions};
-use crate::model::WatchRule;
+use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
+use crate::model::{PlainError, WatchRule};
 
-/// The names of the tables.
-pub const SINK: &str = "sink";
-pub const SOURCE: &str = "source";
-pub const COLLECT: &str = "collect";
-pub const WATCH: &str = "watch";
-const TABLES: [&str; 4] = [SINK, SOURCE, COLLECT, WATCH];
-
-/// As many rules as a source has room for.
+/// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
 
-/// Nobody writes a longer one; a device never ends.
+/// The longest file that is read, far longer than any real one: a device might never end.
 const LONGEST: u64 = 16 << 20;
 
 const EMPTY_RULE: &str = "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
 
-/// A config file.
+/// The settings of a command, which flags, environment variables and a table of the file can give.
+pub trait CommandSettings: Args + Clone + Default {
+    type Config;
+    const TABLE: &'static str;
+    /// Examples of command lines, which end the help.
+    const EXAMPLES: &'static [&'static str];
+
+    /// # Errors
+    /// All faults.
+    fn check(self) -> Result<Self::Config, Vec<Fault>>;
+
+    fn table(file: &File) -> &SettingsTable<Self>;
+}
+
+macro_rules! settings {
+    ($options:ty, $config:ty, $name:expr, $table:ident, $examples:expr) => {
+        impl CommandSettings for $options {
+            type Config = $config;
+            const TABLE: &'static str = $name;
+            const EXAMPLES: &'static [&'static str] = &$examples;
+
+            fn check(self) -> Result<Self::Config, Vec<Fault>> {
+                self.check()
+            }
+
+            fn table(file: &File) -> &SettingsTable<Self> {
+                &file.$table
+            }
+        }
+    };
+}
+
+settings!(
+    SinkOptions,
+    SinkConfig,
+    SINK,
+    sink,
+    [
+        "hostint sink --dev eth0 --node-id 2 --collector 192.0.2.9",
+        "hostint sink --config /etc/hostint/hostint.toml",
+        "hostint sink detach",
+    ]
+);
+settings!(
+    SourceOptions,
+    SourceSetup,
+    SOURCE,
+    source,
+    [
+        "hostint source attach --dev eth0",
+        "hostint source --dev eth0 --node-id 1",
+        "hostint source attach --dev veth0 --hook tc-ingress --superpackets skip",
+    ]
+);
+settings!(
+    CollectOptions,
+    CollectConfig,
+    COLLECT,
+    collect,
+    [
+        "hostint collect --http 127.0.0.1",
+        "hostint collect --json --output reports.jsonl --output-size 100M",
+        "hostint collect --read reports.pcap",
+    ]
+);
+
+/// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
-    pub sink: Table<SinkOptions>,
-    pub source: Table<SourceOptions>,
-    pub collect: Table<CollectOptions>,
+    pub sink: SettingsTable<SinkOptions>,
+    pub source: SettingsTable<SourceOptions>,
+    pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
-    /// The tables that are there.
+    /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
 
-/// What reads each table: the flags are its definition. Made once, since that is dear.
-static READERS: LazyLock<[(&'static str, Command); 4]> = LazyLock::new(|| {
-    [
-        (SINK, command_of::<SinkOptions>()),
-        (SOURCE, command_of::<SourceOptions>()),
-        (COLLECT, command_of::<CollectOptions>()),
-        (WATCH, command_of::<WatchOptions>()),
-    ]
-});
-
-/// The keys of each table.
-pub fn keys() -> Vec<(&'static str, Vec<String>)> {
-    let keys = |command: &Command| names_of(command).map(str::to_owned).collect();
-    let readers = READERS.iter();
-    readers
-        .map(|(table, command)| (*table, keys(command)))
-        .collect()
-}
-
-fn reader<O: Settings>() -> Reader<O> {
+fn reader<O: CommandSettings>() -> TableReader<O> {
     reader_of(O::TABLE)
 }
 
-fn reader_of<O: Args + Default>(table: &'static str) -> Reader<O> {
-    let known = READERS.iter().find(|(name, _)| *name == table);
-    let command = known.map_or_else(command_of::<O>, |(_, command)| command.clone());
-    Reader::new(table, command)
-}
-
-/// The tables that know a key: where it was probably meant to be.
-pub(super) fn tables_with(key: &str) -> Option<String> {
-    let with = READERS
-        .iter()
-        .filter(|(_, command)| names_of(command).any(|one| one == key));
-    let names: Vec<String> = with.map(|(table, _)| shown_table(table)).collect();
-    (!names.is_empty()).then(|| names.join(" and "))
+fn reader_of<O: Args + Default>(table: &'static str) -> TableReader<O> {
+    TableReader::new(
+        table,
+        catalogue::command(table).unwrap_or_else(command_of::<O>),
+    )
 }
 
 impl File {
-    /// A file's tables as far as they are right, and mistakes in single values.
+    /// Reads the tables as far as they are right, and the mistakes in single values.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<(Self, Vec<Mistake>), ConfigError> {
         let bytes = read_bytes(path).map_err(|why| {
             ConfigError::one(format!("cannot read config {}: {why}", path.display()))
@@ -99,15 +133,15 @@ impl File {
     fn empty(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            sink: Table::empty(SINK),
-            source: Table::empty(SOURCE),
-            collect: Table::empty(COLLECT),
+            sink: SettingsTable::empty(SINK),
+            source: SettingsTable::empty(SOURCE),
+            collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             tables: Vec::new(),
         }
     }
 
-    /// The same of its bytes.
+    /// Parses the bytes of a file, like [`Self::read`].
     pub fn parse(path: &Path, bytes: &[u8]) -> (Self, Vec<Mistake>) {
         let mut file = Self::empty(path);
         let text = match std::str::from_utf8(bytes) {
@@ -117,13 +151,13 @@ impl File {
                 let mistake = Mistake {
                     file: Some(path.display().to_string()),
                     line: Some(before.iter().filter(|byte| **byte == b'\n').count() + 1),
-                    message: "bytes that are no UTF-8 text (expected TOML)".to_owned(),
+                    message: "the file is not UTF-8 text (expected TOML)".to_owned(),
                     ..Mistake::default()
                 };
                 return (file, vec![mistake]);
             }
         };
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let mut mistakes = Vec::new();
         let ((), mut syntax) = syntax::parse(text, &lines, |root, wrong| {
             let mut root: Vec<_> = root.get_ref().iter().collect();
@@ -131,7 +165,7 @@ impl File {
             for (name, value) in root {
                 file.take_table(name, value, &lines, &mut mistakes);
             }
-            // A rule whose lines are wrong is not empty.
+            // A rule that only looks empty because its lines are wrong is not reported as empty.
             mistakes.retain(|one: &Mistake| one.message != EMPTY_RULE || wrong.is_empty());
         });
         mistakes.append(&mut syntax);
@@ -145,7 +179,7 @@ impl File {
         &mut self,
         name: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         let line = lines.of(name.span().start);
@@ -200,7 +234,7 @@ impl File {
     fn take_rules(
         &mut self,
         rules: &[Spanned<DeValue<'_>>],
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         self.tables.push(WATCH);
@@ -240,17 +274,17 @@ impl File {
         }
     }
 
-    /// What is wrong with one table by itself. What it leaves open, flags may say.
-    pub fn check_table<O: Settings>(&self) -> Vec<Mistake> {
+    /// Mistakes within one table. Settings that are missing may still be given by flags.
+    pub fn check_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|_| true)
     }
 
-    /// The same for another command, which may not read what is secret to this one.
-    pub fn check_others_table<O: Settings>(&self) -> Vec<Mistake> {
+    /// The same for a table of another command, whose secret files this command may be unable to read.
+    pub fn check_others_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|fault| !fault.secret)
     }
 
-    fn check_as_far<O: Settings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
+    fn check_as_far<O: CommandSettings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
         let table = O::table(self);
         let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();
@@ -259,7 +293,7 @@ impl File {
         table.locate(Some(&self.path.display().to_string()), |_| None, faults)
     }
 
-    /// What is wrong between tables.
+    /// Mistakes between tables.
     pub fn check_together(&self) -> Vec<Mistake> {
         let (Some(sink), Some(source)) = (self.sink.options.node_id, self.source.options.node_id)
         else {
@@ -275,16 +309,16 @@ impl File {
             table: Some(SOURCE.to_owned()),
             key: Some("node-id".to_owned()),
             message: format!(
-                "{source} is not the sink's, which is {sink}: a host has one node id (try to leave it out here)"
+                "{source} differs from the sink's node id {sink}, but a host has one node id (try to leave it out here)"
             ),
             ..Mistake::default()
         }]
     }
 
-    /// A file by itself, if nothing is wrong with it.
+    /// Reads a file that has no mistakes.
     ///
     /// # Errors
-    /// All that is wrong, in the order of its lines.
+    /// All mistakes, in the order of their lines.
     pub fn check(path: &Path) -> Result<Self, ConfigError> {
         let (file, mut mistakes) = Self::read(path)?;
         file.check_tables(&mut mistakes);
@@ -295,7 +329,7 @@ impl File {
         }
     }
 
-    /// The rest of what is wrong, and all of it in the order of lines.
+    /// Adds the mistakes within and between tables, and sorts all of them by line.
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
@@ -303,96 +337,14 @@ impl File {
         mistakes.extend(self.check_together());
         in_order(mistakes);
     }
-
-    /// Whether it says anything of sources, or of what they watch.
-    pub fn is_about_sources(&self) -> bool {
-        let mut tables = self.tables.iter();
-        tables.any(|table| [SOURCE, WATCH].contains(table))
-    }
-
-    /// What it sets, in a line. What it leaves open, flags have to say.
-    pub fn summary(&self) -> String {
-        let on = |role: &str, devs: &[String]| match devs {
-            [] => format!("{role} (no dev: left to flags)"),
-            devs => format!("{role} on {}", devs.join(" and ")),
-        };
-        let mut parts = Vec::new();
-        for table in &self.tables {
-            parts.push(match *table {
-                SINK => on(SINK, &self.sink.options.dev),
-                SOURCE => on(SOURCE, &self.source.options.dev),
-                COLLECT => match &self.collect.options.listen[..] {
-                    [] => COLLECT.to_owned(),
-                    listen => format!("{COLLECT} on {}", listen.join(" and ")),
-                },
-                _ => count_rules(self.rules.len()),
-            });
-        }
-        if parts.is_empty() {
-            parts.push("nothing is set".to_owned());
-        }
-        parts.join(", ")
-    }
-
-    /// What differs from another version of the file, by table. Keys of the first table that are `overridden` by
-    /// flags or environment are left out.
-    pub fn changes(
-        &self,
-        before: &Self,
-        tables: &[&str],
-        overridden: impl Fn(&str) -> bool,
-    ) -> Vec<String> {
-        let mut found = Vec::new();
-        for (i, name) in tables.iter().enumerate() {
-            let mut keys = match *name {
-                SINK => changed_keys(&self.sink.entries, &before.sink.entries),
-                SOURCE => changed_keys(&self.source.entries, &before.source.entries),
-                _ => Vec::new(),
-            };
-            keys.retain(|key| i > 0 || !overridden(key));
-            if !keys.is_empty() {
-                found.push(format!("[{name}] {}", keys.join(", ")));
-            }
-            if *name == WATCH && self.rules != before.rules {
-                found.push(format!("[[watch]] {}", count_rules(self.rules.len())));
-            }
-        }
-        found
-    }
-}
-
-fn count_rules(rules: usize) -> String {
-    format!("{rules} rule{}", if rules == 1 { "" } else { "s" })
-}
-
-fn changed_keys<'a>(
-    now: &'a BTreeMap<String, Entry>,
-    before: &'a BTreeMap<String, Entry>,
-) -> Vec<&'a str> {
-    let text = |of: &'a BTreeMap<String, Entry>, key: &str| of.get(key).map(|entry| &entry.text);
-    let mut keys: Vec<&str> = now
-        .keys()
-        .chain(before.keys())
-        .map(String::as_str)
-        .filter(|key| text(now, key) != text(before, key))
-        .collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
-}
-
-/// By lines, what has none at the end.
-pub(super) fn in_order(mistakes: &mut Vec<Mistake>) {
-    mistakes.sort_by_key(|mistake| (mistake.line.is_none(), mistake.line, mistake.column));
-    mistakes.dedup();
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|err| err.to_string())?;
+    let mut file = fs::File::open(path).map_err(|err| PlainError(&err).to_string())?;
     Read::take(&mut file, LONGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|err| err.to_string())?;
+        .map_err(|err| PlainError(&err).to_string())?;
     if bytes.len() as u64 > LONGEST {
         return Err(format!("it is longer than {} MiB", LONGEST >> 20));
     }

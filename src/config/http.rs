@@ -1,10 +1,10 @@
-//! Where daemons serve HTTP.
+//! Addresses on which daemons serve HTTP.
 
 use super::mistake::{Fault, fault};
 use super::place::port_of;
 
-/// The TCP ports unless configured otherwise: below those that the kernel gives to connections, and each its own, for
-/// a host that is both.
+/// The default TCP ports. They are below the kernel's ephemeral ports and differ, so that one host can be both sink and
+/// collector.
 pub const SINK_HTTP_PORT: u16 = 13276;
 pub const COLLECT_HTTP_PORT: u16 = 13277;
 

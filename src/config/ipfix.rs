@@ -1,39 +1,41 @@
-//! What can be set of the IPFIX engine.
+//! Settings of the IPFIX engine.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::Span;
+use super::TimeSpan;
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::place::port_of;
 
-/// As IANA has it.
+/// The port that IANA assigned.
 pub const IPFIX_PORT: u16 = 4739;
 
-const DEFAULT_INTERVAL: Span = Span(Duration::from_secs(10));
-const SHORTEST: Span = Span(Duration::from_millis(100));
-const LONGEST: Span = Span(Duration::from_secs(600));
+const DEFAULT_INTERVAL: TimeSpan = TimeSpan(Duration::from_secs(10));
+const SHORTEST: TimeSpan = TimeSpan(Duration::from_millis(100));
+const LONGEST: TimeSpan = TimeSpan(Duration::from_secs(600));
 
-/// By what IPFIX messages travel.
+/// The transport protocol of IPFIX messages.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum IpfixTransport {
-    /// a collector tells that it has read everything; else it is sent again
+    /// messages that the collector has not read are sent again
     #[default]
     Tcp,
-    /// for collectors that know nothing else, as those of nfdump and pmacct: nobody tells that anything arrived
+    /// for collectors without TCP, such as nfdump's and pmacct's: nothing confirms that messages arrive
     Udp,
 }
 
-/// What can be set of the engine.
+/// Options of the IPFIX engine.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct IpfixOptions {
     /// Export flow records to this IPFIX collector, default port 4739
     #[arg(long, value_name = "HOST[:PORT]")]
     pub ipfix: Option<String>,
 
-    /// How messages travel [default: tcp]
+    /// Transport protocol of messages [default: tcp]
     #[arg(long, value_name = "TRANSPORT")]
     pub ipfix_transport: Option<IpfixTransport>,
 
@@ -41,23 +43,23 @@ pub struct IpfixOptions {
     #[arg(long, value_name = "N")]
     pub ipfix_domain: Option<u32>,
 
-    /// A flow has a record for so long, 100ms to 10m; for less where many reports come [default: 10s]
+    /// Time that one flow record covers, 100ms to 10m; less if there are many reports [default: 10s]
     #[arg(long, value_name = "TIME")]
-    pub ipfix_interval: Option<Span>,
+    pub ipfix_interval: Option<TimeSpan>,
 }
 
-/// Settings of the engine, checked.
+/// Settings of the IPFIX engine, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct IpfixConfig {
     /// `HOST:PORT`.
     pub collector: String,
     pub transport: IpfixTransport,
     pub domain: u32,
-    pub interval: Span,
+    pub interval: TimeSpan,
 }
 
 impl IpfixOptions {
-    /// Checks everything and fills in defaults; `None` if there is to be no such engine.
+    /// Checks everything and fills in defaults; `None` if the engine is not used.
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<IpfixConfig> {
         let Some(collector) = self.ipfix else {
             for (given, key) in [
@@ -66,7 +68,7 @@ impl IpfixOptions {
                 (self.ipfix_interval.is_some(), "ipfix-interval"),
             ] {
                 if given {
-                    let why = "without ipfix nothing is exported (try it too)";
+                    let why = "it needs ipfix, without which nothing is exported (try ipfix too)";
                     faults.push(fault(&[key], why));
                 }
             }
@@ -80,7 +82,8 @@ impl IpfixOptions {
         });
         let interval = self.ipfix_interval.unwrap_or(DEFAULT_INTERVAL);
         if !(SHORTEST..=LONGEST).contains(&interval) {
-            let why = format!("{interval} is no such interval (expected {SHORTEST} to {LONGEST})");
+            let why =
+                format!("{interval} is not a possible interval (expected {SHORTEST} to {LONGEST})");
             faults.push(fault(&["ipfix-interval"], why));
         }
         Some(IpfixConfig {
@@ -92,7 +95,7 @@ impl IpfixOptions {
     }
 }
 
-/// `text`, which may lack a port, with this one.
+/// `text` with this port unless it has one.
 fn with_port(text: &str, port: u16) -> String {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

@@ -1,10 +1,11 @@
-//! What can be set of Kafka as an engine of the collector.
+//! Settings of the Kafka engine.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
 use super::secret::{Password, read_password};
@@ -14,26 +15,27 @@ const DEFAULT_TOPIC: &str = "hostint.reports.v1";
 const DEFAULT_CLOCK_TOPIC: &str = "hostint.clocks.v1";
 const LONGEST_TOPIC: usize = 249;
 
-/// What can be set of Kafka, of `hostint collect`.
+/// Options of the Kafka engine of `hostint collect`.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct KafkaOptions {
-    /// Hand reports on to Kafka: a broker of the cluster, default port 9092; repeat for several
+    /// Hand reports on to Kafka: a broker of the cluster, default port 9092; may be repeated
     #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub kafka: Vec<String>,
 
-    /// Topic of reports, which has to exist [default: hostint.reports.v1]
+    /// Topic of reports, which must exist [default: hostint.reports.v1]
     #[arg(long, value_name = "TOPIC")]
     pub kafka_topic: Option<String>,
 
-    /// Topic of what the clocks of two nodes can be compared by, or none [default: hostint.clocks.v1]
+    /// Topic of messages for comparing the clocks of two nodes, or none [default: hostint.clocks.v1]
     #[arg(long, value_name = "TOPIC")]
     pub kafka_clock_topic: Option<String>,
 
-    /// How messages are compressed [default: lz4]
+    /// Compression of messages [default: lz4]
     #[arg(long, value_name = "KIND")]
     pub kafka_compression: Option<KafkaCompression>,
 
-    /// TLS to brokers, with the certificates that this system trusts
+    /// Use TLS to brokers, with the certificates that this system trusts
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub kafka_tls: Option<bool>,
 
@@ -45,12 +47,13 @@ pub struct KafkaOptions {
     #[arg(long, value_name = "PATH")]
     pub kafka_password_file: Option<PathBuf>,
 
-    /// How the user is proved; plain shows the password to who can read the network, without TLS [default: scram-sha-512]
+    /// How the user authenticates; without TLS, plain reveals the password to anyone on the network [default:
+    /// scram-sha-512]
     #[arg(long, value_name = "MECHANISM")]
     pub kafka_sasl: Option<KafkaSasl>,
 }
 
-/// How messages are compressed.
+/// Compression of messages.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum KafkaCompression {
     None,
@@ -61,7 +64,7 @@ pub enum KafkaCompression {
     Zstd,
 }
 
-/// How a user is proved to brokers.
+/// SASL mechanism by which the user authenticates.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum KafkaSasl {
     Plain,
@@ -75,7 +78,7 @@ pub enum KafkaSasl {
 /// Settings of Kafka, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KafkaConfig {
-    /// Each with its port.
+    /// The brokers, each with its port.
     pub brokers: Vec<String>,
     pub topic: String,
     pub clock_topic: Option<String>,
@@ -84,7 +87,7 @@ pub struct KafkaConfig {
     pub login: Option<KafkaLogin>,
 }
 
-/// Who writes.
+/// The user that writes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KafkaLogin {
     pub user: String,
@@ -93,14 +96,14 @@ pub struct KafkaLogin {
 }
 
 impl KafkaOptions {
-    /// Checks everything and fills in defaults; `None` if there is no Kafka.
+    /// Checks everything and fills in defaults; `None` if Kafka is not used.
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<KafkaConfig> {
         let mut brokers = Vec::new();
         for (i, text) in self.kafka.iter().enumerate() {
             match with_port(text) {
                 Ok(broker) => brokers.push(broker),
                 Err(why) => {
-                    let why = format!("{text:?} is no broker: {why} (try host:9092)");
+                    let why = format!("{text:?} is not a broker: {why} (try host:9092)");
                     faults.push(item_fault("kafka", i, why));
                 }
             }
@@ -126,7 +129,7 @@ impl KafkaOptions {
         }
         if clock_topic.as_ref() == Some(&topic) {
             let why = format!(
-                "{topic} is the topic of reports (try another one, or none for no such messages)"
+                "{topic} is already the topic of reports (try another one, or none for no such messages)"
             );
             faults.push(fault(&["kafka-clock-topic", "kafka-topic"], why));
         }
@@ -151,7 +154,7 @@ impl KafkaOptions {
             ("kafka-sasl", self.kafka_sasl.is_some()),
         ];
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-            let why = "without kafka nothing is sent to it (try to name a broker too)";
+            let why = "it needs kafka, without which nothing is sent (try kafka too)";
             faults.push(fault(&[key], why));
         }
     }
@@ -163,7 +166,7 @@ impl KafkaOptions {
                 ("kafka-sasl", self.kafka_sasl.is_some()),
             ];
             for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-                faults.push(fault(&[key], "whose? (try kafka-user too)"));
+                faults.push(fault(&[key], "it needs a user (try kafka-user too)"));
             }
         }
         let user = self.kafka_user.clone()?;
@@ -181,7 +184,7 @@ impl KafkaOptions {
     }
 }
 
-/// A broker as it is connected to.
+/// The address at which a broker is reached.
 fn with_port(text: &str) -> Result<String, String> {
     let port = port_of(text, PORT)?;
     let bare = text.trim_start_matches('[').trim_end_matches(']');
@@ -195,7 +198,7 @@ fn with_port(text: &str) -> Result<String, String> {
     Ok(format!("{host}:{port}"))
 }
 
-/// Why it cannot be the name of a topic.
+/// Why this cannot be the name of a topic.
 fn wrong_topic(name: &str) -> Option<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let good = (1..=LONGEST_TOPIC).contains(&name.len())

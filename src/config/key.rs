@@ -1,14 +1,15 @@
-//! The key of lease messages, in a file that only its owner reads.
+//! The key of lease messages, in a file that only its owner can read.
 
 use std::path::Path;
 
+use super::mistake::{Fault, secret_fault};
 use super::secret::read_secret;
 use crate::model::LeaseKey;
 
 /// Reads 32 hexadecimal digits.
 ///
 /// # Errors
-/// If they are none, or others may read them: a sentence for the user.
+/// A sentence for the user, if the file is anything else or others may read it.
 pub fn read_key(path: &Path) -> Result<LeaseKey, String> {
     let shown = path.display();
     let text = read_secret("lease key", path)?;
@@ -28,4 +29,11 @@ fn parse(text: &str) -> Option<LeaseKey> {
         .ok()
         .filter(|number| *number != 0)?;
     Some(LeaseKey(number.to_be_bytes()))
+}
+
+/// Reads the key in a file; problems with the file become faults.
+pub(super) fn check_key(path: Option<&Path>, faults: &mut Vec<Fault>) -> Option<LeaseKey> {
+    read_key(path?)
+        .map_err(|why| faults.push(secret_fault("lease-key", why)))
+        .ok()
 }

@@ -1,12 +1,12 @@
-//! Where in a text: lines and columns from byte offsets.
+//! Lines and columns of a text, found from byte offsets.
 
-/// The beginnings of a text's lines.
-pub struct Lines<'a> {
+/// The offsets at which a text's lines begin.
+pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     pub fn new(text: &'a str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1));
@@ -16,14 +16,14 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The line of a byte, counted from 1. What is missed at the end is missed in the last line.
+    /// The line of a byte, counted from 1. Offsets at the end of the text belong to the last line.
     pub fn of(&self, offset: usize) -> usize {
         let last_char = self.text.trim_end().len();
         let offset = offset.min(last_char);
         self.starts.partition_point(|start| *start <= offset).max(1)
     }
 
-    /// Its column, in characters from 1.
+    /// The column of a byte, in characters from 1.
     pub fn column(&self, offset: usize) -> usize {
         let offset = offset.min(self.text.trim_end().len());
         let start = self.starts[self.of(offset) - 1];

@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-/// Which DSCP bits say that a packet may carry INT, and what they say.
+use super::mistake::{Fault, fault};
+
+/// The DSCP bits that mark packets which may carry INT, and their value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DscpMark {
     value: u8,
     mask: u8,
 }
 
-/// Why a value and mask make no mark.
+/// Why a value and a mask make no usable mark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BadMark {
     TooWide,
@@ -32,14 +34,14 @@ impl fmt::Display for BadMark {
 impl std::error::Error for BadMark {}
 
 impl DscpMark {
-    /// Host-INT's default.
+    /// Host-INT's default mark.
     pub const DEFAULT: Self = Self {
         value: 0x01,
         mask: 0x01,
     };
 
     /// # Errors
-    /// If the mark could not tell marked packets from others.
+    /// If the mark could not distinguish marked packets from others.
     pub fn new(value: u8, mask: u8) -> Result<Self, BadMark> {
         if value > 0x3f || mask > 0x3f {
             Err(BadMark::TooWide)
@@ -54,22 +56,36 @@ impl DscpMark {
         }
     }
 
-    /// The value at its place in the IPv4 ToS byte.
+    /// The value, shifted to its place in the IPv4 ToS byte.
     pub fn tos_value(self) -> u8 {
         self.value << 2
     }
 
-    /// The mask at its place in the IPv4 ToS byte.
+    /// The mask, shifted to its place in the IPv4 ToS byte.
     pub fn tos_mask(self) -> u8 {
         self.mask << 2
     }
 }
 
-/// `0x01` or `1`.
+/// Parses `0x01` or `1`.
 pub fn parse_dscp(text: &str) -> Result<u8, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(hex) => u8::from_str_radix(hex, 16),
         None => text.parse(),
     };
-    parsed.map_err(|err| format!("{err} (write for instance 0x01)"))
+    parsed.map_err(|_| "not a number from 0x00 to 0xff (write for instance 0x01)".to_owned())
+}
+
+/// The mark that a value and a mask make; faults name the wrong ones.
+pub(super) fn check_mark(value: Option<u8>, mask: Option<u8>, faults: &mut Vec<Fault>) -> DscpMark {
+    DscpMark::new(value.unwrap_or(0x01), mask.unwrap_or(0x01)).unwrap_or_else(|bad| {
+        let keys: &[_] = match bad {
+            BadMark::TooWide if value.is_some_and(|value| value > 0x3f) => &["dscp-value"],
+            BadMark::TooWide | BadMark::EmptyMask => &["dscp-mask"],
+            BadMark::OutsideMask => &["dscp-value", "dscp-mask"],
+            BadMark::Unmarked => &["dscp-value"],
+        };
+        faults.push(fault(keys, bad.to_string()));
+        DscpMark::DEFAULT
+    })
 }

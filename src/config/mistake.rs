@@ -1,25 +1,27 @@
-//! What is wrong with a config file or command line, and where.
+//! A mistake in a config file or command line, with its place.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One mistake; each is one line of text.
+use super::table_name::shown_table;
+
+/// One mistake; its text is one line.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mistake {
-    /// The config file, if the mistake is in it,
+    /// The config file, if the mistake is in it.
     #[serde(skip)]
     pub file: Option<String>,
-    /// and where, counted from 1.
+    /// Its line, counted from 1.
     pub line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// `sink` or `watch`, for instance.
+    /// The table's name, such as `sink` or `watch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// In a file its key, else a flag or variable.
+    /// The key in the file, or else the flag or variable.
     pub key: Option<String>,
-    /// What is wrong, what was expected, what to try.
+    /// The problem, the expected value, and advice.
     pub message: String,
 }
 
@@ -48,7 +50,7 @@ impl fmt::Display for Mistake {
         if let Some(key) = &self.key {
             write!(f, "{key}: ")?;
         }
-        // Names from the file may have anything in them: a mistake is one line.
+        // Names from the file may hold control characters, but a mistake is one line.
         self.message.chars().try_for_each(|c| match c {
             _ if c.is_control() => write!(f, "{}", c.escape_default()),
             _ => write!(f, "{c}"),
@@ -56,41 +58,33 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A table's name as its header has it.
-pub fn shown_table(table: &str) -> String {
-    match table {
-        super::WATCH => format!("[[{table}]]"),
-        _ => format!("[{table}]"),
-    }
-}
-
-/// Mistakes in flags or file, all of them.
+/// All mistakes in flags and file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigError(pub Vec<Mistake>);
 
 impl ConfigError {
-    /// A mistake that no line is known of.
+    /// A mistake without a line.
     pub fn one(message: String) -> Self {
         Self(vec![message.into()])
     }
 }
 
-/// What a check of settings found, before it is known where they came from.
+/// A problem that a check of settings found, before it is known where the settings came from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fault {
-    /// The settings that it is about.
+    /// The settings that the fault is about.
     pub keys: Vec<&'static str>,
-    /// Which of the values, if the first of them is a list.
+    /// The index of the wrong value, if the first setting is a list.
     pub item: Option<usize>,
-    /// Nothing is wrong, but something is left to say.
+    /// A required setting is missing, which another source may still provide.
     pub missing: bool,
-    /// It is about what a file with a secret holds, which only the setting's own command may be able to read.
+    /// The fault is about a file with a secret, which only the setting's own command may be able to read.
     pub secret: bool,
     pub message: String,
 }
 
-/// A fault of settings that do not go together, or of one.
+/// A fault in one setting, or in several that do not fit together.
 pub fn fault(keys: &[&'static str], message: impl Into<String>) -> Fault {
     Fault {
         keys: keys.to_vec(),
@@ -101,7 +95,7 @@ pub fn fault(keys: &[&'static str], message: impl Into<String>) -> Fault {
     }
 }
 
-/// A fault of a file with a secret.
+/// A fault in a file with a secret.
 pub fn secret_fault(key: &'static str, message: String) -> Fault {
     Fault {
         secret: true,
@@ -109,7 +103,7 @@ pub fn secret_fault(key: &'static str, message: String) -> Fault {
     }
 }
 
-/// A fault of one value of a list.
+/// A fault in one value of a list.
 pub fn item_fault(key: &'static str, item: usize, message: impl Into<String>) -> Fault {
     Fault {
         item: Some(item),
@@ -117,10 +111,16 @@ pub fn item_fault(key: &'static str, item: usize, message: impl Into<String>) ->
     }
 }
 
-/// A setting that nobody gave.
+/// A required setting that was not given.
 pub fn missing(key: &'static str, message: impl Into<String>) -> Fault {
     Fault {
         missing: true,
         ..fault(&[key], message)
     }
+}
+
+/// Sorts mistakes by line; those without a line come last.
+pub fn in_order(mistakes: &mut Vec<Mistake>) {
+    mistakes.sort_by_key(|mistake| (mistake.line.is_none(), mistake.line, mistake.column));
+    mistakes.dedup();
 }

@@ -1,13 +1,17 @@
 //! Flags, environment and config file as typed, validated values.
 
+mod catalogue;
+mod changes;
 mod choice;
 mod clickhouse;
 mod collect;
+mod definition;
 mod drop_reasons;
 mod duration;
 mod engines;
 mod file;
-mod given;
+
+mod heading;
 mod http;
 mod ipfix;
 mod kafka;
@@ -15,61 +19,72 @@ mod key;
 mod lines;
 mod mark;
 mod mistake;
+mod number;
+mod origin;
 mod otlp;
+mod overrides;
 mod place;
+mod precedence;
 mod push;
 mod push_headers;
 mod receivers;
 mod remote_write;
 mod secret;
-mod settled;
+
 mod sink;
+mod sink_checks;
 mod sink_options;
 mod size;
 mod source;
 mod store;
 mod syntax;
 mod table;
+mod table_name;
 mod url;
 mod value;
 mod variable;
 mod watch;
 
+pub use catalogue::keys;
 pub use choice::{Compat, SinkHook, Superpackets};
 pub use clickhouse::{ClickHouseConfig, ClickHouseOptions};
-pub use collect::{CollectConfig, CollectOptions, Output};
+pub use collect::{CollectConfig, CollectOptions, OutputFile};
 pub use drop_reasons::drop_reasons;
-pub use duration::Span;
+pub use duration::TimeSpan;
 pub use engines::{EngineOptions, EnginesConfig};
-pub use file::{COLLECT, File, MAX_RULES, SINK, SOURCE, WATCH, keys};
-pub use given::{Given, Origin};
+pub use file::{CommandSettings, File, MAX_RULES};
+pub use heading::ESSENTIALS;
 pub use http::{COLLECT_HTTP_PORT, SINK_HTTP_PORT};
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
+pub use number::number_problem;
+pub use origin::Origin;
+pub use overrides::Overrides;
+pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
 pub use secret::Password;
-pub use settled::{Settings, Settled, settle, settle_source};
 pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 pub use size::Size;
 pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use store::{StoreConfig, StoreOptions, StorePlace};
-pub use table::{Entry, Table};
+pub use table::{SettingsTable, TableEntry};
+pub use table_name::{COLLECT, SINK, SOURCE, WATCH};
 pub use variable::{variable, variables};
 pub use watch::WatchOptions;
 
-/// The UDP port that announces extension-udp unless configured otherwise, as in Host-INT.
+/// The default UDP port that announces extension-udp, the same as Host-INT's.
 pub const EXTENSION_PORT: u16 = 33122;
 
-/// Where a host's config file usually is, and that of the services always.
+/// The usual path of a host's config file, which the services always use.
 pub const USUAL_FILE: &str = "/etc/hostint/hostint.toml";
 
-/// As many ports of reports as the kernel half knows, the default one included; datapath::host compares.
+/// The number of report ports that the kernel half can hold, including the default one; datapath::host compares it.
 pub const MAX_REPORT_PORTS: usize = 8;
 
-/// Collectors that a sink spreads its reports over.
+/// Most collectors that a sink can spread its reports over.
 pub const MAX_SPREAD: usize = 64;

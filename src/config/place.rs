@@ -1,13 +1,13 @@
-//! Hosts as people name them: addresses, prefixes, names, and ports behind them.
+//! Host names, addresses, prefixes and ports as users write them.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::model::{Place, Prefix};
 
-/// The port of `HOST[:PORT]` or `[IPV6]:PORT`, without looking for the host.
+/// The port of `HOST[:PORT]` or `[IPV6]:PORT`, without a lookup of the host.
 ///
 /// # Errors
-/// If no host or no port is there: why.
+/// Why the text has no host or no valid port.
 pub fn port_of(text: &str, default_port: u16) -> Result<u16, String> {
     if let Ok(address) = text.parse::<SocketAddr>() {
         return Ok(address.port());
@@ -29,21 +29,21 @@ pub fn port_of(text: &str, default_port: u16) -> Result<u16, String> {
         None => (text, default_port),
     };
     if !is_name(host) {
-        return Err("no host".to_owned());
+        return Err("it has no host".to_owned());
     }
     Ok(port)
 }
 
-/// What may be looked up as a host's name.
+/// Whether this may be a host name.
 fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=255).contains(&text.len()) && text.chars().all(allowed)
 }
 
-/// An address or prefix with what it means, or a name that is still to be looked up.
+/// An address or prefix with its meaning, or a name that is still to be looked up.
 ///
 /// # Errors
-/// If it is none of them: why.
+/// Why the text is none of them.
 pub fn place(text: &str) -> Result<Place, String> {
     let looks_numeric =
         text.contains(['/', ':']) || text.bytes().all(|b| b.is_ascii_digit() || b == b'.');

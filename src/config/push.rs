@@ -1,11 +1,12 @@
-//! What can be set of pushing metrics, for sink and collector alike.
+//! Settings for pushing metrics, which sink and collector share.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::Span;
+use super::TimeSpan;
+use super::heading::STATUS;
 use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
@@ -27,8 +28,9 @@ const REMOTE_WRITE: Purpose = Purpose {
     login: "push-headers-file",
 };
 
-/// What can be set of pushing metrics.
+/// Options for pushing metrics.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = STATUS)]
 pub struct PushOptions {
     #[command(flatten)]
     pub otlp: OtlpOptions,
@@ -36,27 +38,27 @@ pub struct PushOptions {
     #[command(flatten)]
     pub remote_write: RemoteWriteOptions,
 
-    /// Push metrics so often, from 1s to 1h [default: 15s]
+    /// Interval between pushes, 1s to 1h [default: 15s]
     #[arg(long, value_name = "TIME")]
-    pub push_interval: Option<Span>,
+    pub push_interval: Option<TimeSpan>,
 
-    /// File with HTTP headers for --otlp and --remote-write, a line as "Name: value" for each; others must not be able to
-    /// read it
+    /// File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its
+    /// owner only
     #[arg(long, value_name = "PATH")]
     pub push_headers_file: Option<PathBuf>,
 
-    /// What tells these metrics from those of others (the label instance, service.instance.id) [default: the host's name,
-    /// of a sink with /NODE-ID behind it]
+    /// Name that distinguishes these metrics from other senders' (the label instance, service.instance.id) [default:
+    /// the host's name, for a sink followed by /NODE-ID]
     #[arg(long, value_name = "NAME")]
     pub push_instance: Option<String>,
 }
 
-/// Where metrics go, checked.
+/// Checked settings for pushing metrics.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PushConfig {
     pub otlp: Option<String>,
     pub remote_write: Option<String>,
-    pub interval: Span,
+    pub interval: TimeSpan,
     pub headers: PushHeaders,
     pub instance: Option<String>,
 }
@@ -73,17 +75,17 @@ impl PushOptions {
         ];
         for (key, _) in given.iter().filter(|(_, given)| *given) {
             if otlp.is_none() && remote_write.is_none() {
-                let why = "nothing is pushed (try otlp or remote-write too)";
+                let why = "it needs otlp or remote-write, without which nothing is pushed (try one of them too)";
                 faults.push(fault(&[key], why));
             }
         }
-        let interval = self.push_interval.unwrap_or(Span(DEFAULT_INTERVAL));
+        let interval = self.push_interval.unwrap_or(TimeSpan(DEFAULT_INTERVAL));
         if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval.0) {
-            let why = format!("metrics cannot be pushed each {interval} (expected 1s to 1h)");
+            let why = format!("{interval} is not a possible interval (expected 1s to 1h)");
             faults.push(fault(&["push-interval"], why));
         }
         if self.push_instance.as_deref().is_some_and(is_bad_name) {
-            let why = "a name of 1 to 255 visible characters is expected";
+            let why = "not a usable name (expected 1 to 255 visible characters)";
             faults.push(fault(&["push-instance"], why));
         }
         let headers = self.push_headers_file.as_deref().map(read_headers);
@@ -102,7 +104,7 @@ impl PushOptions {
 }
 
 impl PushConfig {
-    /// The keys that say something else in another one.
+    /// The keys whose values differ.
     pub fn differs(&self, other: &Self) -> impl Iterator<Item = &'static str> {
         [
             ("otlp", self.otlp == other.otlp),

@@ -1,11 +1,11 @@
-//! HTTP headers that go along with what is pushed, in a file that only its owner reads.
+//! HTTP headers for pushed metrics, in a file that only its owner can read.
 
 use std::fmt;
 use std::path::Path;
 
 use super::secret::read_secret;
 
-/// Names and values; values are secret, and not shown.
+/// Names and values. Values are secret and never shown.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct PushHeaders(pub Vec<(String, String)>);
 
@@ -16,7 +16,7 @@ impl fmt::Debug for PushHeaders {
     }
 }
 
-/// Headers that say how the request is made.
+/// Headers that hostint sets itself.
 const OURS: [&str; 9] = [
     "connection",
     "content-encoding",
@@ -29,7 +29,7 @@ const OURS: [&str; 9] = [
     "x-prometheus-remote-write-version",
 ];
 
-/// Lines of a name, a colon and a value; empty ones, and those that begin with `#`, are left out.
+/// Parses lines of a name, a colon and a value, and ignores empty lines and those that begin with `#`.
 pub(super) fn read_headers(path: &Path) -> Result<PushHeaders, String> {
     let text = read_secret("headers", path)?;
     let mut headers = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn read_headers(path: &Path) -> Result<PushHeaders, String> {
             .split_once(':')
             .map(|(name, value)| (name.trim(), value.trim()))
             .filter(|(name, value)| is_name(name) && is_value(value))
-            .ok_or_else(|| wrong("is no header (expected for instance X-Scope-OrgID: net)"))?;
+            .ok_or_else(|| wrong("is not a header (expected for instance X-Scope-OrgID: net)"))?;
         if OURS.contains(&name.to_lowercase().as_str()) {
             return Err(wrong(&format!("has {name}, which hostint sets itself")));
         }
@@ -55,7 +55,7 @@ pub(super) fn read_headers(path: &Path) -> Result<PushHeaders, String> {
     Ok(PushHeaders(headers))
 }
 
-/// A token, as HTTP has it.
+/// Whether this is a token in the sense of HTTP.
 fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(allowed)

@@ -1,4 +1,4 @@
-//! Who gets a sink's reports, checked.
+//! The receivers of a sink's reports, checked.
 
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
@@ -52,7 +52,7 @@ pub(super) fn check_spread(spread: bool, collectors: &[String], faults: &mut Vec
     if spread && collectors.is_empty() {
         faults.push(fault(
             &["spread"],
-            "no collector to spread reports over (name some with collector, or leave spread out)",
+            "there is no collector to spread reports over (try collector too, or leave spread out)",
         ));
     }
     if spread && collectors.len() > MAX_SPREAD {

@@ -1,8 +1,8 @@
-//! What can be set of Prometheus remote write.
+//! Settings of Prometheus remote write.
 
 use clap::Args;
 
-/// Where samples go.
+/// The receiver of samples.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RemoteWriteOptions {
     /// Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write

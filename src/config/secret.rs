@@ -1,4 +1,4 @@
-//! Files with secrets, which only their owner reads.
+//! Files with secrets, which only their owner can read.
 
 use std::fmt;
 use std::fs;
@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::mistake::{Fault, secret_fault};
+use crate::model::PlainError;
 
-/// A password, which nothing shows.
+/// A password. Its debug output does not show it.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Password(pub String);
 
@@ -17,7 +18,7 @@ impl fmt::Debug for Password {
     }
 }
 
-/// The password in a file; what is wrong with the file is a fault of `key`.
+/// Reads the password in a file; problems with the file become faults of `key`.
 pub(super) fn read_password(
     key: &'static str,
     what: &str,
@@ -30,20 +31,21 @@ pub(super) fn read_password(
         .ok()
 }
 
-/// Nothing secret is longer.
+/// Greatest length of a file with a secret.
 const MOST: u64 = 64 << 10;
 
-/// The text of a file that others may not read, without what a text editor puts behind it; `what` names it in errors.
+/// Reads the text of a file that others may not read, without the line feed that a text editor appends. `what` names
+/// the file in errors.
 ///
 /// # Errors
-/// A sentence for the user, with nothing of the file in it.
+/// A sentence for the user that reveals nothing of the file's content.
 pub(super) fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     let shown = path.display();
     let cannot = |why: &dyn std::fmt::Display| format!("cannot read {what} {shown}: {why}");
-    let file = fs::metadata(path).map_err(|err| cannot(&err))?;
-    // Reading a device or pipe might never end.
+    let file = fs::metadata(path).map_err(|err| cannot(&PlainError(&err)))?;
+    // A device or pipe might never end.
     if !file.is_file() {
-        return Err(cannot(&"it is no regular file"));
+        return Err(cannot(&"it is not a regular file"));
     }
     if file.permissions().mode() & 0o077 != 0 && !is_credential(path) {
         return Err(format!(
@@ -53,12 +55,12 @@ pub(super) fn read_secret(what: &str, path: &Path) -> Result<String, String> {
     if file.len() > MOST {
         return Err(cannot(&"it is longer than 64 KiB"));
     }
-    let text = fs::read_to_string(path).map_err(|err| cannot(&err))?;
+    let text = fs::read_to_string(path).map_err(|err| cannot(&PlainError(&err)))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// Whether the service manager handed the file to this service alone: it may do so by an access list, which looks like
-/// a group that may read.
+/// Whether the service manager gave the file to this service alone. It may do so by an access list, which looks like a
+/// group that may read.
 fn is_credential(path: &Path) -> bool {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY").filter(|folder| !folder.is_empty());
     folder.is_some_and(|folder| path.parent() == Some(Path::new(&folder)))

@@ -1,17 +1,18 @@
-//! What can be set of the sink: as flags, or in the config file by the same names.
+//! Options of the sink, which are also keys of its table in the config file.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
 use super::mark::parse_dscp;
 use super::push::PushOptions;
-use super::{Compat, SinkHook, Span};
+use super::{Compat, SinkHook, TimeSpan};
 
-/// How XDP is attached.
+/// The XDP mode of the sink's program.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum XdpMode {
-    /// native, else generic
+    /// native if possible, otherwise generic
     #[default]
     Auto,
     /// in the driver
@@ -20,24 +21,24 @@ pub enum XdpMode {
     Generic,
 }
 
-/// The report log's form.
+/// The format of the report log.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum LogFormatName {
-    /// Host-INT's text line
+    /// Host-INT's text lines
     #[default]
     HostInt,
-    /// one JSON object a line, as hostint collect --json prints
+    /// one JSON object per line, as hostint collect --json prints
     Json,
 }
 
 /// The version of Telemetry Report that collectors get.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum ReportFormat {
-    /// Host-INT's reports, and hostint's own
+    /// Host-INT's reports and hostint's own
     #[default]
     #[value(name = "v0.5")]
     V05,
-    /// standard reports of single packets; losses as v0.5
+    /// standard reports of single packets; losses as in v0.5
     #[value(name = "v1.0")]
     V10,
     /// standard reports, several in a datagram
@@ -45,144 +46,145 @@ pub enum ReportFormat {
     V20,
 }
 
-/// What can be set, by flag or by the same name in the config file.
+/// Options of `hostint sink`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SinkOptions {
-    /// Interface to strip INT on (required); repeat for several
-    #[arg(long, value_name = "DEV", value_delimiter = ',')]
+    /// Interface to strip INT on (required); may be repeated
+    #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
     /// This host's INT node id, unique in the INT domain (required)
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
-    /// Where to look at packets [default: xdp]
-    #[arg(long, value_name = "HOOK")]
+    /// Hook at which the sink sees packets [default: xdp]
+    #[arg(long, help_heading = MEASURING, value_name = "HOOK")]
     pub hook: Option<SinkHook>,
 
-    /// How to attach the XDP program [default: auto]
-    #[arg(long, value_name = "MODE", hide_possible_values = false)]
+    /// Mode in which the XDP program is attached [default: auto]
+    #[arg(long, help_heading = MEASURING, value_name = "MODE", hide_possible_values = false)]
     pub xdp_mode: Option<XdpMode>,
 
-    /// Let the network card say when packets came, where its driver does; its clock must be kept to the host's
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Take arrival times from the network card where its driver provides them; its clock must be synchronised with the
+    /// host's
+    #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub nic_timestamps: Option<bool>,
 
-    /// Encapsulations to recognise, separated by commas [default: all of
-    /// over-tcp-udp,extension-udp,vxlan-gpe]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
 
     /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, value_name = "VALUE", value_parser = parse_dscp)]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
     pub dscp_value: Option<u8>,
 
-    /// DSCP bits that the mark consists of [default: 0x01]
-    #[arg(long, value_name = "MASK", value_parser = parse_dscp)]
+    /// DSCP bits that belong to the mark [default: 0x01]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
     pub dscp_mask: Option<u8>,
 
     /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
     pub extension_port: Option<u16>,
 
-    /// Report each flow's latency at least this often [default: 2s]
-    #[arg(long, value_name = "TIME")]
-    pub report_period: Option<Span>,
+    /// Report each flow's latency at least once in this time [default: 2s]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub report_period: Option<TimeSpan>,
 
-    /// Tell collectors so often the totals of each flow that had packets, from 1s; 0s: never [default: 0s]
-    #[arg(long, value_name = "TIME")]
-    pub summary_period: Option<Span>,
+    /// Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub summary_period: Option<TimeSpan>,
 
-    /// A missing sequence number is lost after this time [default: 200ms]
-    #[arg(long, value_name = "TIME")]
-    pub loss_timeout: Option<Span>,
+    /// Count a missing sequence number as lost after this time [default: 200ms]
+    #[arg(long, help_heading = MEASURING, value_name = "TIME")]
+    pub loss_timeout: Option<TimeSpan>,
 
-    /// Forget flows that are idle for this time [default: 2m]
-    #[arg(long, value_name = "TIME")]
-    pub idle_flow_timeout: Option<Span>,
+    /// Forget flows that have been idle for this time [default: 2m]
+    #[arg(long, help_heading = MEASURING, value_name = "TIME")]
+    pub idle_flow_timeout: Option<TimeSpan>,
 
-    /// Edges of the latency buckets, up to 16; a flow's change to another bucket is reported
-    /// [default: 5us,10us,20us,40us,60us,120us]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub latency_buckets: Vec<Span>,
+    /// Edges of the latency buckets, up to 16; a flow's change to another bucket is reported [default:
+    /// 5us,10us,20us,40us,60us,120us]
+    #[arg(long, help_heading = REPORTS, value_name = "LIST", value_delimiter = ',')]
+    pub latency_buckets: Vec<TimeSpan>,
 
-    /// Report a flow's bucket changes at most this often [default: 100ms]
-    #[arg(long, value_name = "TIME")]
-    pub bucket_hold: Option<Span>,
+    /// Report a flow's bucket changes at most once in this time [default: 100ms]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub bucket_hold: Option<TimeSpan>,
 
-    /// Send reports to this collector, default port 32766; repeat for several
-    #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]
+    /// Send reports to this collector, default port 32766; may be repeated
+    #[arg(long, help_heading = ESSENTIALS, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
-    /// Send each report to one of the collectors instead of all: both directions of a flow to the same one, and to
-    /// another while it is silent
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Send each report to one of the collectors instead of all: both directions of a flow to the same one, or to
+    /// another one while that is silent
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub spread: Option<bool>,
 
     /// Version of Telemetry Report that collectors get [default: v0.5]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, help_heading = REPORTS, value_name = "VERSION")]
     pub report_format: Option<ReportFormat>,
 
     /// Send each report to the sender of the reported packet too [default port: 32766]
-    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "32766")]
+    #[arg(long, help_heading = REPORTS, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "32766")]
     pub report_to_sender: Option<u16>,
 
     /// Append each report to this file; SIGUSR1 reopens it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = REPORTS, value_name = "FILE")]
     pub report_log: Option<PathBuf>,
 
-    /// Form of the report log [default: host-int]
-    #[arg(long, value_name = "FORMAT")]
+    /// Format of the report log [default: host-int]
+    #[arg(long, help_heading = REPORTS, value_name = "FORMAT")]
     pub log_format: Option<LogFormatName>,
 
     /// Leave the sink's node id out of latency reports
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_node_id_word: Option<bool>,
 
-    /// Write reports that collectors of this implementation understand: without queue depth
-    #[arg(long, value_name = "WHOM")]
+    /// Restrict reports to what this implementation understands: no queue depth
+    #[arg(long, help_heading = REPORTS, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
-    /// Measure tagged packets, then drop them instead of stripping them: for tests of reports
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Drop tagged packets after measuring instead of stripping them: for tests of reports
+    #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub drop_tagged: Option<bool>,
 
-    /// Size of the flow table [default: 65536]
-    #[arg(long, value_name = "N")]
+    /// Number of flows that the flow table holds [default: 65536]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_flows: Option<u32>,
 
-    /// Strip packets from these addresses too, not only from hosts that hold a lease: for sources of Host-INT,
-    /// and those that watch with --static; repeat for several
-    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    /// Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static;
+    /// may be repeated
+    #[arg(long, help_heading = TRUST, value_name = "PREFIX", value_delimiter = ',')]
     pub allow: Vec<String>,
 
-    /// Drop packets that are tagged by hosts without a lease and not of --allow, instead of passing them on with INT
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with
+    /// INT
+    #[arg(long, help_heading = TRUST, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub strict: Option<bool>,
 
-    /// File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without one, any host
-    /// that can ping this one can get a lease
-    #[arg(long, value_name = "FILE")]
+    /// File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that
+    /// can ping this one can get a lease
+    #[arg(long, help_heading = TRUST, value_name = "FILE")]
     pub lease_key: Option<PathBuf>,
 
-    /// Track at most so many new flows a second from one source address, and five times as many in all; 0: no
-    /// limit [default: 10000]
-    #[arg(long, value_name = "N")]
+    /// Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit
+    /// [default: 10000]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_new_flows: Option<u32>,
 
-    /// Make at most so many reports a second about flows from one source address, and five times as many in
-    /// all; 0: no limit [default: 10000]
-    #[arg(long, value_name = "N")]
+    /// Make at most this many reports a second about flows from one source address, and five times as many in all; 0:
+    /// no limit [default: 10000]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
 
-    /// Socket by which root and the group hostint ask this daemon for the status
-    /// [default: /run/hostint/control.NAMESPACE.sock]
-    #[arg(long, value_name = "PATH")]
+    /// Socket on which root and the group hostint ask this daemon for its status [default:
+    /// /run/hostint/control.NAMESPACE.sock]
+    #[arg(long, help_heading = STATUS, value_name = "PATH")]
     pub control: Option<PathBuf>,
 
-    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, to
-    /// whoever reaches it; 127.0.0.1 for this host alone [default: no HTTP]
-    #[arg(long, value_name = "ADDR[:PORT]")]
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without
+    /// authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
+    #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
 
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Units, largest first; each is 1024 of the next.
+/// Units, largest first; each is 1024 times the next.
 const UNITS: [(char, u64); 4] = [
     ('T', 1 << 40),
     ('G', 1 << 30),
@@ -11,7 +11,7 @@ const UNITS: [(char, u64); 4] = [
     ('k', 1 << 10),
 ];
 
-/// A size as people write it.
+/// A size as users write it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Size(pub u64);
 
@@ -20,7 +20,7 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong =
-            || "expected bytes, or a number with k, M, G or T (for instance 64M)".to_owned();
+            || "expected bytes, or a number with k, M, G or T (write for instance 64M)".to_owned();
         let (unit, number) = UNITS
             .iter()
             .find_map(|(name, unit)| {

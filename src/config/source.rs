@@ -4,26 +4,28 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::heading::{ESSENTIALS, LIMITS, TAGGING, TRUST, WIRE_FORMAT};
+use super::key::check_key;
+use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
-use super::sink::{check_key, check_mark};
-use super::{Compat, DscpMark, EXTENSION_PORT, Span, Superpackets};
+use super::{Compat, DscpMark, EXTENSION_PORT, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
-/// Where the source looks at packets.
+/// The hook at which the source sees packets.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, ValueEnum)]
 pub enum SourceHook {
-    /// TC egress of the interface (tcx where the kernel has it, else clsact)
+    /// TC egress of the interface (tcx if the kernel has it, otherwise clsact)
     #[default]
     Tc,
-    /// TC ingress of a veth whose peer is a container or guest
+    /// TC ingress of a veth whose peer is in a container or guest
     TcIngress,
-    /// XDP on a veth whose peer is a container or guest: extension-udp only
+    /// XDP on a veth whose peer is in a container or guest: extension-udp only
     Xdp,
 }
 
 impl SourceHook {
-    /// Its name on the command line.
+    /// The word on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tc => "tc",
@@ -33,95 +35,95 @@ impl SourceHook {
     }
 }
 
-/// What can be set of `hostint source attach`, by flag or by the same name in the config file.
+/// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SourceOptions {
-    /// Interface whose packets are tagged (required); repeat for several
-    #[arg(long, value_name = "DEV", value_delimiter = ',')]
+    /// Interface whose outgoing packets are tagged (required); may be repeated
+    #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
     /// This host's INT node id [default: the running sink's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
-    /// Where to look at packets [default: tc]
-    #[arg(long, value_name = "HOOK")]
+    /// Hook at which the source sees packets [default: tc]
+    #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
-    /// How INT is carried: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
+    /// How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
     /// extension-udp]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<Encapsulation>,
 
-    /// What becomes of superpackets (GSO) [default: encap; with --compat or --hook xdp skip]
-    #[arg(long, value_name = "WAY")]
+    /// How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]
+    #[arg(long, help_heading = TAGGING, value_name = "WAY")]
     pub superpackets: Option<Superpackets>,
 
-    /// Write what sinks of this implementation understand
-    #[arg(long, value_name = "WHOM")]
+    /// Restrict INT to what sinks of this implementation understand
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
     /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, value_name = "VALUE", value_parser = parse_dscp)]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
     pub dscp_value: Option<u8>,
 
-    /// DSCP bits that the mark consists of [default: 0x01]
-    #[arg(long, value_name = "MASK", value_parser = parse_dscp)]
+    /// DSCP bits that belong to the mark [default: 0x01]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
     pub dscp_mask: Option<u8>,
 
     /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub extension_port: Option<u16>,
 
-    /// Longest IP packet with INT [default: the interface's MTU, followed live]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
+    /// Length of the longest IP packet with INT [default: the interface's MTU, followed live]
+    #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
-    /// File of destinations to watch: a name, address or prefix a line, # begins a comment
-    #[arg(long, value_name = "FILE")]
+    /// File of destinations to watch: one name, address or prefix per line; # begins a comment
+    #[arg(long, help_heading = ESSENTIALS, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
-    /// Tag to the destinations of --dest-file whether a sink answers or not: for sinks of Host-INT
-    #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT
+    #[arg(long = "static", help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 
-    /// Forget flows that are idle for this time [default: 2m]
-    #[arg(long, value_name = "TIME")]
-    pub idle_flow_timeout: Option<Span>,
+    /// Forget flows that have been idle for this time [default: 2m]
+    #[arg(long, help_heading = LIMITS, value_name = "TIME")]
+    pub idle_flow_timeout: Option<TimeSpan>,
 
-    /// Size of the flow table [default: 65536, or as it is]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    /// Number of flows that the flow table holds [default: 65536, or unchanged]
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
 
-    /// Attach although no sink runs on this host
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Attach even if no sink runs on this host
+    #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub force: Option<bool>,
 
-    /// File with the key of lease messages, as hostint sink has it; needs --foreground
-    #[arg(long, value_name = "FILE")]
+    /// File with the key of lease messages, as for hostint sink; needs --foreground
+    #[arg(long, help_heading = TRUST, value_name = "FILE")]
     pub lease_key: Option<PathBuf>,
 
-    /// Change nothing in what comes back: neither the MSS of TCP nor ICMP errors about tagged packets
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    /// Leave incoming packets unchanged: neither clamp the MSS of TCP nor translate ICMP errors about tagged packets
+    #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_mss_clamp: Option<bool>,
 
-    /// Use a clsact filter even where the kernel has tcx
+    /// Use a clsact filter even if the kernel has tcx
     #[arg(long, hide = true)]
     pub no_tcx: bool,
 }
 
-/// Where a source is attached, and how.
+/// The interfaces of a source, and the settings for them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SourceSetup {
     pub devs: Vec<String>,
     pub dest_file: Option<PathBuf>,
-    /// The destinations of that file are tagged whether a sink answers or not.
+    /// Packets to the destinations of that file are tagged whether or not a sink answers.
     pub fixed: bool,
     pub force: bool,
     pub source: SourceConfig,
 }
 
-/// All settings of a source, checked.
+/// A source's settings, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SourceConfig {
     pub node_id: Option<NodeId>,
@@ -130,7 +132,7 @@ pub struct SourceConfig {
     pub mark: DscpMark,
     pub extension_port: u16,
     pub mtu: Option<u32>,
-    pub idle_flow_timeout: Span,
+    pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
     pub mss_clamp: bool,
     pub superpackets: Superpackets,
@@ -140,7 +142,7 @@ pub struct SourceConfig {
 }
 
 impl SourceOptions {
-    /// What others could not read, or what the hook does not see, is not asked for.
+    /// Refuses a handling of superpackets that sinks could not read, or that is impossible at the hook.
     fn check_superpackets(
         &self,
         hook: SourceHook,
@@ -206,7 +208,7 @@ impl SourceOptions {
     /// Checks everything and fills in defaults.
     ///
     /// # Errors
-    /// All that is wrong.
+    /// All faults.
     pub fn check(self) -> Result<SourceSetup, Vec<Fault>> {
         let mut faults = Vec::new();
         if self.dev.is_empty() {
@@ -218,13 +220,13 @@ impl SourceOptions {
         let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
         let idle_flow_timeout = self
             .idle_flow_timeout
-            .unwrap_or(Span(Duration::from_secs(120)));
-        if idle_flow_timeout.0 < Duration::from_secs(1) {
+            .unwrap_or(TimeSpan(Duration::from_secs(120)));
+        if idle_flow_timeout.0 < SHORTEST_IDLE {
             faults.push(fault(
                 &["idle-flow-timeout"],
                 format!(
-                    "an idle flow timeout of {idle_flow_timeout} would restart the numbering of slow flows: \
-                     at least 1s"
+                    "an idle flow timeout of {idle_flow_timeout} would restart the numbering of slow flows \
+                     (expected at least 1s)"
                 ),
             ));
         }
@@ -239,7 +241,7 @@ impl SourceOptions {
         if fixed && self.dest_file.is_none() {
             faults.push(fault(
                 &["static"],
-                "static says how the destinations of dest-file are watched, and there is none \
+                "it needs dest-file, whose destinations it applies to \
                  (try --dest-file FILE)",
             ));
         }
@@ -277,15 +279,18 @@ impl SourceOptions {
     }
 }
 
-/// Every IPv4 link carries packets of this length.
+/// The shortest idle flow timeout: flows slower than this would restart their numbering all the time.
+pub(super) const SHORTEST_IDLE: Duration = Duration::from_secs(1);
+
+/// The packet length that every IPv4 link must carry.
 const SHORTEST_PACKET: u32 = 68;
 
 fn encapsulates(way: Superpackets) -> bool {
     matches!(way, Superpackets::Encap | Superpackets::EncapAll)
 }
 
-/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings,
-/// and a test compares.
+/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
+/// compares them.
 pub fn room(encapsulation: Encapsulation, superpackets: Superpackets) -> u32 {
     match encapsulation {
         Encapsulation::VxlanGpe => 88,

@@ -1,12 +1,13 @@
-//! What can be set of the collector's history.
+//! Settings of the collector's history.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use super::heading::HISTORY;
 use super::mistake::{Fault, fault};
-use super::{Size, Span};
+use super::{Size, TimeSpan};
 
 const DEFAULT_BYTES: u64 = 4 << 30;
 const LEAST_BYTES: u64 = 16 << 20;
@@ -15,49 +16,50 @@ const LEAST_QUEUE: u64 = 1 << 20;
 const DEFAULT_FLOWS: u32 = 200_000;
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// What can be set of the store of `hostint collect`.
+/// Options of `hostint collect` for its history.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = HISTORY)]
 pub struct StoreOptions {
-    /// Keep reports in this file, for hostint history; none keeps nothing, and --read only what a file is named for
-    /// [default: /var/lib/hostint/history.db, for others than root ~/.local/state/hostint/history.db]
+    /// Keep reports in this file for hostint history; none keeps nothing. With --read, only a file named here is kept
+    /// [default: /var/lib/hostint/history.db, for users other than root ~/.local/state/hostint/history.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<String>,
 
-    /// Most that the store may take; the oldest reports go first, then the finest roll-ups
-    /// [default: 4G]
+    /// Greatest size of the store; beyond it the oldest reports are deleted first, then the finest roll-ups [default:
+    /// 4G]
     #[arg(long, value_name = "SIZE")]
     pub store_size: Option<Size>,
 
-    /// Most memory of reports that wait for the store [default: 64M]
+    /// Memory for reports that wait for the store [default: 64M]
     #[arg(long, value_name = "SIZE")]
     pub store_queue: Option<Size>,
 
-    /// Most flows that are followed at a time; reports of others count for their nodes and class only
+    /// Greatest number of flows tracked at a time; reports of further flows count only for their nodes and class
     /// [default: 200000]
     #[arg(long, value_name = "N")]
     pub store_flows: Option<u32>,
 
     /// Keep single reports for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_raw: Option<Span>,
+    pub keep_raw: Option<TimeSpan>,
 
-    /// Keep figures of each ten seconds for this time [default: 1day]
+    /// Keep figures of every ten seconds for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_10s: Option<Span>,
+    pub keep_10s: Option<TimeSpan>,
 
-    /// Keep figures of each minute for this time [default: 14days]
+    /// Keep figures of every minute for this time [default: 14days]
     #[arg(long, value_name = "TIME")]
-    pub keep_1m: Option<Span>,
+    pub keep_1m: Option<TimeSpan>,
 
-    /// Keep figures of each hour for this time [default: 1year]
+    /// Keep figures of every hour for this time [default: 1year]
     #[arg(long, value_name = "TIME")]
-    pub keep_1h: Option<Span>,
+    pub keep_1h: Option<TimeSpan>,
 }
 
-/// Where history is kept.
+/// The place where history is kept.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum StorePlace {
-    /// Where this host has it, if it can be kept there.
+    /// The host's default place, if history can be kept there.
     #[default]
     Default,
     Nowhere,
@@ -86,14 +88,14 @@ impl StoreOptions {
             Some(file) => StorePlace::File(PathBuf::from(file)),
         };
         if self.store.as_deref() == Some("") {
-            let message = "no file is named (try --store none to keep nothing)".to_owned();
+            let message = "the file has no name (try --store none to keep nothing)".to_owned();
             faults.push(fault(&["store"], message));
         }
         let size = |size: Option<Size>, default: u64| size.map_or(default, |size| size.0);
         let bytes = size(self.store_size, DEFAULT_BYTES);
         if bytes < LEAST_BYTES {
             let message = format!(
-                "a store needs room (expected at least {})",
+                "the store is too small (expected at least {})",
                 Size(LEAST_BYTES)
             );
             faults.push(fault(&["store-size"], message));
@@ -101,13 +103,13 @@ impl StoreOptions {
         let queue = size(self.store_queue, DEFAULT_QUEUE);
         if queue < LEAST_QUEUE {
             let message = format!(
-                "the queue needs room (expected at least {})",
+                "the queue is too small (expected at least {})",
                 Size(LEAST_QUEUE)
             );
             faults.push(fault(&["store-queue"], message));
         }
         if self.store_flows == Some(0) {
-            let message = "no flow could be followed (expected 1 or more)".to_owned();
+            let message = "0 is not a possible number of flows (expected 1 or more)".to_owned();
             faults.push(fault(&["store-flows"], message));
         }
         let mut kept = [
@@ -117,7 +119,7 @@ impl StoreOptions {
             ("keep-1h", self.keep_1h, 365 * DAY),
         ]
         .map(|(key, span, default)| (key, span.map(|span| span.0), default));
-        // What nobody set goes along with what somebody did.
+        // Periods that were not set follow those that were.
         let mut most = Duration::MAX;
         for (_, given, default) in kept.iter_mut().rev() {
             most = most.min(given.unwrap_or(most));
@@ -128,14 +130,14 @@ impl StoreOptions {
             least = given.unwrap_or(default.max(least));
             (key, least)
         });
-        // Single reports are found through the figures of ten seconds; coarser figures go on where finer ones end.
+        // Single reports are found through the ten-second figures, and coarser figures go on where finer ones end.
         for pair in kept.windows(2) {
             let ((finer, short), (coarser, long)) = (pair[0], pair[1]);
             if short > long {
                 let message = format!(
-                    "{} is longer than {coarser}, {}: what is coarser has to be kept as long",
-                    Span(short),
-                    Span(long)
+                    "{} is longer than {coarser}, {}, but coarser figures must be kept at least as long",
+                    TimeSpan(short),
+                    TimeSpan(long)
                 );
                 faults.push(fault(&[finer, coarser], message));
             }

@@ -1,20 +1,20 @@
-//! TOML, and what in a text is none.
+//! TOML parsing that continues after syntax errors.
 
 use toml::Spanned;
 use toml::de::DeTable;
 
-use super::lines::Lines;
+use super::lines::LineIndex;
 use super::mistake::Mistake;
 
-/// So many errors of one file are looked for.
+/// Most errors that are reported for one file.
 const MOST_ERRORS: usize = 20;
 
-/// Hands on what a text says without the lines that are no TOML, and gives back what is wrong with those.
+/// Hands the text without its malformed lines to `read`, and returns the mistakes in those lines.
 ///
-/// The parser's own way to go on behind an error loses too much. Offsets stay as they are in the text.
+/// The parser's own error recovery loses too much. Offsets in the text stay unchanged.
 pub fn parse<R>(
     text: &str,
-    lines: &Lines<'_>,
+    lines: &LineIndex<'_>,
     take: impl FnOnce(&Spanned<DeTable<'_>>, &[Mistake]) -> R,
 ) -> (R, Vec<Mistake>) {
     let mut mistakes = Vec::new();
@@ -40,7 +40,7 @@ pub fn parse<R>(
     (take(&root, &mistakes), mistakes)
 }
 
-/// The text with spaces in place of a line; of all lines up to the next header, if it is one.
+/// The text with spaces in place of one line, or of all lines up to the next header if the line is a header.
 fn without_line(text: &str, number: usize) -> String {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let mut leaving = false;

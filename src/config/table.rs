@@ -1,4 +1,4 @@
-//! A table of the config file, read by the definition of the flags that its keys are.
+//! A table of the config file, read by the definition of the flags that its keys stand for.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -9,55 +9,42 @@ use clap::{Arg, Args, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::given::{Origin, settings_of};
-use super::lines::Lines;
+use super::catalogue::tables_with;
+use super::definition::names_of;
+use super::lines::LineIndex;
 use super::mistake::{Fault, Mistake};
+use super::number::number_problem;
+use super::origin::Origin;
 use super::value::{Word, shown, words};
 
-/// A key as the file has it.
+/// A key of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct TableEntry {
     pub line: usize,
     /// The lines of a list's values.
     items: Vec<usize>,
-    /// What tells whether it changed.
+    /// The value as text, by which a change is recognised.
     pub text: String,
-    /// Its value was refused.
+    /// The value was refused.
     refused: bool,
 }
 
-/// The settings of one table, and where they stand.
+/// The settings of one table, and their places in the file.
 #[derive(Clone, Debug)]
-pub struct Table<O> {
+pub struct SettingsTable<O> {
     pub name: &'static str,
     pub options: O,
-    pub entries: BTreeMap<String, Entry>,
+    pub entries: BTreeMap<String, TableEntry>,
 }
 
-/// Reads tables of one kind.
-pub struct Reader<O> {
+/// A reader for tables of one kind.
+pub struct TableReader<O> {
     name: &'static str,
     command: Command,
     options: PhantomData<O>,
 }
 
-/// The settings that `O` consists of as a command line by themselves.
-pub fn command_of<O: Args>() -> Command {
-    let mut command = Command::new("")
-        .no_binary_name(true)
-        .disable_help_flag(true)
-        .args(settings_of::<O>());
-    command.build();
-    command
-}
-
-/// The names of its keys.
-pub fn names_of(command: &Command) -> impl Iterator<Item = &str> {
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    shown.filter_map(Arg::get_long)
-}
-
-impl<O: Args + Default> Reader<O> {
+impl<O: Args + Default> TableReader<O> {
     pub fn new(name: &'static str, command: Command) -> Self {
         Self {
             name,
@@ -69,10 +56,10 @@ impl<O: Args + Default> Reader<O> {
     pub fn read(
         &mut self,
         table: &DeTable<'_>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
-    ) -> Table<O> {
-        let mut found = Table::empty(self.name);
+    ) -> SettingsTable<O> {
+        let mut found = SettingsTable::empty(self.name);
         let mut good: Vec<(String, Vec<Word>)> = Vec::new();
         for (key, value) in table {
             let mut keys = self.command.get_arguments();
@@ -92,7 +79,7 @@ impl<O: Args + Default> Reader<O> {
             found.options = options;
             return found;
         }
-        // Some value is refused: each is tried by itself, so that all mistakes are found.
+        // A value was refused: each is tried alone, so that all mistakes are found.
         good.retain(|(key, words)| {
             let before = mistakes.len();
             for word in words {
@@ -128,11 +115,11 @@ impl<O: Args + Default> Reader<O> {
         arg: &Arg,
         key: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
-    ) -> (Entry, Vec<Word>) {
+    ) -> (TableEntry, Vec<Word>) {
         let (words, misfits) = words(arg, value);
-        let entry = Entry {
+        let entry = TableEntry {
             line: lines.of(key.span().start),
             items: words.iter().map(|word| lines.of(word.span.start)).collect(),
             text: shown(value.get_ref()),
@@ -154,11 +141,11 @@ impl<O: Args + Default> Reader<O> {
         }
     }
 
-    fn unknown(&self, key: &Spanned<DeString<'_>>, lines: &Lines<'_>) -> Mistake {
+    fn unknown(&self, key: &Spanned<DeString<'_>>, lines: &LineIndex<'_>) -> Mistake {
         let name = key.get_ref();
         let hint = match nearest(name, names_of(&self.command)) {
             Some(near) => format!("did you mean {near}?"),
-            None => super::file::tables_with(name).map_or_else(
+            None => tables_with(name).map_or_else(
                 || "see hostint.toml(5)".to_owned(),
                 |tables| format!("it belongs to {tables}"),
             ),
@@ -175,7 +162,7 @@ fn flag(key: &str, word: &str) -> String {
     format!("--{key}={word}")
 }
 
-/// A key that may be anything, in one line.
+/// A key as one line of text; it may hold any characters.
 pub fn plain(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !key.is_empty() && key.chars().all(bare) {
@@ -185,7 +172,7 @@ pub fn plain(key: &str) -> String {
     }
 }
 
-/// The name that was probably meant.
+/// The known name that is most like this one.
 pub fn nearest<'a>(name: &str, of: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LIKE: f64 = 0.8;
     let name = name.replace('_', "-").to_lowercase();
@@ -208,8 +195,11 @@ fn refusal(err: &clap::Error, word: &str) -> String {
             either(possible)
         );
     }
-    let why =
-        std::error::Error::source(err).map_or_else(|| err.kind().to_string(), ToString::to_string);
+    let source = std::error::Error::source(err);
+    if let Some(error) = source.and_then(|source| source.downcast_ref()) {
+        return format!("cannot use {shown}: {}", number_problem(error));
+    }
+    let why = source.map_or_else(|| err.kind().to_string(), ToString::to_string);
     let why = why.replace(['\n', '\r'], " ");
     match why
         .split_once(" is not in ")
@@ -238,8 +228,8 @@ fn either(names: &[String]) -> String {
     }
 }
 
-impl<O: Args + Default> Table<O> {
-    /// A table that is not there.
+impl<O: Args + Default> SettingsTable<O> {
+    /// A table that the file does not have.
     pub fn empty(name: &'static str) -> Self {
         Self {
             name,
@@ -248,7 +238,7 @@ impl<O: Args + Default> Table<O> {
         }
     }
 
-    /// True if all keys have the same values in both.
+    /// True if all keys have the same values in both tables.
     pub fn same_values(&self, other: &Self) -> bool {
         let texts = |of: &Self| -> Vec<(String, String)> {
             let entries = of.entries.iter();
@@ -259,7 +249,7 @@ impl<O: Args + Default> Table<O> {
         texts(self) == texts(other)
     }
 
-    /// A mistake about a key, where the file at `path` has it.
+    /// A mistake about a key, with its place in the file at `path`.
     pub fn mistake_at(&self, path: &Path, key: &str, message: String) -> Mistake {
         let entry = self.entries.get(key);
         Mistake {
@@ -272,7 +262,7 @@ impl<O: Args + Default> Table<O> {
         }
     }
 
-    /// Says where each fault is, and leaves out those that follow from a mistake which was said.
+    /// Adds the place of each fault, and drops faults that follow from a mistake already reported.
     pub fn locate(
         &self,
         path: Option<&str>,

@@ -1,4 +1,4 @@
-//! A value of the config file becomes what its flag would be given.
+//! Conversion of a config file's value to the word that its flag would be given.
 
 use std::any::TypeId;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use clap::{Arg, ArgAction};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::Span;
+use super::TimeSpan;
 use crate::model::PortRange;
 
-/// What kind of value a setting takes.
+/// The type of value that a setting takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
+enum ValueKind {
     Text,
     Time,
     Number,
@@ -20,7 +20,7 @@ enum Kind {
     Truth,
 }
 
-impl Kind {
+impl ValueKind {
     fn of(arg: &Arg) -> Self {
         let id = arg.get_value_parser().type_id();
         let numbers = [
@@ -31,7 +31,7 @@ impl Kind {
         ];
         if id == TypeId::of::<bool>() {
             Self::Truth
-        } else if id == TypeId::of::<Span>() {
+        } else if id == TypeId::of::<TimeSpan>() {
             Self::Time
         } else if id == TypeId::of::<PortRange>() {
             Self::NumberOrText
@@ -53,16 +53,21 @@ impl Kind {
     }
 }
 
-/// One word for a flag, and where it stands.
+/// One word for a flag, and its line.
 pub struct Word {
     pub span: Range<usize>,
     pub text: String,
 }
 
-/// Why a value is none for a setting.
+/// Why a value does not fit a setting.
 pub struct Misfit {
     pub span: Range<usize>,
     pub message: String,
+}
+
+/// Whether a setting is true or false.
+pub fn is_truth(arg: &Arg) -> bool {
+    ValueKind::of(arg) == ValueKind::Truth
 }
 
 /// Whether a setting is a list.
@@ -70,10 +75,10 @@ pub fn is_list(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// The words that a value gives its flag, and what of it fits no flag.
+/// The words that a value gives its flag, and the misfits in it.
 pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>) {
     let (mut words, mut misfits) = (Vec::new(), Vec::new());
-    let mut take = |value: &Spanned<DeValue<'_>>| match word(Kind::of(arg), value.get_ref()) {
+    let mut take = |value: &Spanned<DeValue<'_>>| match word(ValueKind::of(arg), value.get_ref()) {
         Ok(text) => words.push(Word {
             span: value.span(),
             text,
@@ -89,7 +94,7 @@ pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>
             if items.is_empty() {
                 misfits.push(Misfit {
                     span: value.span(),
-                    message: "an empty list says nothing (try to leave the key out)".to_owned(),
+                    message: "an empty list has no effect (try to leave the key out)".to_owned(),
                 });
             }
         }
@@ -98,28 +103,30 @@ pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>
     (words, misfits)
 }
 
-fn word(kind: Kind, value: &DeValue<'_>) -> Result<String, String> {
+fn word(kind: ValueKind, value: &DeValue<'_>) -> Result<String, String> {
     let expected = kind.name();
     match (kind, value) {
-        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text))
+        (ValueKind::Text | ValueKind::Time | ValueKind::NumberOrText, DeValue::String(text))
             if text.is_empty() =>
         {
             Err(format!("an empty string (expected {expected})"))
         }
-        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text)) => {
+        (ValueKind::Text | ValueKind::Time | ValueKind::NumberOrText, DeValue::String(text)) => {
             Ok(text.to_string())
         }
-        (Kind::Number | Kind::NumberOrText, DeValue::Integer(number)) => Ok(decimal(number)),
-        (Kind::Truth, DeValue::Boolean(on)) => Ok(on.to_string()),
-        (Kind::Text, DeValue::Integer(number)) => {
+        (ValueKind::Number | ValueKind::NumberOrText, DeValue::Integer(number)) => {
+            Ok(decimal(number))
+        }
+        (ValueKind::Truth, DeValue::Boolean(on)) => Ok(on.to_string()),
+        (ValueKind::Text, DeValue::Integer(number)) => {
             Err(format!("a number (expected {expected}; try \"{number}\")"))
         }
-        (Kind::Number, DeValue::String(text)) if is_number(text) => Err(format!(
+        (ValueKind::Number, DeValue::String(text)) if is_number(text) => Err(format!(
             "a string (expected {expected}; try {text} without quotes)"
         )),
-        (Kind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(format!(
-            "a string (expected {expected}; try {text} without quotes)"
-        )),
+        (ValueKind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(
+            format!("a string (expected {expected}; try {text} without quotes)"),
+        ),
         (_, value) => Err(format!("{} (expected {expected})", kind_of(value))),
     }
 }
@@ -132,12 +139,12 @@ fn is_number(text: &str) -> bool {
 fn decimal(number: &toml::de::DeInteger<'_>) -> String {
     match i128::from_str_radix(number.as_str(), number.radix()) {
         Ok(number) => number.to_string(),
-        // Longer than any setting: refused with its digits.
+        // The number is longer than any setting, and is refused with its digits.
         Err(_) => number.to_string(),
     }
 }
 
-/// What a value is, in a sentence.
+/// The type of a value, as messages name it.
 pub fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
@@ -150,7 +157,7 @@ pub fn kind_of(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// A value as one text: equal for equal values.
+/// A value as text; equal values have equal texts.
 pub fn shown(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("{text:?}"),

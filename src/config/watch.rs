@@ -1,4 +1,4 @@
-//! A rule of the watchlist, as the config file has it.
+//! A rule of the watchlist, as a table of the config file.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -7,26 +7,26 @@ use super::mistake::{Fault, fault, item_fault};
 use super::place::place;
 use crate::model::{DEFAULT_PRIORITY, Place, PortRange, Transport, WatchAction, WatchRule};
 
-/// A rule's keys. Of a list a packet needs to fit one value; what is left out fits all packets.
+/// A rule's keys. A packet must match one value of each list; a key that is left out matches all packets.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WatchOptions {
     /// A name for the traffic
     #[arg(long, value_name = "NAME", value_parser = parse_class)]
     pub class: Option<String>,
 
-    /// What becomes of the packets: watch or exclude [default: watch]
+    /// The action on matching packets: watch or exclude [default: watch]
     #[arg(long, value_name = "ACTION", value_parser = actions())]
     pub action: Option<WatchAction>,
 
-    /// Of the rules that fit a packet, the one with the highest decides [default: 100]
+    /// Of the rules that match a packet, the one with the highest priority decides [default: 100]
     #[arg(long, value_name = "N")]
     pub priority: Option<u16>,
 
-    /// Where packets come from: names, addresses, prefixes
+    /// Sources of packets: names, addresses, prefixes
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub from: Vec<String>,
 
-    /// Where packets go: names, addresses, prefixes
+    /// Destinations of packets: names, addresses, prefixes
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub to: Vec<String>,
 
@@ -46,19 +46,19 @@ pub struct WatchOptions {
     #[arg(long, value_name = "DSCP", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(0..=63))]
     pub dscp: Vec<u8>,
 
-    /// Interfaces that packets leave by
+    /// Interfaces by which packets leave
     #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// Tag whether a sink answers or not
+    /// Tag packets even if no sink answers
     #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 
-    /// Watch one flow in so many
+    /// Watch one in this many flows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub one_flow_in: Option<u32>,
 
-    /// Tag one packet in so many
+    /// Tag one in this many packets
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub one_packet_in: Option<u32>,
 }
@@ -77,7 +77,7 @@ fn protocols() -> impl TypedValueParser<Value = Transport> {
     })
 }
 
-/// A class is part of names that other programs know: metrics, labels.
+/// Parses a class, whose name other programs use: in metrics and labels.
 fn parse_class(text: &str) -> Result<String, String> {
     let first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let rest = |c: char| first(c) || matches!(c, '.' | '_' | '-');
@@ -105,7 +105,7 @@ impl WatchOptions {
     /// Checks everything and fills in defaults.
     ///
     /// # Errors
-    /// All that is wrong.
+    /// All faults.
     pub fn check(self) -> Result<WatchRule, Vec<Fault>> {
         let mut faults = Vec::new();
         let action = self.action.unwrap_or_default();

@@ -1,7 +1,13 @@
-//! The local socket's questions and answers, and who may ask what.
+//! The control socket: its place, its requests and answers, and the rights of its clients.
 
+mod deadline;
 mod message;
+mod place;
 mod rights;
 
-pub use message::{Answer, BadRequest, CONTROL_SCHEMA, Form, LONGEST_REQUEST, Query, Request};
-pub use rights::{Peer, Refusal, Rights};
+pub use deadline::DeadlineStream;
+pub use message::{
+    BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
+};
+pub use place::socket_path;
+pub use rights::{Caller, NotAllowed, Rights};

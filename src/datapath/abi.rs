@@ -1,6 +1,6 @@
-//! What both halves exchange, as build.rs read it from the compiled kernel half, and as bytes.
+//! The types that both halves exchange, as build.rs reads them from the compiled kernel half, and their bytes.
 
-/// Generated: an instance of each shared type; never loaded.
+/// Generated: an instance of each shared type. This object is never loaded.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 mod types_object {
     include!(concat!(env!("OUT_DIR"), "/abi.skel.rs"));
@@ -12,7 +12,7 @@ pub mod sink_object {
     include!(concat!(env!("OUT_DIR"), "/sink.skel.rs"));
 }
 
-/// Generated: the program that looks at programs bound to an interface.
+/// Generated: the program that finds out whether a program bound to an interface survives it.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod bound_object {
     include!(concat!(env!("OUT_DIR"), "/bound.skel.rs"));
@@ -24,7 +24,7 @@ pub mod source_object {
     include!(concat!(env!("OUT_DIR"), "/source.skel.rs"));
 }
 
-/// Generated: the program that looks at what comes back to a source.
+/// Generated: the program that changes packets on their way back to a source.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod peer_object {
     include!(concat!(env!("OUT_DIR"), "/peer.skel.rs"));
@@ -100,32 +100,32 @@ pub fn bytes_of<T: Abi>(value: &T) -> &[u8] {
     bytes_of_all(std::slice::from_ref(value))
 }
 
-/// The bytes of values that lie one behind the other.
+/// The bytes of consecutive values.
 pub fn bytes_of_all<T: Abi>(values: &[T]) -> &[u8] {
     // SAFETY: T is plain data without padding, valid for its size.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// The value whose bytes the kernel wrote; `None` if there are too few.
+/// Returns the value whose bytes the kernel wrote, or `None` if there are too few bytes.
 pub fn read_from<T: Abi>(bytes: &[u8]) -> Option<T> {
     let bytes = bytes.get(..size_of::<T>())?;
     // SAFETY: enough bytes, read unaligned, any of them are a value of T.
     Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
-/// UDP ports whose traffic is never tagged.
+/// The most UDP ports whose traffic is never tagged.
 pub const MAX_REPORT_PORTS: usize = hostint_limit::MAX_REPORT_PORTS.0 as usize;
-/// Latency bucket edges.
+/// The most edges of latency buckets.
 pub const MAX_EDGES: usize = hostint_limit::MAX_EDGES.0 as usize;
-/// Bytes of a piece of the watchlist's text.
+/// The most bytes of one piece of the watchlist's text.
 pub const WATCH_TEXT_BYTES: usize = watch_limit::WATCH_TEXT_BYTES.0 as usize;
 /// Counters that each role has room for.
 pub const COUNTER_SLOTS: u32 = hostint_limit::COUNTER_SLOTS.0;
-/// Of what is pinned.
+/// The version of the pinned maps' layout.
 pub const ABI_VERSION: u32 = hostint_limit::ABI_VERSION.0;
-/// Bytes of an interface's name, the final NUL included.
+/// Bytes of an interface's name, including the final NUL.
 pub const DEV_NAME_SIZE: usize = hostint_limit::DEV_NAME_SIZE.0 as usize;
-/// Leases in one run of the renewing program.
+/// The most leases that one run of the program renews.
 pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
-/// Flow keys in one run of the sweep program.
+/// The most flow keys that one run of the sweep program looks at.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;

@@ -1,4 +1,4 @@
-//! Programs as clsact filters, where the kernel has no tcx (before 6.6).
+//! Programs attached as clsact filters, where the kernel has no tcx (before 6.6).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,7 +9,7 @@ use super::load::with_warnings;
 use super::pins::Pins;
 use crate::os::rtnetlink;
 
-/// Of all filters of hostint; those on the same hook differ by handle.
+/// The priority of all filters of hostint. Filters on the same hook differ by handle.
 pub const PRIORITY: u32 = 49_152;
 
 fn qdisc_of(ifindex: u32) -> io::Result<libbpf_sys::bpf_tc_hook> {
@@ -21,11 +21,11 @@ fn qdisc_of(ifindex: u32) -> io::Result<libbpf_sys::bpf_tc_hook> {
     })
 }
 
-/// False if the interface has its clsact qdisc already.
+/// Adds a clsact qdisc to the interface. Returns false if the interface has one already.
 pub fn make_qdisc(ifindex: u32) -> io::Result<bool> {
     let mut hook = qdisc_of(ifindex)?;
     let mut code = 0;
-    // libbpf warns of a qdisc that is there.
+    // libbpf warns if there is a qdisc already.
     with_warnings(|| {
         // SAFETY: the hook is valid during the call.
         code = -unsafe { libbpf_sys::bpf_tc_hook_create(&mut hook) };
@@ -38,7 +38,7 @@ pub fn make_qdisc(ifindex: u32) -> io::Result<bool> {
     }
 }
 
-/// Removes the clsact qdisc, unless others have filters on it.
+/// Removes the clsact qdisc unless it carries filters of other programs.
 pub fn remove_unused_qdisc(ifindex: u32) -> io::Result<()> {
     if !rtnetlink::clsact_filters(ifindex)?.is_empty() {
         return Ok(());
@@ -51,16 +51,16 @@ pub fn remove_unused_qdisc(ifindex: u32) -> io::Result<()> {
     }
 }
 
-/// A filter's name in the kernel.
+/// The values that name a filter in the kernel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Filter {
+pub struct ClsactFilter {
     pub ifindex: u32,
-    /// Else at egress.
+    /// The filter is at ingress, else at egress.
     pub ingress: bool,
     pub handle: u32,
 }
 
-impl Filter {
+impl ClsactFilter {
     fn hook(self, program: BorrowedFd<'_>) -> io::Result<TcHook> {
         let mut builder = TcHookBuilder::new(program);
         builder
@@ -71,7 +71,7 @@ impl Filter {
         Ok(builder.hook(if self.ingress { TC_INGRESS } else { TC_EGRESS }))
     }
 
-    /// Puts a program there, in the place of the present one if there is one.
+    /// Attaches a program, and replaces the present one if there is one.
     pub fn attach(self, program: BorrowedFd<'_>) -> io::Result<()> {
         let mut filter = self.hook(program)?;
         make_qdisc(self.ifindex)?;
@@ -79,18 +79,18 @@ impl Filter {
         Ok(())
     }
 
-    /// Takes the program off, if it is there.
+    /// Detaches the program if one is attached.
     pub fn detach(self, pins: &Pins) -> io::Result<()> {
         if !self.is_attached(pins)? {
             return Ok(());
         }
-        // The program's descriptor is not needed to name a filter, any will do.
+        // A filter is named without its program's descriptor, so any descriptor will do.
         let any = std::fs::File::open(pins.folder())?;
         let mut filter = self.hook(any.as_fd())?;
         filter.detach().map_err(io::Error::other)
     }
 
-    /// True if a program is there.
+    /// True if a program is attached.
     pub fn is_attached(self, pins: &Pins) -> io::Result<bool> {
         let any = std::fs::File::open(pins.folder())?;
         let mut filter = self.hook(any.as_fd())?;

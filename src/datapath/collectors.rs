@@ -1,86 +1,68 @@
-//! What the sink's daemon knows of its collectors, where `hostint status` reads it.
+//! The state of the sink's collectors: the daemon writes it into a pinned map, `hostint status` reads it there.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use libbpf_rs::{MapHandle, MapType, libbpf_sys};
+use libbpf_rs::MapType;
 
 use super::abi::Abi;
+use super::map_names::SINK_COLLECTORS;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{CollectorState, CollectorStatus};
 
-/// The name of the pinned map. No program reads it.
-pub const MAP: &str = "sink_collectors";
-
-/// Collectors that there is room for.
+/// The most collectors that the map holds.
 const MOST: usize = 64;
 
-// Settings are refused before they get here.
+// The configuration refuses more collectors.
 const _: () = assert!(MOST == crate::config::MAX_SPREAD);
 
-/// Not known.
-const NONE: u32 = u32::MAX;
+/// The queue's filling is not known.
+const UNKNOWN: u32 = u32::MAX;
 
-/// One of them; all zeros: none.
+/// The state of one collector. The first record that is all zeros ends the list.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entry {
-    /// IPv4 as ::ffff:0:0/96.
+pub struct CollectorRecord {
+    /// IPv4 addresses are mapped into ::ffff:0:0/96.
     address: [u8; 16],
     since_ns: u64,
     sent: u64,
     lost: u64,
     doubtful: u64,
     port: u32,
-    /// From 1, in the order of [`CollectorState::ALL`].
+    /// The state's place in [`CollectorState::ALL`], counted from 1.
     state: u32,
     queue_percent: u32,
     spread: u32,
 }
 
-// SAFETY: integers and bytes, without padding: 16 + 4 * 8 + 4 * 4.
-unsafe impl Abi for Entry {}
+// SAFETY: integers and bytes without padding: 16 + 4 * 8 + 4 * 4.
+unsafe impl Abi for CollectorRecord {}
 
-/// The map, for the daemon.
-pub struct Collectors(Map<u32, Entry>);
+/// The map as the daemon writes it.
+pub struct CollectorTable(Map<u32, CollectorRecord>);
 
-impl Collectors {
+impl CollectorTable {
     pub fn open_or_create(pins: &Pins) -> io::Result<Self> {
-        if let Some(map) = Map::open(&pins.map(MAP))? {
-            return Ok(Self(map));
-        }
-        let options = libbpf_sys::bpf_map_create_opts {
-            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
-            ..Default::default()
-        };
-        let mut map = MapHandle::create(
-            MapType::Array,
-            Some(MAP),
-            size_of::<u32>() as u32,
-            size_of::<Entry>() as u32,
-            MOST as u32,
-            &options,
-        )
-        .map_err(io::Error::other)?;
-        map.pin(pins.map(MAP)).map_err(io::Error::other)?;
-        Ok(Self(Map::new(map)?))
+        let path = pins.map(SINK_COLLECTORS);
+        Map::open_or_create(&path, MapType::Array, MOST as u32).map(Self)
     }
 
-    /// Those beyond the room are not told.
+    /// Collectors that the map has no room for are left out.
     pub fn write(&self, spread: bool, collectors: &[CollectorStatus]) -> io::Result<()> {
-        let mut entries = [Entry::default(); MOST];
+        let mut entries = [CollectorRecord::default(); MOST];
         for (entry, collector) in entries.iter_mut().zip(collectors) {
-            *entry = Entry::of(spread, collector);
+            *entry = CollectorRecord::of(spread, collector);
         }
         self.0.set_from(0, &entries)
     }
 }
 
-/// What the daemon wrote last: whether each report goes to one of them, and who they are.
+/// Returns the state that the daemon wrote last: whether each report goes to only one collector, and the collectors.
 pub fn read(pins: &Pins) -> io::Result<(bool, Vec<CollectorStatus>)> {
     let mut found = (false, Vec::new());
-    let Some(map) = Map::<u32, Entry>::open(&pins.map(MAP))? else {
+    let Some(map) = Map::<u32, CollectorRecord>::open(&pins.map(SINK_COLLECTORS))? else {
         return Ok(found);
     };
     for place in 0..map.capacity() {
@@ -94,7 +76,7 @@ pub fn read(pins: &Pins) -> io::Result<(bool, Vec<CollectorStatus>)> {
     Ok(found)
 }
 
-impl Entry {
+impl CollectorRecord {
     fn of(spread: bool, collector: &CollectorStatus) -> Self {
         let address = match collector.address.ip() {
             IpAddr::V4(v4) => v4.to_ipv6_mapped(),
@@ -110,7 +92,7 @@ impl Entry {
             doubtful: collector.doubtful,
             port: collector.address.port().into(),
             state: state.map_or(0, |place| place as u32 + 1),
-            queue_percent: collector.queue_percent.map_or(NONE, u32::from),
+            queue_percent: collector.queue_percent.map_or(UNKNOWN, u32::from),
             spread: spread.into(),
         }
     }

@@ -1,9 +1,9 @@
-//! The kernel half's counters by name, and the daemon's own.
+//! The counters of the kernel half and of the daemon: their names, their meaning in words, and their sums.
 
 use std::io;
 
 use super::abi::{counter, daemon_counter, peer_counter, sink_counter, source_counter};
-use super::before::{self, Before};
+use super::handover::{self, FormerCounts};
 use super::maps::Map;
 use super::pins::Pins;
 
@@ -14,9 +14,9 @@ pub struct Count {
     pub bytes: u64,
 }
 
-/// A counter's name in JSON, and what it counts in words.
+/// A counter's name in JSON, and its meaning in words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Meaning {
+pub struct CounterMeaning {
     pub index: u32,
     pub name: &'static str,
     pub text: &'static str,
@@ -24,13 +24,13 @@ pub struct Meaning {
 
 macro_rules! meanings {
     ($type:ident: $($variant:ident $name:literal $text:literal,)*) => {
-        &[$(Meaning { index: $type::$variant.0, name: $name, text: $text },)*]
+        &[$(CounterMeaning { index: $type::$variant.0, name: $name, text: $text },)*]
     };
 }
 
-/// What the sink counts.
-pub const SINK: &[Meaning] = meanings! { sink_counter:
-    COUNT_SINK_STRIPPED "stripped" "INT removed, packet handed on as it was sent",
+/// The sink's counters.
+pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
+    COUNT_SINK_STRIPPED "stripped" "INT removed, packet passed on as it was sent",
     COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
     COUNT_SINK_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
     COUNT_SINK_TRUNCATED "truncated" "too short for the INT that it announces: passed untouched",
@@ -43,34 +43,34 @@ pub const SINK: &[Meaning] = meanings! { sink_counter:
     COUNT_SINK_FRAGMENT "fragment" "marked fragment: passed untouched",
     COUNT_SINK_IP_OPTIONS "ip_options" "marked, behind too many IPv6 extension headers: passed untouched",
     COUNT_SINK_CANNOT_RESIZE "cannot_resize" "kernel refused to shorten the packet: passed untouched",
-    COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than handed on corrupt",
+    COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than passed on corrupt",
     COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
     COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not told apart from its superpacket's other segments",
-    COUNT_SINK_HOST_INT "host_int" "of those stripped, tagged by an original Host-INT source",
+    COUNT_SINK_HOST_INT "host_int" "stripped packets that an original Host-INT source tagged",
     COUNT_SINK_LOST "lost" "sequence numbers declared lost",
-    COUNT_SINK_RECOVERED "recovered" "sequence numbers that came after they were declared lost",
+    COUNT_SINK_RECOVERED "recovered" "sequence numbers that arrived after they were declared lost",
     COUNT_SINK_REORDERED "reordered" "packets behind a newer one of their flow",
-    COUNT_SINK_DUPLICATE "duplicate" "packets that came before",
+    COUNT_SINK_DUPLICATE "duplicate" "packets that had arrived before",
     COUNT_SINK_FLOW_NEW "flow_new" "flows seen for the first time",
-    COUNT_SINK_FLOW_RESTARTED "flow_restarted" "flows whose numbering began anew",
+    COUNT_SINK_FLOW_RESTARTED "flow_restarted" "flows whose numbering restarted",
     COUNT_SINK_EVENT_SENT "event_sent" "events handed to the daemon",
     COUNT_SINK_EVENT_LOST "event_lost" "events lost: ring full, daemon slow or gone",
     COUNT_SINK_NOT_ALLOWED "not_allowed" "tagged by a host without a lease (--allow): passed untouched, or dropped (--strict)",
     COUNT_SINK_NEW_FLOW_LIMITED "new_flow_limited" "stripped but not measured: too many new flows (--max-new-flows)",
-    COUNT_SINK_REPORT_LIMITED "report_limited" "news not told: too many reports (--max-reports)",
+    COUNT_SINK_REPORT_LIMITED "report_limited" "reports withheld: too many (--max-reports)",
     COUNT_SINK_LEASE_GRANTED "lease_granted" "lease questions answered",
-    COUNT_SINK_LEASE_FORGED "lease_forged" "lease questions with a wrong tag: keys differ, or somebody forges",
+    COUNT_SINK_LEASE_FORGED "lease_forged" "lease questions with a wrong tag: keys differ, or the questions are forged",
     COUNT_SINK_LEASE_CLOSING "lease_closing" "lease questions not answered before detaching",
     COUNT_SINK_LEASE_FULL "lease_full" "lease questions not answered for lack of room",
-    COUNT_SINK_NIC_STAMPED "nic_stamped" "packets whose arrival the network card's clock told (--nic-timestamps)",
+    COUNT_SINK_NIC_STAMPED "nic_stamped" "packets stamped by the network card (--nic-timestamps)",
     COUNT_SINK_NIC_NONE "nic_none" "packets stamped by the kernel: the driver gave no time",
     COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
 };
 
-/// What the source counts.
-pub const SOURCE: &[Meaning] = meanings! { source_counter:
+/// The source's counters.
+pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_TAGGED "tagged" "INT added",
-    COUNT_SOURCE_UNWATCHED "unwatched" "no rule of the watchlist is about them",
+    COUNT_SOURCE_UNWATCHED "unwatched" "no rule of the watchlist matches",
     COUNT_SOURCE_OTHER_PROTOCOL "other_protocol" "not IP, or neither TCP nor UDP",
     COUNT_SOURCE_MALFORMED "malformed" "headers shorter than they claim",
     COUNT_SOURCE_FRAGMENT "fragment" "fragment",
@@ -78,8 +78,8 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_IP_OPTIONS "ip_options" "IP options, which vxlan-gpe would hide, or too many IPv6 extension headers",
     COUNT_SOURCE_VLAN "vlan" "more than two VLAN tags",
     COUNT_SOURCE_TOO_LONG "too_long" "no room below the MTU: lower the route's MSS or MTU, or raise the MTU",
-    COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets that were left alone (--superpackets)",
-    COUNT_SOURCE_ENCAPSULATED "encapsulated" "of those tagged: GSO packets, sent as vxlan-gpe",
+    COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets that were not tagged (--superpackets)",
+    COUNT_SOURCE_ENCAPSULATED "encapsulated" "tagged GSO packets, sent as vxlan-gpe",
     COUNT_SOURCE_STAGED "staged" "packets sent through the staging interface to be segmented",
     COUNT_SOURCE_REPORT "report" "telemetry reports",
     COUNT_SOURCE_HAS_INT "has_int" "carries INT already, or uses the port that announces it",
@@ -91,22 +91,22 @@ pub const SOURCE: &[Meaning] = meanings! { source_counter:
     COUNT_SOURCE_DROPPED "dropped" "packet could not be restored and was dropped",
     COUNT_SOURCE_FLOW_NEW "flow_new" "flows tagged for the first time",
     COUNT_SOURCE_NO_LEASE "no_lease" "no sink is known to be alive at the destination (see peers below)",
-    COUNT_SOURCE_LEASE_FULL "lease_full" "of those: no room to ask for a lease",
-    COUNT_SOURCE_EXCLUDED "excluded" "a rule of the watchlist says so",
-    COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but only some flows or packets are; segments",
+    COUNT_SOURCE_LEASE_FULL "lease_full" "no lease, and no room to ask for one",
+    COUNT_SOURCE_EXCLUDED "excluded" "a rule of the watchlist excludes them",
+    COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but not in the rule's sample; counted in segments",
 };
 
-/// What the source's peer program counts.
-pub const PEER: &[Meaning] = meanings! { peer_counter:
-    COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections begun, whose MSS leaves room for INT now",
-    COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, made to suit the original",
+/// The counters of the source's peer program.
+pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
+    COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections whose MSS was lowered to leave room for INT",
+    COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, rewritten for the original packet",
     COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
     COUNT_PEER_ICMP_MTU_TOO_SMALL "icmp_mtu_too_small" "ICMP errors whose MTU has no room for INT: passed untouched",
     COUNT_PEER_CANNOT_WRITE "peer_cannot_write" "kernel refused to let an answer be changed: passed untouched",
 };
 
-/// What the daemon counts.
-pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
+/// The daemon's counters.
+pub const DAEMON: &[CounterMeaning] = meanings! { daemon_counter:
     DAEMON_EVENTS_READ "events_read" "events read from the ring",
     DAEMON_EVENTS_MALFORMED "events_malformed" "events that make no report",
     DAEMON_REPORTS_SENT "reports_sent" "reports sent",
@@ -122,9 +122,9 @@ pub const DAEMON: &[Meaning] = meanings! { daemon_counter:
     DAEMON_ALIVE_NS "alive_ns" "last sign of life, ns since the Unix epoch",
     DAEMON_LEASES_ASKED "leases_asked" "lease questions asked",
     DAEMON_LEASES_ANSWERED "leases_answered" "lease questions answered with a lease",
-    DAEMON_LEASES_REFUSED "leases_refused" "answers that make no lease",
+    DAEMON_LEASES_REFUSED "leases_refused" "answers that grant no lease",
     DAEMON_LEASE_CPU_NS "lease_cpu_ns" "CPU time of keeping leases",
-    DAEMON_REPAIRED "repaired" "programs put back that somebody else took off",
+    DAEMON_REPAIRED "repaired" "programs attached again after another program removed them",
     DAEMON_CONTROL_ANSWERED "control_answered" "requests at the control socket that were answered",
     DAEMON_CONTROL_REFUSED "control_refused" "requests at the control socket that were refused",
     DAEMON_DATAGRAMS_SENT "report_datagrams_sent" "datagrams with reports sent",
@@ -141,18 +141,18 @@ fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
     Ok(sum)
 }
 
-/// All counters of a role, in the order of `meanings`, with what former versions counted. None if there is no
-/// such map.
+/// Returns all counters of a role in the order of `meanings`, with the counts of former versions added, or none if
+/// there is no such map.
 pub fn read_all(
     pins: &Pins,
     name: &str,
-    meanings: &'static [Meaning],
-) -> io::Result<Vec<(Meaning, Count)>> {
+    meanings: &'static [CounterMeaning],
+) -> io::Result<Vec<(CounterMeaning, Count)>> {
     let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
         return Ok(Vec::new());
     };
-    let before = Before::open(pins)?;
-    let others = before::counted_by_others(pins, name)?;
+    let before = FormerCounts::open(pins)?;
+    let others = handover::counted_by_others(pins, name)?;
     meanings
         .iter()
         .map(|meaning| {

@@ -1,4 +1,4 @@
-//! The border between kernel and user: ring bytes become a `SinkEvent` here and nowhere else.
+//! The border between kernel and user: ring bytes become a `SinkEvent` in this file and nowhere else.
 
 use std::net::IpAddr;
 
@@ -59,12 +59,12 @@ impl From<&FlowKey> for flow_key {
     }
 }
 
-/// As reports tell ports.
+/// The low 16 bits of an interface's index, by which reports name a port.
 pub(super) fn low16(ifindex: u32) -> u16 {
     (ifindex & 0xffff) as u16
 }
 
-/// How INT is carried, by its number in kernel settings.
+/// Returns the encapsulation that has this number in kernel settings.
 pub fn encapsulation_of(number: u32) -> Option<Encapsulation> {
     match encapsulation(number) {
         encapsulation::ENCAP_OVER_TCP_UDP => Some(Encapsulation::OverTcpUdp),
@@ -79,7 +79,7 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
     if !matches!(event.l4_len, 0 | 8 | 20) {
         return None;
     }
-    // Options and IPv6 headers are not quoted: such flows are named instead.
+    // The kernel half does not quote TCP options and IPv6 headers: reports name such flows by their key instead.
     let headers = event.l4.get(..event.l4_len.into()).and_then(|l4| {
         match carried {
             Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => QuotedHeaders::new(event.ip, l4),
@@ -116,7 +116,7 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
     }))
 }
 
-/// The event in these ring bytes; `None` if there is none.
+/// Returns the event in these ring bytes, or `None` if they hold none.
 pub fn decode(bytes: &[u8]) -> Option<SinkEvent> {
     match event_kind(read_from::<u32>(bytes)?) {
         event_kind::EVENT_LATENCY => latency(&read_from(bytes)?),

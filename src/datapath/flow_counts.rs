@@ -1,4 +1,4 @@
-//! What a flow's record at the sink has counted.
+//! A flow's counts, from its record in the sink's flow table.
 
 use super::abi::sink_flow;
 use crate::model::{FlowCounts, NodeId};

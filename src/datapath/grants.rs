@@ -1,28 +1,25 @@
-//! Whose packets the sink strips: prefixes that the user allowed, and hosts that hold leases.
+//! The hosts whose packets the sink strips: those in prefixes that the user allowed, and those that hold a lease.
 
 use std::io;
 use std::net::IpAddr;
 
 use super::abi::{address_key, prefix_key, sink_grant};
-use super::before;
+use super::handover;
+use super::map_names::{SINK_ALLOW, SINK_GRANTS};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::Prefix;
 use crate::os::clock;
 
-/// The names of the pinned maps.
-pub const ALLOW_MAP: &str = "sink_allow";
-pub const GRANTS_MAP: &str = "sink_grants";
-
-/// As src/bpf/grants.h has it: a grant outlives the last question by this.
+/// A grant outlives the last lease question by this time, as in the kernel half's `GRANT_NS`.
 const GRANT_NS: u64 = 60_000_000_000;
-/// A source's lease ends within this after the last answer.
+/// A source's lease ends within this time after the last answer.
 pub const LEASE_ENDS_NS: u64 = 1_000_000_000;
 
-/// The bits of a key's family word count too.
+/// The bits of a key's family word, which its prefix length includes.
 const FAMILY_BITS: u32 = 32;
 
-/// A prefix as the kernel half keeps it.
+/// Returns the key of a prefix in the kernel's table.
 pub fn key_of(prefix: Prefix) -> prefix_key {
     let (family, octets) = match prefix.addr() {
         IpAddr::V4(v4) => (4_u32, v4.octets().to_vec()),
@@ -55,7 +52,7 @@ fn prefix_of(key: &prefix_key) -> Option<Prefix> {
     Prefix::new(addr, len).ok()
 }
 
-/// Makes these the allowed prefixes, and no others.
+/// Allows these prefixes and no others.
 pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {
     for prefix in prefixes {
         map.set(&key_of(*prefix), &1)?;
@@ -69,9 +66,9 @@ pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> 
     Ok(())
 }
 
-/// The allowed prefixes.
+/// Returns the allowed prefixes.
 pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
-    let Some(map) = Map::<prefix_key, u32>::open(&pins.map(ALLOW_MAP))? else {
+    let Some(map) = Map::<prefix_key, u32>::open(&pins.map(SINK_ALLOW))? else {
         return Ok(Vec::new());
     };
     let mut found: Vec<Prefix> = map.keys().filter_map(|key| prefix_of(&key)).collect();
@@ -79,16 +76,18 @@ pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
     Ok(found)
 }
 
-/// How many hosts hold a lease, and whether any may still tag by one.
+/// The leases that this host's sink granted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Held {
+pub struct GrantedLeases {
+    /// How many hosts hold one.
     pub granted: usize,
+    /// A host may still tag packets by one.
     pub in_use: bool,
 }
 
-/// The leases that this host's sink granted.
-pub fn held(pins: &Pins) -> io::Result<Held> {
-    let mut held = Held::default();
+/// Counts the leases that this host's sink granted.
+pub fn held(pins: &Pins) -> io::Result<GrantedLeases> {
+    let mut held = GrantedLeases::default();
     let now_ns = clock::monotonic_ns();
     let mut look = |grant: sink_grant| {
         if grant.until_ns > now_ns {
@@ -96,16 +95,16 @@ pub fn held(pins: &Pins) -> io::Result<Held> {
         }
         held.in_use |= grant.until_ns + LEASE_ENDS_NS > now_ns + GRANT_NS;
     };
-    match Map::<address_key, sink_grant>::open(&pins.map(GRANTS_MAP))? {
+    match Map::<address_key, sink_grant>::open(&pins.map(SINK_GRANTS))? {
         Some(map) => map.for_each(|_, grant| look(grant))?,
-        None => before::entries::<address_key, sink_grant>(pins, GRANTS_MAP)?
+        None => handover::entries::<address_key, sink_grant>(pins, SINK_GRANTS)?
             .into_iter()
             .for_each(|(_, grant)| look(grant)),
     }
     Ok(held)
 }
 
-/// Forgets grants that ended.
+/// Removes grants that have ended.
 pub fn expire(map: &Map<address_key, sink_grant>) -> io::Result<()> {
     let now_ns = clock::monotonic_ns();
     let mut ended = Vec::new();

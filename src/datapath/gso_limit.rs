@@ -1,13 +1,13 @@
-//! `--superpackets no-gso`: an interface that is sent no superpackets.
+//! `--superpackets no-gso`: the limit that keeps the kernel from sending superpackets to an interface.
 
 use std::io;
 
 use crate::os::rtnetlink;
 
-/// What an interface takes that is sent none.
-const NONE: u32 = 1;
+/// The most segments in one packet where superpackets are off.
+const ONE_SEGMENT: u32 = 1;
 
-/// The interface's limit, or what it was before if it is lowered already.
+/// Returns the interface's own limit: the present one, or `lowered_from` if hostint lowered it already.
 pub fn before(ifindex: u32, lowered_from: u32) -> io::Result<u32> {
     match lowered_from {
         0 => rtnetlink::gso_max_segs(ifindex),
@@ -15,14 +15,14 @@ pub fn before(ifindex: u32, lowered_from: u32) -> io::Result<u32> {
     }
 }
 
-/// Lets nobody send superpackets any more; established connections follow when their route changes.
+/// Keeps new connections from sending superpackets. Established ones follow when their route changes.
 pub fn lower(ifindex: u32) -> io::Result<()> {
-    rtnetlink::set_gso_max_segs(ifindex, NONE)
+    rtnetlink::set_gso_max_segs(ifindex, ONE_SEGMENT)
 }
 
-/// Gives the interface its limit back, unless somebody else has changed it meanwhile.
+/// Gives the interface its limit back, unless another program has changed it meanwhile.
 pub fn restore(ifindex: u32, before: u32) -> io::Result<()> {
-    if before == 0 || rtnetlink::gso_max_segs(ifindex)? != NONE {
+    if before == 0 || rtnetlink::gso_max_segs(ifindex)? != ONE_SEGMENT {
         return Ok(());
     }
     rtnetlink::set_gso_max_segs(ifindex, before)

@@ -1,4 +1,4 @@
-//! Which programs are on an interface's hooks, whoever put them there.
+//! The programs on an interface's hooks, those of other tools included.
 
 use std::io;
 
@@ -10,13 +10,13 @@ use super::pins::Pins;
 use crate::model::preflight::Occupant;
 use crate::os::rtnetlink;
 
-/// What the names of the source's programs begin with.
-const NAMES: &str = "source_";
+/// The beginning of the names of the source's programs.
+const SOURCE_PREFIX: &str = "source_";
 
-/// More programs than anybody has on one hook.
+/// The most programs on one hook that are listed; no host should have as many.
 const MOST: usize = 64;
 
-/// What is on the hooks of an interface, and whether the kernel has tcx; `None` if it does not tell.
+/// Returns the programs on the hooks of an interface, and whether the kernel has tcx, `None` if that is not known.
 pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>, Option<bool>)> {
     let ours = our_programs(pins)?;
     let mut found = Vec::new();
@@ -57,15 +57,17 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
             "clsact egress"
         };
         let name = program_name(id);
-        // No pin tells of filters. Those that name no priority get ours, too.
+        // No pin tells of filters. The kernel gives hostint's priority to filters of other tools that ask for none.
         let by_hostint = u32::from(filter.priority) == PRIORITY
-            && name.as_ref().is_some_and(|name| name.starts_with(NAMES));
+            && name
+                .as_ref()
+                .is_some_and(|name| name.starts_with(SOURCE_PREFIX));
         add(hook, id, name.or(filter.name), by_hostint);
     }
     Ok((found, tcx))
 }
 
-/// The programs behind the links that are pinned.
+/// Returns the ids of the programs behind the pinned links.
 fn our_programs(pins: Option<&Pins>) -> io::Result<Vec<u32>> {
     let mut found = Vec::new();
     let Some(pins) = pins else { return Ok(found) };

@@ -1,10 +1,11 @@
-//! The source's leases as the kernel half sees them.
+//! The source's leases, in the map that the kernel half reads.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
+use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
@@ -12,19 +13,16 @@ use crate::model::{
     NodeId,
 };
 
-/// The name of the pinned map.
-pub const MAP: &str = "source_leases";
-
-/// All leases, live in the kernel.
+/// The kernel's map of leases.
 pub struct Leases(Map<address_pair, source_lease>);
 
-/// A lease, and who wants it.
+/// A lease, and the reason why it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct LeaseEntry {
     pub lease: Lease,
     /// The user named the destination.
     pub named: bool,
-    /// When a packet last asked for it (monotonic), 0: none did.
+    /// When a packet last asked for it (monotonic); 0 if none did.
     pub wanted_ns: u64,
 }
 
@@ -73,7 +71,7 @@ fn state_of(value: &source_lease) -> LeaseState {
     }
 }
 
-pub(super) fn value_of(entry: &Entry) -> source_lease {
+pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
     let offset = lease.offset;
@@ -104,7 +102,7 @@ pub(super) fn value_of(entry: &Entry) -> source_lease {
     }
 }
 
-fn entry_of(value: &source_lease) -> Entry {
+fn entry_of(value: &source_lease) -> LeaseEntry {
     let answer = LeaseAnswer {
         instance: value.instance,
         node: NodeId(value.sink_node),
@@ -120,7 +118,7 @@ fn entry_of(value: &source_lease) -> Entry {
         software: value.software.to_be_bytes().into(),
         answered_ns: 0,
     };
-    Entry {
+    LeaseEntry {
         lease: Lease {
             state: state_of(value),
             until_ns: value.until_ns,
@@ -138,9 +136,9 @@ fn entry_of(value: &source_lease) -> Entry {
 }
 
 impl Leases {
-    /// The leases of this host, if a source was set up.
+    /// Opens the leases of this host. Returns `None` if no source is set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(MAP))?.map(Self))
+        Ok(Map::open(&pins.map(SOURCE_LEASES))?.map(Self))
     }
 
     pub fn of(map: Map<address_pair, source_lease>) -> Self {
@@ -151,22 +149,22 @@ impl Leases {
         self.0.fd()
     }
 
-    /// The kernel's number for the map.
+    /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
         self.0.id()
     }
 
     /// Calls `visit` for each lease.
-    pub fn for_each(&self, mut visit: impl FnMut(AddressPair, Entry)) -> io::Result<()> {
+    pub fn for_each(&self, mut visit: impl FnMut(AddressPair, LeaseEntry)) -> io::Result<()> {
         self.0
             .for_each(|key, value| visit(pair_of(&key), entry_of(&value)))
     }
 
-    pub fn get(&self, pair: &AddressPair) -> io::Result<Option<Entry>> {
+    pub fn get(&self, pair: &AddressPair) -> io::Result<Option<LeaseEntry>> {
         Ok(self.0.get(&key_of(pair))?.as_ref().map(entry_of))
     }
 
-    pub fn set(&self, pair: &AddressPair, entry: &Entry) -> io::Result<()> {
+    pub fn set(&self, pair: &AddressPair, entry: &LeaseEntry) -> io::Result<()> {
         self.0.set(&key_of(pair), &value_of(entry))
     }
 
@@ -174,9 +172,9 @@ impl Leases {
         self.0.remove(&key_of(pair))
     }
 
-    /// A lease is to be kept although no packet asked for it yet.
+    /// Marks a lease as named by the user: it is kept although no packet asked for it yet.
     pub fn name(&self, pair: &AddressPair) -> io::Result<()> {
-        let mut entry = self.get(pair)?.unwrap_or(Entry {
+        let mut entry = self.get(pair)?.unwrap_or(LeaseEntry {
             lease: Lease::default(),
             named: false,
             wanted_ns: 0,

@@ -1,4 +1,4 @@
-//! Programs on hooks: kernel links, pinned so that they outlive us, replaced in place.
+//! Programs on hooks, attached by kernel links: pinned so that they outlive the process, replaced in place.
 
 use std::ffi::CString;
 use std::io;
@@ -8,25 +8,34 @@ use std::path::Path;
 
 use libbpf_rs::libbpf_sys;
 
-/// Where a program is attached by a link of its own.
+/// A hook on which a link holds a program.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hook {
     XdpNative,
     XdpGeneric,
     TcxEgress,
     TcxIngress,
-    /// Before all programs that are there.
+    /// At ingress, before all other programs there.
     TcxIngressFirst,
+}
+
+/// What holds a program of the source at its hook.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AttachedBy {
+    Link,
+    /// A filter, where the kernel has no tcx.
+    Clsact,
 }
 
 /// A link that the kernel holds.
 pub struct Link(OwnedFd);
 
-/// What the kernel says of a link.
+/// The state of a link in the kernel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LinkState {
-    /// 0 once the interface is gone.
+    /// The interface's index; 0 once the interface is gone.
     pub ifindex: u32,
+    /// The program's id.
     pub program: u32,
 }
 
@@ -42,7 +51,7 @@ fn check(result: i32) -> io::Result<i32> {
 }
 
 impl Link {
-    /// Attaches a program.
+    /// Attaches a program by a new link.
     pub fn create(program: BorrowedFd<'_>, ifindex: u32, hook: Hook) -> io::Result<Self> {
         const XDP_SKB_MODE: u32 = 1 << 1;
         const XDP_DRV_MODE: u32 = 1 << 2;
@@ -63,23 +72,23 @@ impl Link {
         let fd = check(unsafe {
             libbpf_sys::bpf_link_create(program.as_raw_fd(), target, kind, &options)
         })?;
-        // SAFETY: a new descriptor that nobody else owns.
+        // SAFETY: the descriptor is new, and nothing else owns it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// The link pinned at a path; `None` if there is none.
+    /// Opens the link pinned at a path. Returns `None` if there is none.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let path = path_of(path)?;
         // SAFETY: the path is NUL-terminated.
         match check(unsafe { libbpf_sys::bpf_obj_get(path.as_ptr()) }) {
-            // SAFETY: a new descriptor that nobody else owns.
+            // SAFETY: the descriptor is new, and nothing else owns it.
             Ok(fd) => Ok(Some(Self(unsafe { OwnedFd::from_raw_fd(fd) }))),
             Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(err) => Err(err),
         }
     }
 
-    /// Pins the link: the program stays attached when we end.
+    /// Pins the link, so that the program stays attached when this process ends.
     pub fn pin(&self, path: &Path) -> io::Result<()> {
         let path = path_of(path)?;
         // SAFETY: descriptor and path are valid during the call.
@@ -87,7 +96,7 @@ impl Link {
         Ok(())
     }
 
-    /// Puts another program in the place of the present one; no packet sees neither.
+    /// Replaces the program. Each packet meets either the old one or the new one.
     pub fn replace(&self, program: BorrowedFd<'_>) -> io::Result<()> {
         // SAFETY: both descriptors are valid; no options.
         check(unsafe {
@@ -96,7 +105,7 @@ impl Link {
         Ok(())
     }
 
-    /// Takes the program off its hook, whoever else holds the link.
+    /// Detaches the program from its hook, even if other processes hold the link.
     pub fn detach(&self) -> io::Result<()> {
         // SAFETY: the descriptor is valid.
         match check(unsafe { libbpf_sys::bpf_link_detach(self.0.as_raw_fd()) }) {
@@ -107,7 +116,7 @@ impl Link {
         }
     }
 
-    /// Where it is attached, and what.
+    /// Asks the kernel for the link's interface and program.
     pub fn state(&self) -> io::Result<LinkState> {
         // SAFETY: plain data; all zeros is a valid value.
         let mut info: libbpf_sys::bpf_link_info = unsafe { std::mem::zeroed() };
@@ -124,7 +133,8 @@ impl Link {
         })
     }
 
-    /// Attaches at a path's link, if that is alive on this interface, or anew and pins there.
+    /// Replaces the program of the link pinned at a path. If that link is not alive on this interface, attaches by a
+    /// new link, at the first of the hooks that takes the program, and pins it there.
     pub fn attach(
         path: &Path,
         program: BorrowedFd<'_>,
@@ -146,9 +156,22 @@ impl Link {
         }
         Err(name_occupant(failure, ifindex, hooks))
     }
+
+    /// The same at a tc hook. Returns false where the kernel has no tcx (before 6.6): a clsact filter serves there.
+    pub fn attach_tcx(
+        path: &Path,
+        program: BorrowedFd<'_>,
+        ifindex: u32,
+        hook: Hook,
+    ) -> io::Result<bool> {
+        match Self::attach(path, program, ifindex, &[hook]) {
+            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Ok(false),
+            result => result.map(|()| true),
+        }
+    }
 }
 
-/// Detaches a pinned link at once and removes the pin.
+/// Detaches the program of a pinned link at once and removes the pin.
 pub fn remove_link(path: &Path) -> io::Result<()> {
     if let Some(link) = Link::open(path)? {
         link.detach()?;
@@ -156,7 +179,7 @@ pub fn remove_link(path: &Path) -> io::Result<()> {
     super::pins::remove(path)
 }
 
-/// A hook that is taken: by whom.
+/// If another XDP program holds the hook, makes the error name it.
 fn name_occupant(failure: io::Error, ifindex: u32, hooks: &[Hook]) -> io::Error {
     let taken = matches!(
         failure.raw_os_error(),
@@ -169,13 +192,13 @@ fn name_occupant(failure: io::Error, ifindex: u32, hooks: &[Hook]) -> io::Error 
     }
 }
 
-/// The XDP program that an interface runs, as the reason why no other can be attached.
+/// Returns an error that names the XDP program of an interface, if it has one: no other can be attached.
 pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
     let options = xdp_query(ifindex)?;
     let id = [options.drv_prog_id, options.skb_prog_id, options.prog_id]
         .into_iter()
         .find(|id| *id != 0)?;
-    // Its name takes CAP_SYS_ADMIN.
+    // Reading its name takes CAP_SYS_ADMIN.
     let name = program_name(id).map_or_else(String::new, |name| format!("{name} "));
     Some(io::Error::new(
         io::ErrorKind::ResourceBusy,
@@ -183,9 +206,9 @@ pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
     ))
 }
 
-/// How XDP is attached to an interface.
+/// The mode in which an interface runs its XDP program.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum XdpMode {
+pub enum RunningXdpMode {
     Native,
     Generic,
 }
@@ -201,16 +224,16 @@ fn program_info(program: BorrowedFd<'_>) -> io::Result<libbpf_sys::bpf_prog_info
     Ok(info)
 }
 
-/// What the kernel knows a program by.
+/// Returns a program's id in the kernel.
 pub(super) fn program_id(program: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(program_info(program)?.id)
 }
 
-/// A program's name, if we may know.
+/// Returns a program's name, or `None` without the privilege to read it.
 pub(super) fn program_name(id: u32) -> Option<String> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) }).ok()?;
-    // SAFETY: a new descriptor that nobody else owns.
+    // SAFETY: the descriptor is new, and nothing else owns it.
     let program = unsafe { OwnedFd::from_raw_fd(fd) };
     let info = program_info(program.as_fd()).ok()?;
     let name: Vec<u8> = info
@@ -232,19 +255,19 @@ pub(super) fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> 
     Some(options)
 }
 
-/// In which mode an interface runs its XDP program, if it has one.
-pub fn xdp_mode(ifindex: u32) -> Option<XdpMode> {
+/// Returns the mode in which an interface runs its XDP program, if it has one.
+pub fn xdp_mode(ifindex: u32) -> Option<RunningXdpMode> {
     let options = xdp_query(ifindex)?;
     if options.drv_prog_id != 0 {
-        Some(XdpMode::Native)
+        Some(RunningXdpMode::Native)
     } else if options.skb_prog_id != 0 {
-        Some(XdpMode::Generic)
+        Some(RunningXdpMode::Generic)
     } else {
         None
     }
 }
 
-/// What the driver says of XDP, as `enum netdev_xdp_act`; 0 too where the kernel does not know (before 6.3).
+/// Returns the driver's XDP features, as `enum netdev_xdp_act`, or 0 where the kernel does not know them (before 6.3).
 pub fn xdp_features(ifindex: u32) -> u64 {
     xdp_query(ifindex).map_or(0, |options| options.feature_flags)
 }

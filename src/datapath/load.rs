@@ -1,12 +1,16 @@
-//! Loading programs onto maps that may be pinned already, and what libbpf has to say when that fails.
+//! Loading of programs onto maps that may be pinned already, with libbpf's warnings in the error if it fails.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
-use libbpf_rs::{MapCore, MapHandle, OpenMapMut, PrintLevel, ProgramMut, get_print, set_print};
+use libbpf_rs::{
+    MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, PrintLevel, ProgramMut, get_print,
+    set_print,
+};
 
 use super::pins::{Pins, remove};
+use super::probe::Features;
 use crate::os::log;
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -17,7 +21,7 @@ fn keep_warning(_: PrintLevel, text: String) {
     }
 }
 
-/// Runs `load`; if it fails, the error ends with libbpf's last words.
+/// Runs `load`. If it fails, the error ends with libbpf's last warnings.
 pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Result<T> {
     let before = get_print();
     set_print(Some((PrintLevel::Warn, keep_warning)));
@@ -28,7 +32,7 @@ pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Resu
         let warnings = warnings.unwrap_or_default();
         let last = warnings.len().saturating_sub(3);
         let mut text = err.to_string();
-        // The verifier's refusal has the same kind, and a log.
+        // A refusal by the verifier has the same kind, and comes with a log.
         let refused = warnings.iter().any(|text| text.contains("PROG LOAD LOG"));
         let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied && !refused;
         for warning in warnings[last..].iter().filter(|_| !denied) {
@@ -46,10 +50,21 @@ pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Resu
     })
 }
 
-/// Lets a map be the one that is pinned under its name, or be pinned there when it is made. A pinned map of
-/// another shape, made by another version or with another size, is given up: programs that use it keep it
-/// until they are replaced.
-pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
+/// Makes each map of the object that is listed in `names` share the map pinned under its name. If none is pinned, the
+/// new map is pinned there on load.
+pub fn pin_maps(object: &mut OpenObject, pins: &Pins, names: &[&str]) -> io::Result<()> {
+    for mut map in object.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if names.contains(&name.as_str()) {
+            pin_map(&mut map, pins, &name)?;
+        }
+    }
+    Ok(())
+}
+
+/// A pinned map of another shape, made by another version or with another size, loses its pin. Programs that use it
+/// keep it until they are replaced.
+fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
     let path = pins.map(name);
     if path.exists() {
         let same = MapHandle::from_pinned_path(&path).is_ok_and(|pinned| {
@@ -59,16 +74,38 @@ pub fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<
                 && pinned.max_entries() == map.max_entries()
         });
         if !same {
-            log::warning(format_args!(
-                "map {name} has another size now and starts empty"
-            ));
+            log::warning(format_args!("map {name} has a new size and starts empty"));
             remove(&path)?;
         }
     }
     map.set_pin_path(&path).map_err(io::Error::other)
 }
 
-/// A descriptor of a loaded program that lives on when its object is closed.
+/// Returns a descriptor of a loaded program that outlives its object.
 pub fn program_fd(program: &ProgramMut<'_>) -> io::Result<OwnedFd> {
     program.as_fd().try_clone_to_owned()
+}
+
+/// Selects for loading the program that takes sequence numbers by atomics where the kernel has them, else its twin that
+/// takes them under a lock.
+pub fn choose(
+    features: Features,
+    with_atomics: &mut OpenProgramMut<'_>,
+    with_locks: &mut OpenProgramMut<'_>,
+) {
+    with_atomics.set_autoload(features.atomics);
+    with_locks.set_autoload(!features.atomics);
+}
+
+/// Returns a descriptor of the program that [`choose`] selected.
+pub fn chosen_fd(
+    features: Features,
+    with_atomics: &ProgramMut<'_>,
+    with_locks: &ProgramMut<'_>,
+) -> io::Result<OwnedFd> {
+    program_fd(if features.atomics {
+        with_atomics
+    } else {
+        with_locks
+    })
 }

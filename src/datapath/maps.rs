@@ -5,11 +5,16 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, libbpf_sys};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
 
-/// A map that exchanges `K` for `V`.
+/// Entries of a hash map that one system call reads.
+const BATCH: usize = 1024;
+/// A hash bucket with more entries than this is not read.
+const LARGEST_BATCH: usize = 1 << 20;
+
+/// A kernel map from `K` to `V`.
 pub struct Map<K, V> {
     handle: MapHandle,
     types: PhantomData<(K, V)>,
@@ -30,10 +35,10 @@ fn err_kind(err: &libbpf_rs::Error) -> io::ErrorKind {
 }
 
 impl<K: Abi, V: Abi> Map<K, V> {
-    /// A loaded or pinned map.
+    /// Wraps a loaded or pinned map.
     ///
     /// # Errors
-    /// If its key or value has another size: it was made by another version.
+    /// Key or value have another size: another version made the map.
     pub fn new(handle: MapHandle) -> io::Result<Self> {
         if handle.key_size() as usize != size_of::<K>()
             || handle.value_size() as usize != size_of::<V>()
@@ -52,12 +57,12 @@ impl<K: Abi, V: Abi> Map<K, V> {
         })
     }
 
-    /// The map of a program that was just loaded.
+    /// Wraps the map of a program that was just loaded.
     pub fn of(map: &MapMut<'_>) -> io::Result<Self> {
         Self::new(MapHandle::try_from(map).map_err(io_error)?)
     }
 
-    /// The map pinned at a path; `None` if there is none.
+    /// Opens the map pinned at a path. Returns `None` if there is none.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         if !path.exists() {
             return Ok(None);
@@ -66,12 +71,34 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Self::new(handle).map(Some)
     }
 
-    /// The most entries it can hold.
+    /// Opens the map pinned at a path. If there is none, makes one that no program uses, under the path's last name.
+    pub fn open_or_create(path: &Path, kind: MapType, capacity: u32) -> io::Result<Self> {
+        if let Some(map) = Self::open(path)? {
+            return Ok(map);
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+            ..Default::default()
+        };
+        let mut map = MapHandle::create(
+            kind,
+            path.file_name(),
+            size_of::<K>() as u32,
+            size_of::<V>() as u32,
+            capacity,
+            &options,
+        )
+        .map_err(io::Error::other)?;
+        map.pin(path).map_err(io::Error::other)?;
+        Self::new(map)
+    }
+
+    /// Returns the most entries that the map can hold.
     pub fn capacity(&self) -> u32 {
         self.handle.max_entries()
     }
 
-    /// The kernel's number for it.
+    /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
         Ok(self.handle.info().map_err(io_error)?.info.id)
     }
@@ -80,7 +107,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         self.handle.as_fd()
     }
 
-    /// A key's value.
+    /// Returns a key's value.
     pub fn get(&self, key: &K) -> io::Result<Option<V>> {
         let bytes = self
             .handle
@@ -89,7 +116,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Ok(bytes.as_deref().and_then(read_from))
     }
 
-    /// A key's value on each CPU.
+    /// Returns a key's value on each CPU.
     pub fn get_per_cpu(&self, key: &K) -> io::Result<Vec<V>> {
         let values = self
             .handle
@@ -109,7 +136,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
             .map_err(io_error)
     }
 
-    /// Removes a key; false if it was not there.
+    /// Removes a key. Returns false if it was not there.
     pub fn remove(&self, key: &K) -> io::Result<bool> {
         match self.handle.delete(bytes_of(key)) {
             Ok(()) => Ok(true),
@@ -118,17 +145,23 @@ impl<K: Abi, V: Abi> Map<K, V> {
         }
     }
 
-    /// All keys, one system call for each: for small maps of any type.
+    /// Iterates over all keys by one system call each, which suits small maps of any type.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
         self.handle.keys().filter_map(|bytes| read_from(&bytes))
     }
 
-    /// Calls `visit` for each entry of a hash map, a thousand a system call.
+    /// Calls `visit` for each entry of a hash map.
     pub fn for_each(&self, visit: impl FnMut(K, V)) -> io::Result<()> {
-        read_batches(self.handle.as_fd().as_raw_fd(), 1024, visit)
+        self.for_each_in_batches(BATCH, visit)
     }
 
-    /// Removes all entries of a hash map whose keys fit.
+    /// The same, with at least `batch` entries for each system call. An entry that another process adds or removes
+    /// meanwhile may be visited or not.
+    pub fn for_each_in_batches(&self, batch: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
+        read_batches(self.handle.as_fd().as_raw_fd(), batch, visit)
+    }
+
+    /// Removes all entries of a hash map whose keys match.
     pub fn remove_where(&self, fits: impl Fn(&K) -> bool) -> io::Result<()> {
         let mut found = Vec::new();
         self.for_each(|key, _| {
@@ -142,14 +175,14 @@ impl<K: Abi, V: Abi> Map<K, V> {
         Ok(())
     }
 
-    /// A second handle of the same map.
+    /// Returns a second handle of the same map.
     pub fn share(&self) -> io::Result<Self> {
         Self::new(MapHandle::try_from(&self.handle).map_err(io_error)?)
     }
 }
 
 impl<V: Abi> Map<u32, V> {
-    /// Sets the values of an array from an index on, all in one system call where the kernel can.
+    /// Sets consecutive values of an array, beginning at `first`, by one system call where the kernel can do that.
     pub fn set_from(&self, first: u32, values: &[V]) -> io::Result<()> {
         let mut count = values.len() as u32;
         if count == 0 {
@@ -176,7 +209,7 @@ impl<V: Abi> Map<u32, V> {
     }
 }
 
-/// Reads a whole hash map. Entries that come or go meanwhile may be missed or seen.
+/// Reads a whole hash map.
 fn read_batches<K: Abi, V: Abi>(
     fd: i32,
     batch: usize,
@@ -184,11 +217,11 @@ fn read_batches<K: Abi, V: Abi>(
 ) -> io::Result<()> {
     let mut keys = vec![K::default(); batch];
     let mut values = vec![V::default(); batch];
-    // A place in the map, opaque, never larger than a key or 8 bytes.
+    // Where the next batch begins: opaque, never larger than a key or 8 bytes.
     let mut place = [0u8; 64];
     let mut first = true;
     loop {
-        let mut count = batch as u32;
+        let mut count = keys.len() as u32;
         let from = if first {
             std::ptr::null_mut()
         } else {
@@ -210,9 +243,12 @@ fn read_batches<K: Abi, V: Abi>(
         let done = match -result {
             0 => false,
             nix::libc::ENOENT => true,
-            // A hash bucket has more entries than the batch.
-            nix::libc::ENOSPC if batch < 1 << 20 => {
-                return read_batches(fd, batch * 2, visit);
+            // The next hash bucket holds more entries than a batch. The kernel read none of them, so that a larger
+            // batch goes on from the same place.
+            nix::libc::ENOSPC if keys.len() < LARGEST_BATCH => {
+                keys.resize(keys.len() * 2, K::default());
+                values.resize(values.len() * 2, V::default());
+                continue;
             }
             code => return Err(io::Error::from_raw_os_error(code)),
         };

@@ -1,4 +1,5 @@
-//! The program at the ingress of a source's interface: what comes back suits a stack that does not know of INT.
+//! The program at the ingress of a source's interface: it changes answers so that they suit a network stack that does
+//! not know of INT.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -7,35 +8,31 @@ use std::os::fd::{AsFd, OwnedFd};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::peer_object::PeerSkelBuilder;
-use super::abi::{flow_key, source_flow};
-use super::attachments;
-use super::clsact::Filter;
-use super::links::{Hook, Link, remove_link};
-use super::load::{pin_map, program_fd, with_warnings};
+use super::abi::{flow_key, source_flow, source_info, source_key};
+use super::clsact::ClsactFilter;
+use super::links::{AttachedBy, Hook, Link, remove_link};
+use super::load::{pin_maps, program_fd, with_warnings};
+use super::map_names::{SOURCE_FLOWS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use super::source::{self, Attached};
-use super::watch;
+use super::source::{fixed_mtu, hook_of};
 use crate::config::SourceHook;
 use crate::os::netdev;
-
-/// The name of the pinned counters.
-pub const COUNTERS_MAP: &str = "peer_counters";
 
 /// The role's name in pins.
 pub const ROLE: &str = "source-peer";
 
-/// Filter handle on clsact: not that of a source at the same ingress.
+/// The handle of this program's clsact filter, which differs from that of a source at the same ingress.
 const CLSACT_HANDLE: u32 = 2;
 
-/// What is fixed at load.
+/// The settings that are fixed when the program is loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerSettings {
-    /// Bytes that INT adds to a packet, at most.
+    /// The most bytes that INT adds to a packet.
     pub room_ipv4: u32,
     pub room_ipv6: u32,
-    /// Longest IP packet with INT, if it is not the interface's MTU.
+    /// The longest IP packet with INT, if it is not the interface's MTU.
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
     pub tos_mask: u8,
@@ -43,28 +40,22 @@ pub struct PeerSettings {
 }
 
 /// A loaded peer program.
-pub struct Peer {
+pub struct PeerProgram {
     program: OwnedFd,
 }
 
-fn filter_on(ifindex: u32) -> Filter {
-    Filter {
+fn filter_on(ifindex: u32) -> ClsactFilter {
+    ClsactFilter {
         ifindex,
         ingress: true,
         handle: CLSACT_HANDLE,
     }
 }
 
-impl Peer {
-    /// Loads the program with these constants onto the maps that are pinned, or pins new ones.
+impl PeerProgram {
+    /// Loads the program with these settings onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, dev: &str, settings: &PeerSettings) -> io::Result<Self> {
         let features = Features::probe();
-        let mtu = match settings.fixed_mtu {
-            Some(mtu) => mtu,
-            None if features.check_mtu => 0,
-            // The kernel can't be asked for every packet: what it is now.
-            None => netdev::mtu(dev)?,
-        };
         let mut object = MaybeUninit::uninit();
         let mut open = PeerSkelBuilder::default()
             .open(&mut object)
@@ -74,55 +65,37 @@ impl Peer {
             constants.have_kernel_ctx = features.kernel_ctx;
             constants.room_ipv4 = settings.room_ipv4;
             constants.room_ipv6 = settings.room_ipv6;
-            constants.fixed_mtu = mtu;
+            constants.fixed_mtu = fixed_mtu(features, dev, settings.fixed_mtu)?;
             constants.tos_value = settings.tos_value;
             constants.tos_mask = settings.tos_mask;
             constants.extension_port = settings.extension_port.to_be();
         }
-        // That of the source, which is there already.
-        if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(source::FLOWS_MAP))? {
+        // The source's flow table is there already.
+        if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))? {
             open.maps
                 .source_flows
                 .set_max_entries(flows.capacity())
                 .map_err(io::Error::other)?;
         }
-        pin_map(&mut open.maps.source_flows, pins, source::FLOWS_MAP)?;
-        pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
-        pin_map(&mut open.maps.watch_places4, pins, watch::MAPS[1])?;
-        pin_map(&mut open.maps.watch_places6, pins, watch::MAPS[2])?;
-        pin_map(&mut open.maps.peer_counters, pins, COUNTERS_MAP)?;
+        pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
             program: program_fd(&skel.progs.source_peer)?,
         })
     }
 
-    /// Attaches to an interface, or takes over what is attached there, in place.
-    pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<Attached> {
+    /// Attaches to an interface, or replaces the program that is attached there.
+    pub fn attach(&self, pins: &Pins, dev: &str, no_tcx: bool) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
-        let linked = if no_tcx {
-            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
-        } else {
-            Link::attach(
-                &pins.link(ROLE, dev),
-                self.program.as_fd(),
-                ifindex,
-                &[Hook::TcxIngress],
-            )
-        };
-        match linked {
-            Ok(()) => {
-                filter_on(ifindex).detach(pins)?;
-                Ok(Attached::Link)
-            }
-            // No tcx before 6.6: a clsact filter instead.
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => {
-                filter_on(ifindex).attach(self.program.as_fd())?;
-                remove_link(&pins.link(ROLE, dev))?;
-                Ok(Attached::Clsact)
-            }
-            Err(err) => Err(err),
+        let path = pins.link(ROLE, dev);
+        let program = self.program.as_fd();
+        if !no_tcx && Link::attach_tcx(&path, program, ifindex, Hook::TcxIngress)? {
+            filter_on(ifindex).detach(pins)?;
+            return Ok(AttachedBy::Link);
         }
+        filter_on(ifindex).attach(program)?;
+        remove_link(&path)?;
+        Ok(AttachedBy::Clsact)
     }
 }
 
@@ -135,8 +108,8 @@ pub fn is_attached(pins: &Pins, dev: &str, ifindex: u32, clsact: bool) -> io::Re
         .is_some_and(|link| link.state().is_ok_and(|at| at.ifindex == ifindex)))
 }
 
-/// Detaches the peer program from these interfaces, all that have one if none is named. Before the source, which
-/// knows the interfaces that have filters.
+/// Detaches the peer program from these interfaces, or from all if none is named. The source must still be attached:
+/// its settings name the interfaces that may have filters.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     for (role, dev) in pins.links()? {
@@ -145,12 +118,14 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<()> {
         }
     }
     // A crash may have left a filter where a link is by now.
-    for seen in attachments::inspect(pins)? {
-        if let Some(dev) = seen
-            .name
-            .filter(|dev| seen.hook == SourceHook::Tc && wanted(dev))
+    let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
+        return Ok(());
+    };
+    for key in info.keys() {
+        if hook_of(key.hook) == Some(SourceHook::Tc)
+            && netdev::name_of(key.ifindex).is_some_and(|dev| wanted(&dev))
         {
-            filter_on(netdev::index_of(&dev)?).detach(pins)?;
+            filter_on(key.ifindex).detach(pins)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Where a host's maps and links are pinned: one folder for each network namespace.
+//! The places where a host's maps and links are pinned: one folder for each network namespace.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,7 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use super::abi::ABI_VERSION;
 use crate::os::netns;
 
-/// The folder of links: a hook is the same in all versions.
+/// The folder of links, which all versions share.
 const LINKS: &str = "links";
 
 /// The folder of a version's maps.
@@ -22,15 +22,18 @@ fn maps_of(version: u32) -> String {
     }
 }
 
-/// The folder of this host's pins. A host is a network namespace.
+/// The right to serve this host, or to change what is attached on it.
+pub type PinsLock = Flock<File>;
+
+/// The pins of this host, which is a network namespace.
 #[derive(Clone, Debug)]
 pub struct Pins {
     folder: PathBuf,
 }
 
 impl Pins {
-    /// The pins of the network namespace we are in, below `bpffs` or the system's BPF file system. Nothing is
-    /// created unless `create`; `None` then means that there are none.
+    /// Finds the pins of this process's network namespace, below `bpffs` or the system's BPF file system. With
+    /// `create`, missing folders are made; without it, `None` means that there are no pins.
     pub fn of_this_host(bpffs: Option<&Path>, create: bool) -> io::Result<Option<Self>> {
         let root = match bpffs {
             Some(path) if netns::is_bpffs(path) => path.to_owned(),
@@ -62,12 +65,12 @@ impl Pins {
         Ok(Some(Self { folder }))
     }
 
-    /// Where the map of this name is, or would be, pinned.
+    /// Returns the path at which a map is, or would be, pinned.
     pub fn map(&self, name: &str) -> PathBuf {
         self.folder.join(maps_of(ABI_VERSION)).join(name)
     }
 
-    /// The folders of maps that other versions of hostint left here, which share their links with this one.
+    /// Returns the folders of maps of other versions of hostint, which share the folder of links with this one.
     pub fn other_versions(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let entries = match fs::read_dir(&self.folder) {
@@ -84,15 +87,15 @@ impl Pins {
         Ok(found)
     }
 
-    /// Where the link of this role on this interface is, or would be, pinned.
+    /// Returns the path at which the link of a role on an interface is, or would be, pinned.
     pub fn link(&self, role: &str, dev: &str) -> PathBuf {
-        // bpffs refuses names with a dot
+        // A BPF file system refuses names with a dot.
         self.folder
             .join(LINKS)
             .join(format!("{role}@{}", dev.replace('.', "%2e")))
     }
 
-    /// Role and interface of each pinned link.
+    /// Returns the role and the interface of each pinned link.
     pub fn links(&self) -> io::Result<Vec<(String, String)>> {
         let mut found = Vec::new();
         let entries = match fs::read_dir(self.folder.join(LINKS)) {
@@ -109,9 +112,9 @@ impl Pins {
         Ok(found)
     }
 
-    /// Keeps others from serving this host while the result lives, or until this process ends however it
-    /// ends. `None`: somebody does already.
-    pub fn lock(&self) -> io::Result<Option<Flock<File>>> {
+    /// Keeps other daemons from serving this host while the result lives; the kernel releases the lock even if the
+    /// process is killed. Returns `None` if another daemon serves this host already.
+    pub fn lock(&self) -> io::Result<Option<PinsLock>> {
         let folder = File::open(&self.folder)?;
         match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => Ok(Some(lock)),
@@ -121,14 +124,14 @@ impl Pins {
     }
 
     /// Keeps other processes from attaching and detaching here while the result lives.
-    pub fn change(&self) -> io::Result<Flock<File>> {
+    pub fn change(&self) -> io::Result<PinsLock> {
         let links = self.folder.join(LINKS);
         fs::create_dir_all(&links)?;
         Flock::lock(File::open(links)?, FlockArg::LockExclusive).map_err(|(_, err)| err.into())
     }
 
-    /// The same, or `None` if another process does.
-    pub fn try_change(&self) -> io::Result<Option<Flock<File>>> {
+    /// The same without waiting: returns `None` if another process is attaching or detaching.
+    pub fn try_change(&self) -> io::Result<Option<PinsLock>> {
         let folder = match File::open(self.folder.join(LINKS)) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
             folder => folder?,
@@ -140,7 +143,7 @@ impl Pins {
         }
     }
 
-    /// An interface has another name now.
+    /// Renames a link's pin after its interface was renamed.
     pub fn rename_link(&self, role: &str, from: &str, to: &str) -> io::Result<()> {
         match fs::rename(self.link(role, from), self.link(role, to)) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -148,7 +151,7 @@ impl Pins {
         }
     }
 
-    /// Removes these maps' pins, those of other versions too, then the folder if nothing is left.
+    /// Removes the pins of these maps, in all versions, then the folders that are empty.
     pub fn remove_maps(&self, names: &[&str]) -> io::Result<()> {
         let others = self.other_versions()?;
         for name in names {
@@ -161,7 +164,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Removes the folders from which everything was removed; those that are in use stay.
+    /// Removes folders without pins.
     pub fn remove_folder_if_empty(&self) {
         for folder in [LINKS.to_owned(), maps_of(ABI_VERSION)] {
             let _ = fs::remove_dir(self.folder.join(folder));
@@ -173,20 +176,20 @@ impl Pins {
         }
     }
 
-    /// Removes the folders of other versions from which everything was removed.
+    /// Removes folders of other versions that have no pins.
     pub fn remove_empty_versions(&self) {
         for folder in self.other_versions().unwrap_or_default() {
             let _ = fs::remove_dir(folder);
         }
     }
 
-    /// The folder itself.
+    /// Returns the folder of this host's pins.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
-/// In a BPF file system that anybody may write to, a folder of another user is a trap.
+/// Refuses a folder of another user in a BPF file system that every user may write to: it may be a trap.
 fn check_owner(root: &Path, folder: &Path) -> io::Result<()> {
     const OTHERS_WRITE: u32 = 0o022;
     let found = match fs::metadata(folder) {
@@ -198,14 +201,14 @@ fn check_owner(root: &Path, folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "{} belongs to user {}, and anybody may make folders there (remove it, and chmod 700 {})",
+        "{} belongs to user {}, and every user may make folders there (remove it, and chmod 700 {})",
         folder.display(),
         found.uid(),
         root.display()
     )))
 }
 
-/// Removes a pin; none there is fine.
+/// Removes a pin, if there is one.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),

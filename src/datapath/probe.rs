@@ -1,14 +1,14 @@
-//! What the running kernel offers, found by trying.
+//! The features of the running kernel, found out by trying.
 
 use std::ffi::CStr;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 
-/// Kernel features that are used where they exist.
+/// Kernel features that hostint uses where they exist.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Features {
-    /// bpf_ktime_get_tai_ns (6.1): a clock that follows the host's discipline by itself.
+    /// bpf_ktime_get_tai_ns (6.1): a clock that follows the adjustments of the host's clock by itself.
     pub tai_clock: bool,
     /// bpf_check_mtu (5.12): the device's MTU at the moment of the packet.
     pub check_mtu: bool,
@@ -18,11 +18,12 @@ pub struct Features {
     pub xdp_frags: bool,
     /// bpf_ktime_get_coarse_ns (5.11): the time to a few ms, cheap.
     pub coarse_clock: bool,
-    /// bpf_xdp_metadata_rx_timestamp (6.3): a program is told when a packet came to the network card.
+    /// bpf_xdp_metadata_rx_timestamp (6.3): the time at which a packet reached the network card.
     pub nic_stamps: bool,
-    /// net.core.bpf_jit_harden is 2, as far as we may see it: the kernel moves programs after it verified them.
+    /// net.core.bpf_jit_harden is 2, as far as this process may read it: the kernel moves programs after it verified
+    /// them.
     pub blinding: bool,
-    /// Atomics that fetch (5.12): numbers are taken without a lock.
+    /// Atomics that fetch (5.12): sequence numbers are taken without a lock.
     pub atomics: bool,
 }
 
@@ -47,7 +48,7 @@ fn has_kernel_function(name: &CStr) -> bool {
     }
 }
 
-/// Loads a program of four instructions.
+/// Loads a program that uses one, four instructions long.
 fn has_atomics() -> bool {
     const fn instruction(code: u8, registers: u8, off: i16, imm: i32) -> [u8; 8] {
         let (off, imm) = (off.to_ne_bytes(), imm.to_ne_bytes());
@@ -73,14 +74,14 @@ fn has_atomics() -> bool {
         )
     };
     if fd >= 0 {
-        // SAFETY: a new descriptor that nobody else owns.
+        // SAFETY: the descriptor is new, and nothing else owns it.
         drop(unsafe { OwnedFd::from_raw_fd(fd) });
     }
     fd >= 0
 }
 
 impl Features {
-    /// Asks the running kernel.
+    /// Tries each feature on the running kernel.
     pub fn probe() -> Self {
         Self {
             tai_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_tai_ns)

@@ -1,4 +1,5 @@
-//! Renews leases inside the kernel, many at a time: what packets or a user's commands write into them meanwhile stays.
+//! Renewal of many leases at a time by a program in the kernel, which keeps values that packets or commands write into
+//! them meanwhile.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
 use super::abi::{RENEWALS, lease_renewal};
-use super::leases::{Entry, Leases, key_of, value_of};
+use super::leases::{LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
 use super::run::run_on;
 use crate::model::{AddressPair, Lease};
@@ -20,7 +21,7 @@ pub struct Renewal {
 }
 
 impl Renewal {
-    /// For these leases.
+    /// Loads the program onto this map of leases.
     pub fn load(leases: &Leases) -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
         let mut open = RenewSkelBuilder::default()
@@ -35,12 +36,12 @@ impl Renewal {
         })
     }
 
-    /// Whether it renews these.
+    /// True if the program was loaded onto this map.
     pub fn is_for(&self, leases: &Leases) -> io::Result<bool> {
         Ok(leases.id()? == self.map_id)
     }
 
-    /// Those that are not there any more stay away. How many were renewed.
+    /// Leases that were removed meanwhile stay removed. Returns how many were renewed.
     pub fn renew(&self, renewed: &[(AddressPair, Lease)]) -> io::Result<u32> {
         let mut known = 0;
         for lot in renewed.chunks(RENEWALS) {
@@ -54,7 +55,7 @@ impl Renewal {
 fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
     lease_renewal {
         pair: key_of(pair),
-        lease: value_of(&Entry {
+        lease: value_of(&LeaseEntry {
             lease: *lease,
             named: false,
             wanted_ns: 0,

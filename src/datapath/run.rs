@@ -1,4 +1,4 @@
-//! Runs a program that is attached nowhere, with a list of what it is to do as its packet.
+//! One run of a program that is attached to no hook: the items that it works on are passed as its packet.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,7 +7,7 @@ use libbpf_rs::libbpf_sys;
 
 use super::abi::{Abi, bytes_of_all};
 
-/// At most as many items as the program looks at. What the program returned.
+/// Runs the program and returns its result. There may be no more items than the program looks at.
 pub fn run_on<T: Abi>(program: &OwnedFd, items: &[T]) -> io::Result<u32> {
     let data = bytes_of_all(items);
     // SAFETY: plain data; all zeros means no option.

@@ -1,57 +1,39 @@
-//! The sink's kernel half: loaded onto this host's maps, attached, set.
+//! The sink's kernel half: how it is loaded onto this host's maps, attached and given its settings.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapHandle, OpenObject, RingBuffer, RingBufferBuilder, libbpf_sys};
+use libbpf_rs::MapHandle;
+use libbpf_rs::skel::OpenSkel;
 
-use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
 use super::abi::{
-    address_key, counter, daemon_counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant,
-    sink_settings,
+    address_key, counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant, sink_settings,
 };
-use super::before;
-use super::bound;
-use super::collectors::{self, Collectors};
+use super::bound_program;
+use super::collectors::CollectorTable;
+use super::event_ring::EventRing;
 use super::grants;
-use super::host::{self, Host};
+use super::handover;
 use super::links::{
-    Hook, Link, LinkState, XdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
+    Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
-use super::load::{pin_map, program_fd, with_warnings};
+use super::load::{chosen_fd, pin_maps, program_fd, with_warnings};
+use super::map_names::{
+    DAEMON_COUNTERS, HOST_SETTINGS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
+};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use super::sink_links::attached_devs;
+use super::shared_settings::SharedSettings;
+use super::sink_links::{attached_devs, other_role, role};
+use super::sink_programs;
 use super::sink_settings::settings_of;
-use crate::config::{SinkConfig, SinkHook, XdpMode as WantedMode};
+use crate::config::{SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
-// Names of pinned maps.
-pub const SETTINGS_MAP: &str = "sink_settings";
-pub const COUNTERS_MAP: &str = "sink_counters";
-pub const FLOWS_MAP: &str = "sink_flows";
-pub const EVENTS_MAP: &str = "sink_events";
-pub const DAEMON_MAP: &str = "daemon_counters";
-
-/// The sink's own pinned maps.
-pub const MAPS: [&str; 10] = [
-    SETTINGS_MAP,
-    COUNTERS_MAP,
-    FLOWS_MAP,
-    EVENTS_MAP,
-    DAEMON_MAP,
-    grants::ALLOW_MAP,
-    grants::GRANTS_MAP,
-    "sink_buckets",
-    "sink_bucket_total",
-    collectors::MAP,
-];
-
-/// Later than any packet: no flow was seen from its first packet on.
+/// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
 /// The loaded sink.
@@ -60,67 +42,52 @@ pub struct Sink {
     tc: OwnedFd,
     /// The program that ends loss periods of silent flows.
     pub sweep: OwnedFd,
-    pub host: Host,
+    pub host: SharedSettings,
     pub settings: Map<u32, sink_settings>,
     pub flows: Map<flow_key, sink_flow>,
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
-    pub collectors: Collectors,
+    pub collectors: CollectorTable,
     allow: Map<prefix_key, u32>,
-    /// The flow table was made with this load: flows in it were not seen from their first packet on.
+    /// The flow table was made by this load, so that flows in it were not seen from their first packet on.
     new_flows: bool,
     events: MapHandle,
     features: Features,
 }
 
 impl Sink {
-    /// Loads the programs onto the maps that are pinned, or pins new ones.
+    /// Loads the programs onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
-        let mut open = open(&mut object, features)?;
+        let mut open = sink_programs::open(&mut object, features)?;
         open.maps
             .sink_flows
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
-        pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
-        pin_map(&mut open.maps.sink_settings, pins, SETTINGS_MAP)?;
-        pin_map(&mut open.maps.sink_counters, pins, COUNTERS_MAP)?;
-        pin_map(&mut open.maps.sink_flows, pins, FLOWS_MAP)?;
-        pin_map(&mut open.maps.sink_events, pins, EVENTS_MAP)?;
-        let new_flows = !pins.map(FLOWS_MAP).exists();
-        let fresh = !pins.map(DAEMON_MAP).exists();
-        pin_map(&mut open.maps.daemon_counters, pins, DAEMON_MAP)?;
-        pin_map(&mut open.maps.sink_allow, pins, grants::ALLOW_MAP)?;
-        pin_map(&mut open.maps.sink_grants, pins, grants::GRANTS_MAP)?;
-        pin_map(&mut open.maps.sink_buckets, pins, "sink_buckets")?;
-        pin_map(&mut open.maps.sink_bucket_total, pins, "sink_bucket_total")?;
+        let fresh = !pins.map(DAEMON_COUNTERS).exists();
+        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
+        let new_flows = !pins.map(SINK_FLOWS).exists();
         let skel = with_warnings(|| open.load())?;
         if fresh {
-            before::copy(pins, DAEMON_MAP)?;
-            before::copy(pins, SETTINGS_MAP)?;
-            before::copy(pins, grants::GRANTS_MAP)?;
+            handover::copy(pins, DAEMON_COUNTERS)?;
+            handover::copy(pins, SINK_SETTINGS)?;
+            handover::copy(pins, SINK_GRANTS)?;
         }
+        let programs = &skel.progs;
         Ok(Self {
-            program: program_fd(if features.atomics {
-                &skel.progs.sink
-            } else {
-                &skel.progs.sink_locked
-            })?,
-            tc: program_fd(if features.atomics {
-                &skel.progs.sink_tc
-            } else {
-                &skel.progs.sink_tc_locked
-            })?,
-            sweep: program_fd(&skel.progs.sink_sweep)?,
-            host: Host::new(Map::of(&skel.maps.host_settings)?, features),
+            program: chosen_fd(features, &programs.sink, &programs.sink_locked)?,
+            tc: chosen_fd(features, &programs.sink_tc, &programs.sink_tc_locked)?,
+            sweep: program_fd(&programs.sink_sweep)?,
+            host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
-            collectors: Collectors::open_or_create(pins)?,
+            collectors: CollectorTable::open_or_create(pins)?,
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
@@ -128,7 +95,7 @@ impl Sink {
         })
     }
 
-    /// Makes these settings those of the programs, attached ones included.
+    /// Gives the programs these settings, attached ones included.
     pub fn apply(&self, config: &SinkConfig) -> io::Result<()> {
         let before = self.settings.get(&0)?.unwrap_or_default();
         let started_ns = if self.new_flows {
@@ -140,24 +107,23 @@ impl Sink {
         self.settings.set(&0, &settings_of(config, started_ns, 0))
     }
 
-    /// Changes the settings of a sink that runs.
+    /// Changes the settings of a running sink.
     ///
-    /// One update of the map changes all but the allowed prefixes: a packet that is looked at meanwhile sees each
-    /// field as it was or as it is. A prefix that is new is allowed before, one that is not allowed any more
-    /// before, too.
+    /// The prefixes are changed first: new ones are allowed, others removed. Then one update of the map changes all
+    /// else, and a packet that is processed meanwhile sees each field either as it was or as it is.
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
         grants::allow(&self.allow, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
-        // A detach that is under way goes on.
+        // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
         let settings = settings_of(config, before.started_ns, closing);
         self.settings.set(&0, &settings)
     }
 
-    /// Whether the XDP hook of an interface is somebody else's.
+    /// Checks that the XDP hook of an interface is free or holds this host's sink.
     ///
     /// # Errors
-    /// Who it is, which only a process that may still ask for names can tell.
+    /// Another program holds the hook. The error names it if this process has the privilege to read names.
     pub fn check_free(pins: &Pins, dev: &str) -> io::Result<()> {
         let ifindex = netdev::index_of(dev)?;
         let ours = Link::open(&pins.link(role(SinkHook::Xdp), dev))?;
@@ -167,17 +133,17 @@ impl Sink {
         xdp_occupant(ifindex).map_or(Ok(()), Err)
     }
 
-    /// Attaches to an interface, or takes over what is attached there in place, and tells how.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+    /// Attaches to an interface, or replaces the program that is attached there. Returns the mode.
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
             SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
             SinkHook::Tc => self.attach_tc(pins, dev)?,
         };
-        // Where it is attached elsewhere too, both strip until here, and then one does.
+        // If the sink was attached at its other hook, both programs stripped until here.
         remove_link(&pins.link(other_role(config.hook), dev))?;
         if fresh || self.new_flows {
-            // Flows that are older than this were not seen from their first packet on.
+            // Flows that are older were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
             settings.started_ns = clock::realtime_ns();
             self.settings.set(&0, &settings)?;
@@ -185,13 +151,13 @@ impl Sink {
         Ok(attached)
     }
 
-    fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<Attached> {
+    fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
         let wanted = config.xdp_mode;
         let ifindex = netdev::index_of(dev)?;
         let hooks: &[Hook] = match wanted {
-            WantedMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
-            WantedMode::Native => &[Hook::XdpNative],
-            WantedMode::Generic => &[Hook::XdpGeneric],
+            XdpMode::Auto => &[Hook::XdpNative, Hook::XdpGeneric],
+            XdpMode::Native => &[Hook::XdpNative],
+            XdpMode::Generic => &[Hook::XdpGeneric],
         };
         let path = pins.link(role(SinkHook::Xdp), dev);
         let before = Link::open(&path)?
@@ -200,167 +166,88 @@ impl Sink {
         if let Some(mode) = mode
             && matches!(
                 (wanted, mode),
-                (WantedMode::Native, XdpMode::Generic) | (WantedMode::Generic, XdpMode::Native)
+                (XdpMode::Native, RunningXdpMode::Generic)
+                    | (XdpMode::Generic, RunningXdpMode::Native)
             )
         {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is attached in the other XDP mode (try hostint sink --detach first)",
+                "the sink is attached in the other XDP mode (try hostint sink detach first)",
             ));
         }
         if config.nic_timestamps {
-            let native = hooks.contains(&Hook::XdpNative) && mode != Some(XdpMode::Generic);
+            let native = hooks.contains(&Hook::XdpNative) && mode != Some(RunningXdpMode::Generic);
             match self.attach_bound(pins, &path, ifindex, native) {
-                Ok(()) => return Ok(Attached::XdpNic),
+                Ok(()) => return Ok(SinkMode::XdpNic),
                 Err(why) => log::warning(format_args!(
-                    "{dev}: the kernel's clock stamps, not the network card's: {why}"
+                    "{dev}: the kernel stamps packets, not the network card: {why}"
                 )),
             }
         }
         Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
         match xdp_mode(ifindex) {
-            Some(XdpMode::Native) => Ok(Attached::XdpNative),
-            Some(XdpMode::Generic) => Ok(Attached::XdpGeneric),
+            Some(RunningXdpMode::Native) => Ok(SinkMode::XdpNative),
+            Some(RunningXdpMode::Generic) => Ok(SinkMode::XdpGeneric),
             None => Err(io::Error::other("the program is attached but not active")),
         }
     }
 
-    /// The program that is told when packets came to the network card. It must not get anywhere else than to native
-    /// XDP of its own interface, which the kernel does not see to when it replaces another one.
+    /// Attaches the program that reads the network card's timestamps. It may only run in native XDP of its own
+    /// interface, and the kernel does not check that when it replaces another program.
     fn attach_bound(&self, pins: &Pins, path: &Path, ifindex: u32, native: bool) -> io::Result<()> {
         if !native {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "its driver is asked in native XDP only",
+                "only native XDP can ask the driver for timestamps",
             ));
         }
-        let program = bound::load(pins, ifindex, self.features)?;
+        let program = bound_program::load(pins, ifindex, self.features)?;
         Link::attach(path, program.as_fd(), ifindex, &[Hook::XdpNative])
     }
 
-    /// Before all other programs: they see packets as they were sent.
-    fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<Attached> {
+    /// Attaches before all other programs, so that they see packets as they were sent.
+    fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<SinkMode> {
         let path = pins.link(role(SinkHook::Tc), dev);
         let ifindex = netdev::index_of(dev)?;
-        match Link::attach(&path, self.tc.as_fd(), ifindex, &[Hook::TcxIngressFirst]) {
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Err(io::Error::new(
+        if !Link::attach_tcx(&path, self.tc.as_fd(), ifindex, Hook::TcxIngressFirst)? {
+            return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "the kernel has no tcx, which --hook tc needs (6.6 or newer; try --hook xdp)",
-            )),
-            result => result.map(|()| Attached::Tcx),
+            ));
         }
+        Ok(SinkMode::Tcx)
     }
 
-    /// The ring of events, each handed to `take`.
-    pub fn events<'a>(&'a self, mut take: impl FnMut(&[u8]) + 'a) -> io::Result<RingBuffer<'a>> {
-        let mut builder = RingBufferBuilder::new();
-        builder
-            .add(&self.events, move |bytes| {
-                take(bytes);
-                0
-            })
-            .map_err(io::Error::other)?;
-        builder.build().map_err(io::Error::other)
-    }
-
-    /// Keeps a counter of the daemon where its end does not lose it.
-    pub fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
-        self.daemon.set(&which.0, &value)
+    /// The ring of events.
+    pub fn event_ring(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.events).map_err(io::Error::other)?)
     }
 }
 
-/// The programs as this kernel takes them.
-pub(super) fn open(
-    object: &mut MaybeUninit<OpenObject>,
-    features: Features,
-) -> io::Result<OpenSinkSkel<'_>> {
-    let mut open = SinkSkelBuilder::default()
-        .open(object)
-        .map_err(io::Error::other)?;
-    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-        constants.have_tai_clock = features.tai_clock;
-        constants.have_check_mtu = features.check_mtu;
-        constants.have_kernel_ctx = features.kernel_ctx;
-        constants.have_xdp_frags = features.xdp_frags;
-        constants.have_coarse_clock = features.coarse_clock;
-        constants.software_version = software_version();
-    }
-    open.progs.sink.set_autoload(features.atomics);
-    open.progs.sink_tc.set_autoload(features.atomics);
-    open.progs.sink_locked.set_autoload(!features.atomics);
-    open.progs.sink_tc_locked.set_autoload(!features.atomics);
-    if features.xdp_frags {
-        open.progs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
-    }
-    Ok(open)
-}
-
-/// Loads the programs, onto maps of their own, and lets them go: whether this kernel takes them.
-pub fn try_to_load() -> io::Result<()> {
-    let mut object = MaybeUninit::uninit();
-    let mut open = open(&mut object, Features::probe())?;
-    open.maps
-        .sink_flows
-        .set_max_entries(1)
-        .map_err(io::Error::other)?;
-    with_warnings(|| open.load())?;
-    Ok(())
-}
-
-/// Major and minor version, as lease answers state them.
-fn software_version() -> u16 {
-    let part = |text: &str| text.parse::<u8>().unwrap_or_default();
-    u16::from_be_bytes([
-        part(env!("CARGO_PKG_VERSION_MAJOR")),
-        part(env!("CARGO_PKG_VERSION_MINOR")),
-    ])
-}
-
-/// How the program came to its hook.
+/// The way in which a sink is attached.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Attached {
+pub enum SinkMode {
     XdpNative,
-    /// The same, by the program that is told when packets came to the network card.
+    /// In native XDP, by the program that reads the network card's timestamps.
     XdpNic,
     XdpGeneric,
     Tcx,
 }
 
-/// Whether a veth with a sink in native XDP merges received packets; `None` for others.
+/// True if a veth with a sink in native XDP merges received packets; `None` for other interfaces.
 pub fn veth_gro(hook: SinkHook, ifindex: u32) -> Option<bool> {
     let dev = netdev::name_of(ifindex)?;
-    let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(XdpMode::Native);
+    let native = hook == SinkHook::Xdp && xdp_mode(ifindex) == Some(RunningXdpMode::Native);
     if !native || !ethtool::is_veth(&dev).ok()? {
         return None;
     }
     ethtool::feature(&dev, ethtool::GRO).ok()
 }
 
-/// `true` if a sink's program asks the network card when packets came, and we may know.
+/// Returns `Some(true)` if a sink's program reads the network card's timestamps, and this process has the privilege to
+/// know.
 pub fn asks_nic(hook: SinkHook, link: LinkState) -> Option<bool> {
-    let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(XdpMode::Native);
+    let native = hook == SinkHook::Xdp && xdp_mode(link.ifindex) == Some(RunningXdpMode::Native);
     let name = program_name(link.program).filter(|_| native)?;
     (name == "sink_nic").then_some(true)
-}
-
-/// A hook's name in pins.
-pub fn role(hook: SinkHook) -> &'static str {
-    match hook {
-        SinkHook::Xdp => "sink",
-        SinkHook::Tc => "sink-tc",
-    }
-}
-
-fn other_role(hook: SinkHook) -> &'static str {
-    match hook {
-        SinkHook::Xdp => role(SinkHook::Tc),
-        SinkHook::Tc => role(SinkHook::Xdp),
-    }
-}
-
-/// The hook behind a name in pins, if it is a sink's.
-pub fn hook_of(name: &str) -> Option<SinkHook> {
-    [SinkHook::Xdp, SinkHook::Tc]
-        .into_iter()
-        .find(|hook| role(*hook) == name)
 }

@@ -1,4 +1,4 @@
-//! Where the sink is attached, or should be.
+//! The sink's links: the interfaces to which it is attached, and how it is detached from them.
 
 use std::io;
 use std::mem::offset_of;
@@ -7,12 +7,35 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, remove_link};
+use super::map_names::{HOST_SETTINGS, SINK_MAPS, SINK_SETTINGS};
 use super::pins::Pins;
-use super::sink::{MAPS, SETTINGS_MAP, hook_of};
-use super::{attachments, before, host};
+use super::{handover, source_links};
 use crate::config::SinkHook;
 
-/// The sink's links: hook, interface, and its index, 0 if the program is not attached any more.
+/// Returns a hook's name in pins.
+pub fn role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => "sink",
+        SinkHook::Tc => "sink-tc",
+    }
+}
+
+pub(super) fn other_role(hook: SinkHook) -> &'static str {
+    match hook {
+        SinkHook::Xdp => role(SinkHook::Tc),
+        SinkHook::Tc => role(SinkHook::Xdp),
+    }
+}
+
+/// Returns the hook that has this name in pins, if it is a sink's.
+pub fn hook_of(name: &str) -> Option<SinkHook> {
+    [SinkHook::Xdp, SinkHook::Tc]
+        .into_iter()
+        .find(|hook| role(*hook) == name)
+}
+
+/// Returns the hook and the interface of each of the sink's links, and the interface's index: 0 if the interface is
+/// gone.
 pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
     let mut found = Vec::new();
     for (name, dev) in pins.links()? {
@@ -25,10 +48,10 @@ pub fn links(pins: &Pins) -> io::Result<Vec<(SinkHook, String, u32)>> {
     Ok(found)
 }
 
-/// The interfaces to which a sink is attached.
+/// Returns the interfaces to which a sink is attached.
 pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
-    let links = links(pins)?.into_iter();
-    Ok(links
+    Ok(links(pins)?
+        .into_iter()
         .filter(|(_, _, ifindex)| *ifindex != 0)
         .map(|(hook, dev, _)| (dev, hook))
         .collect())
@@ -39,12 +62,12 @@ pub fn is_attached(pins: &Pins) -> io::Result<bool> {
     Ok(!attached_devs(pins)?.is_empty())
 }
 
-/// Whether lease questions go unanswered, so that sources stop tagging.
+/// Sets whether the sink leaves lease questions unanswered, so that sources stop tagging.
 pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
-    let Some(path) = before::find(pins, SETTINGS_MAP)? else {
+    let Some(path) = handover::find(pins, SINK_SETTINGS)? else {
         return Ok(());
     };
-    // Another version's settings are of another length, with the flags at the same place.
+    // Another version's settings have another length, but the same flags at the same place.
     let map = MapHandle::from_pinned_path(path).map_err(io::Error::other)?;
     let zero = 0u32.to_ne_bytes();
     let value = map.lookup(&zero, MapFlags::ANY).map_err(io::Error::other)?;
@@ -61,17 +84,18 @@ pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Once no sink of another version is attached: its counts go on, its pins go.
+/// Adds the counts of another version to this one's and removes its pins. No sink of that version may be attached any
+/// more.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
-    before::take_over(pins, &MAPS)?;
-    if !attachments::is_loaded_by_others(pins)? {
-        before::take_over(pins, &[host::MAP])?;
+    handover::take_over(pins, &SINK_MAPS)?;
+    if !source_links::is_loaded_by_others(pins)? {
+        handover::take_over(pins, &[HOST_SETTINGS])?;
     }
     Ok(())
 }
 
-/// Detaches the sink from these interfaces, all if none is named, and returns which. With the last one its
-/// maps go.
+/// Detaches the sink from these interfaces, or from all if none is named, and returns their names. With the last one
+/// the sink's maps are removed.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let mut detached = Vec::new();
     let mut left = false;
@@ -89,10 +113,10 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         }
     }
     if !left {
-        pins.remove_maps(&MAPS)?;
-        before::forget_if_unused(pins)?;
-        if !attachments::is_loaded(pins) {
-            pins.remove_maps(&[host::MAP])?;
+        pins.remove_maps(&SINK_MAPS)?;
+        handover::forget_if_unused(pins)?;
+        if !source_links::is_loaded(pins) {
+            pins.remove_maps(&[HOST_SETTINGS])?;
         }
     }
     Ok(detached)

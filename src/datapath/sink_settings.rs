@@ -1,12 +1,12 @@
-//! The sink's settings in the kernel half's form.
+//! The sink's settings in the kernel half's layout.
 
 use super::abi::{MAX_EDGES, sink_flag, sink_settings, token_rate};
 use crate::config::SinkConfig;
 
-/// Times as many of all sources together as of one.
-const TOTAL: u64 = 5;
+/// All sources together may do this many times as much as one source.
+const ALL_SOURCES: u64 = 5;
 
-/// What the programs go by; flags are what is set besides.
+/// Returns the settings of the programs. `flags` are set in addition to those of the configuration.
 pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> sink_settings {
     let mut flags = flags;
     for (on, flag) in [
@@ -34,9 +34,9 @@ pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> s
         edge_down: [i32::MAX; MAX_EDGES],
         report_bytes: config.report_bytes(),
         new_flows_source: rate(config.max_new_flows),
-        new_flows_total: rate(config.max_new_flows * TOTAL),
+        new_flows_total: rate(config.max_new_flows * ALL_SOURCES),
         reports_source: rate(config.max_reports),
-        reports_total: rate(config.max_reports * TOTAL),
+        reports_total: rate(config.max_reports * ALL_SOURCES),
     };
     for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
         (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);
@@ -44,7 +44,7 @@ pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> s
     settings
 }
 
-/// So many a second, and a second's worth at once; 0: without limit.
+/// Allows `per_second` a second, up to a second's worth at once. 0 sets no limit.
 fn rate(per_second: u64) -> token_rate {
     match 1_000_000_000u64.checked_div(per_second) {
         Some(interval_ns) => token_rate {
@@ -55,8 +55,8 @@ fn rate(per_second: u64) -> token_rate {
     }
 }
 
-/// Where a bucket's edge is crossed downwards and upwards: an eighth to either side, so that a flow whose
-/// latency lies at the edge does not flap.
+/// Returns the latencies at which a flow changes to the lower and to the upper bucket: an eighth below and above the
+/// edge, so that a flow whose latency lies at the edge does not change all the time.
 fn thresholds(edge: i32) -> (i32, i32) {
     (edge - edge / 8, edge.saturating_add(edge / 8))
 }

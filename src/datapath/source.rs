@@ -1,57 +1,37 @@
-//! The source's kernel half: a program of its own for each attachment, all on the same maps.
+//! The source's kernel half: each attachment has a program of its own, and all share the same maps.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
-use super::abi::source_object::SourceSkelBuilder;
-use super::abi::{
-    DEV_NAME_SIZE, flow_key, source_flow, source_hook, source_info, source_key, superpackets,
-};
-use super::before;
-use super::clsact::{self, Filter};
+use super::abi::source_object::{SourceSkelBuilder, types::rodata};
+use super::abi::{flow_key, source_flow, source_hook, source_info, source_key, superpackets};
+use super::clsact::{self, ClsactFilter};
 use super::gso_limit;
-use super::host::{self, Host};
-use super::leases;
-use super::links::{Hook, Link, remove_link};
-use super::load::{pin_map, program_fd, with_warnings};
+use super::handover;
+use super::links::{AttachedBy, Hook, Link, remove_link};
+use super::load::{choose, chosen_fd, pin_maps, with_warnings};
+use super::map_names::{HOST_SETTINGS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
 use super::maps::Map;
-use super::peer;
 use super::pins::Pins;
 use super::probe::Features;
-use super::source_settings::{encapsulation_number, superpackets_number};
-use super::stage::{self, Pair};
+use super::shared_settings::SharedSettings;
+use super::source_settings::{encapsulation_number, info_of, superpackets_number};
+use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::os::{clock, netdev};
 
-// Names of pinned maps.
-pub const COUNTERS_MAP: &str = "source_counters";
-pub const INFO_MAP: &str = "source_info";
-pub const FLOWS_MAP: &str = "source_flows";
+/// The flow table's size unless the user says otherwise.
+const DEFAULT_FLOWS: u32 = 65_536;
 
-/// The source's own pinned maps.
-pub const MAPS: [&str; 12] = [
-    COUNTERS_MAP,
-    INFO_MAP,
-    watch::MAPS[0],
-    watch::MAPS[1],
-    watch::MAPS[2],
-    watch::MAPS[3],
-    watch::MAPS[4],
-    watch::MAPS[5],
-    watch::MAPS[6],
-    FLOWS_MAP,
-    leases::MAP,
-    peer::COUNTERS_MAP,
-];
-
-/// Filter handle on clsact, where the kernel has no tcx.
+/// The handle of the source's clsact filter, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
-/// A role's name in pins, and its number in the source_info map.
+/// Returns a hook's name in pins, and its number in the source_info map.
 pub fn role(hook: SourceHook) -> (&'static str, source_hook) {
     match hook {
         SourceHook::Tc => ("source-tc", source_hook::HOOK_TC_EGRESS),
@@ -60,7 +40,7 @@ pub fn role(hook: SourceHook) -> (&'static str, source_hook) {
     }
 }
 
-/// The hook behind a number in the source_info map.
+/// Returns the hook that has this number in the source_info map.
 pub fn hook_of(number: u32) -> Option<SourceHook> {
     [SourceHook::Tc, SourceHook::TcIngress, SourceHook::Xdp]
         .into_iter()
@@ -72,43 +52,36 @@ pub struct Source {
     tc: OwnedFd,
     xdp: OwnedFd,
     stage: Option<Stage>,
-    pub host: Host,
+    pub host: SharedSettings,
     pub info: Map<source_key, source_info>,
 }
 
-/// Where superpackets are segmented, and the program that tags what becomes of them.
+/// The interfaces that segment superpackets, and the program that tags the segments.
 struct Stage {
-    pair: Pair,
+    pair: StagePair,
     tc: OwnedFd,
 }
 
-/// Which part of the way a program is for.
+/// A program's position relative to the staging pair.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum StagePosition<'a> {
+    /// There is no pair.
     Alone,
-    Before(&'a Pair),
-    /// What comes out of the pair goes on to this interface.
+    Before(&'a StagePair),
+    /// Packets go on to this interface.
     Behind(u32),
 }
 
-/// How a program came to its hook.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Attached {
-    Link,
-    Clsact,
-}
-
 impl Source {
-    /// Loads programs with these constants, for this interface, onto the maps that are pinned, or pins new
-    /// ones.
+    /// Loads programs with this configuration for this interface, onto the pinned maps, or pins new ones.
     pub fn load(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Self> {
         if config.superpackets != Superpackets::Stage {
-            return Self::load_at(pins, dev, config, Place::Alone);
+            return Self::load_at(pins, dev, config, StagePosition::Alone);
         }
         let ifindex = netdev::index_of(dev)?;
-        let pair = Pair::of(ifindex)?;
-        let behind = Self::load_at(pins, dev, config, Place::Behind(ifindex))?;
-        let before = Self::load_at(pins, dev, config, Place::Before(&pair))?;
+        let pair = StagePair::of(ifindex)?;
+        let behind = Self::load_at(pins, dev, config, StagePosition::Behind(ifindex))?;
+        let before = Self::load_at(pins, dev, config, StagePosition::Before(&pair))?;
         Ok(Self {
             stage: Some(Stage {
                 pair,
@@ -122,105 +95,66 @@ impl Source {
         pins: &Pins,
         dev: &str,
         config: &SourceConfig,
-        place: Place<'_>,
+        position: StagePosition<'_>,
     ) -> io::Result<Self> {
         let features = Features::probe();
-        let mtu = match config.mtu {
-            Some(mtu) => mtu,
-            None if features.check_mtu => 0,
-            // The kernel can't be asked for every packet: what it is now.
-            None => netdev::mtu(dev)?,
-        };
         let mut object = MaybeUninit::uninit();
         let mut open = SourceSkelBuilder::default()
             .open(&mut object)
             .map_err(io::Error::other)?;
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-            constants.have_tai_clock = features.tai_clock;
-            constants.have_check_mtu = features.check_mtu;
-            constants.have_kernel_ctx = features.kernel_ctx;
-            constants.have_xdp_frags = features.xdp_frags;
-            constants.have_coarse_clock = features.coarse_clock;
-            constants.encapsulation = encapsulation_number(config.encapsulation);
-            constants.tos_value = config.mark.tos_value();
-            constants.tos_mask = config.mark.tos_mask();
-            constants.extension_port = config.extension_port.to_be();
-            constants.fixed_mtu = mtu;
-            constants.superpackets = superpackets_number(config.superpackets);
-            constants.full_checksum = config.compat.is_some();
-            match place {
-                Place::Alone => {}
-                Place::Before(pair) => {
+            set_constants(constants, features, dev, config)?;
+            match position {
+                StagePosition::Alone => {}
+                StagePosition::Before(pair) => {
                     constants.stage_ifindex = pair.front;
                     constants.stage_peer = pair.back;
                 }
-                Place::Behind(ifindex) => {
+                StagePosition::Behind(ifindex) => {
                     constants.superpackets = superpackets::SUPER_SKIP.0;
                     constants.redirect_ifindex = ifindex;
                 }
             }
         }
-        let flows = Map::<flow_key, source_flow>::open(&pins.map(FLOWS_MAP))?;
-        let max_flows = match (config.max_flows, flows) {
-            (Some(wanted), _) => wanted,
-            // Another interface's source uses the table already.
-            (None, Some(flows)) => flows.capacity(),
-            (None, None) => 65_536,
-        };
         open.maps
             .source_flows
-            .set_max_entries(max_flows)
+            .set_max_entries(flow_capacity(pins, config)?)
             .map_err(io::Error::other)?;
-        pin_map(&mut open.maps.host_settings, pins, host::MAP)?;
-        pin_map(&mut open.maps.source_counters, pins, COUNTERS_MAP)?;
-        let fresh = !pins.map(INFO_MAP).exists();
-        pin_map(&mut open.maps.source_info, pins, INFO_MAP)?;
-        pin_map(&mut open.maps.source_leases, pins, leases::MAP)?;
-        pin_map(&mut open.maps.watch_state, pins, watch::MAPS[0])?;
-        pin_map(&mut open.maps.watch_places4, pins, watch::MAPS[1])?;
-        pin_map(&mut open.maps.watch_places6, pins, watch::MAPS[2])?;
-        pin_map(&mut open.maps.watch_nodes, pins, watch::MAPS[3])?;
-        pin_map(&mut open.maps.watch_edges, pins, watch::MAPS[4])?;
-        pin_map(&mut open.maps.watch_classes, pins, watch::MAPS[5])?;
-        pin_map(&mut open.maps.watch_texts, pins, watch::MAPS[6])?;
-        pin_map(&mut open.maps.source_flows, pins, FLOWS_MAP)?;
-        open.progs.source_tc.set_autoload(features.atomics);
-        open.progs.source_xdp.set_autoload(features.atomics);
-        open.progs.source_tc_locked.set_autoload(!features.atomics);
-        open.progs.source_xdp_locked.set_autoload(!features.atomics);
+        let fresh = !pins.map(SOURCE_INFO).exists();
+        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
+        let programs = &mut open.progs;
+        choose(
+            features,
+            &mut programs.source_tc,
+            &mut programs.source_tc_locked,
+        );
+        choose(
+            features,
+            &mut programs.source_xdp,
+            &mut programs.source_xdp_locked,
+        );
         let skel = with_warnings(|| open.load())?;
         if fresh {
-            before::copy(pins, INFO_MAP)?;
+            handover::copy(pins, SOURCE_INFO)?;
             watch::adopt(pins)?;
-            before::copy(pins, leases::MAP)?;
+            handover::copy(pins, SOURCE_LEASES)?;
         }
+        let programs = &skel.progs;
         Ok(Self {
-            tc: program_fd(if features.atomics {
-                &skel.progs.source_tc
-            } else {
-                &skel.progs.source_tc_locked
-            })?,
-            xdp: program_fd(if features.atomics {
-                &skel.progs.source_xdp
-            } else {
-                &skel.progs.source_xdp_locked
-            })?,
+            tc: chosen_fd(features, &programs.source_tc, &programs.source_tc_locked)?,
+            xdp: chosen_fd(features, &programs.source_xdp, &programs.source_xdp_locked)?,
             stage: None,
-            host: Host::new(Map::of(&skel.maps.host_settings)?, features),
+            host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             info: Map::of(&skel.maps.source_info)?,
         })
     }
 
-    /// Attaches to an interface, or takes over what is attached there, in place.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Attached> {
+    /// Attaches to an interface, or replaces the programs that are attached there.
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<AttachedBy> {
         let ifindex = netdev::index_of(dev)?;
         let (name, number) = role(config.hook);
         let path = pins.link(name, dev);
-        let (program, hooks): (_, &[Hook]) = match config.hook {
-            SourceHook::Tc => (&self.tc, &[Hook::TcxEgress]),
-            SourceHook::TcIngress => (&self.tc, &[Hook::TcxIngress]),
-            SourceHook::Xdp => (&self.xdp, &[Hook::XdpNative, Hook::XdpGeneric]),
-        };
         let key = source_key {
             ifindex,
             hook: number.0,
@@ -231,53 +165,31 @@ impl Source {
         }
         let mut info = source_info {
             attached_ns: clock::realtime_ns(),
-            encapsulation: encapsulation_number(config.encapsulation),
-            mtu: config.mtu.unwrap_or_default(),
-            extension_port: config.extension_port.to_be(),
-            tos_value: config.mark.tos_value(),
-            tos_mask: config.mark.tos_mask(),
-            clsact: 0,
-            idle_timeout_ns: config.idle_flow_timeout.as_ns(),
-            superpackets: superpackets_number(config.superpackets),
             stage_ifindex: self.stage.as_ref().map_or(0, |stage| stage.pair.front),
-            compat: config.compat.is_some().into(),
             gso_max_segs: match config.superpackets {
                 Superpackets::NoGso => gso_limit::before(ifindex, before.gso_max_segs)?,
                 _ => 0,
             },
             clsact_made: before.clsact_made,
-            mss_clamp: config.mss_clamp.into(),
-            dev: name_bytes(dev),
+            ..info_of(dev, config)
         };
-        let linked = if config.no_tcx && config.hook != SourceHook::Xdp {
-            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
+        let filter = clsact_filter(ifindex, config.hook);
+        let attached = if self.attach_link(&path, ifindex, config)? {
+            // Until here, an attachment by a filter tagged too.
+            if before.clsact != 0 {
+                filter.detach(pins)?;
+            }
+            AttachedBy::Link
         } else {
-            Link::attach(&path, program.as_fd(), ifindex, hooks)
+            info.clsact_made |= u32::from(clsact::make_qdisc(ifindex)?);
+            info.clsact = CLSACT_HANDLE << 16 | clsact::PRIORITY;
+            // No pin tells of filters. With the settings written first, a filter is found and removed after a crash.
+            self.info.set(&key, &info)?;
+            filter.attach(self.tc.as_fd())?;
+            // Until here, an attachment by a link tagged too.
+            remove_link(&path)?;
+            AttachedBy::Clsact
         };
-        let attached = match linked {
-            Ok(()) => Attached::Link,
-            // No tcx before 6.6: a clsact filter instead.
-            Err(err)
-                if err.raw_os_error() == Some(nix::libc::EINVAL)
-                    && config.hook != SourceHook::Xdp =>
-            {
-                info.clsact_made |= u32::from(clsact::make_qdisc(ifindex)?);
-                info.clsact = CLSACT_HANDLE << 16 | clsact::PRIORITY;
-                // No pin tells of filters: what is noted first can be taken off after a crash.
-                self.info.set(&key, &info)?;
-                clsact_filter(ifindex, config.hook).attach(program.as_fd())?;
-                Attached::Clsact
-            }
-            Err(err) => return Err(err),
-        };
-        // It was attached in the other way before: both tagged until here.
-        match attached {
-            Attached::Link if before.clsact != 0 => {
-                clsact_filter(ifindex, config.hook).detach(pins)?;
-            }
-            Attached::Clsact => remove_link(&path)?,
-            Attached::Link => {}
-        }
         self.info.set(&key, &info)?;
         if let Some(stage) = &self.stage {
             stage.pair.keep();
@@ -289,9 +201,63 @@ impl Source {
         stage::remove_dead_links(pins)?;
         Ok(attached)
     }
+
+    /// Attaches by a link. Returns false where a clsact filter is to serve instead.
+    fn attach_link(&self, path: &Path, ifindex: u32, config: &SourceConfig) -> io::Result<bool> {
+        let hook = match config.hook {
+            SourceHook::Tc => Hook::TcxEgress,
+            SourceHook::TcIngress => Hook::TcxIngress,
+            SourceHook::Xdp => {
+                let hooks = [Hook::XdpNative, Hook::XdpGeneric];
+                return Link::attach(path, self.xdp.as_fd(), ifindex, &hooks).map(|()| true);
+            }
+        };
+        Ok(!config.no_tcx && Link::attach_tcx(path, self.tc.as_fd(), ifindex, hook)?)
+    }
 }
 
-/// Undoes what an attachment changed beyond its program, as far as the one that follows it does not need it.
+/// Sets the constants of all programs of an attachment.
+fn set_constants(
+    constants: &mut rodata,
+    features: Features,
+    dev: &str,
+    config: &SourceConfig,
+) -> io::Result<()> {
+    constants.have_tai_clock = features.tai_clock;
+    constants.have_check_mtu = features.check_mtu;
+    constants.have_kernel_ctx = features.kernel_ctx;
+    constants.have_xdp_frags = features.xdp_frags;
+    constants.have_coarse_clock = features.coarse_clock;
+    constants.encapsulation = encapsulation_number(config.encapsulation);
+    constants.tos_value = config.mark.tos_value();
+    constants.tos_mask = config.mark.tos_mask();
+    constants.extension_port = config.extension_port.to_be();
+    constants.fixed_mtu = fixed_mtu(features, dev, config.mtu)?;
+    constants.superpackets = superpackets_number(config.superpackets);
+    constants.full_checksum = config.compat.is_some();
+    Ok(())
+}
+
+/// The MTU that programs are loaded with: the configured one, or 0 where the kernel tells the interface's for each
+/// packet. A kernel before 5.12 cannot, so the interface's present MTU is taken.
+pub(super) fn fixed_mtu(features: Features, dev: &str, configured: Option<u32>) -> io::Result<u32> {
+    match configured {
+        Some(mtu) => Ok(mtu),
+        None if features.check_mtu => Ok(0),
+        None => netdev::mtu(dev),
+    }
+}
+
+/// How many flows the table holds: as configured, or as the source of another interface made it.
+fn flow_capacity(pins: &Pins, config: &SourceConfig) -> io::Result<u32> {
+    if let Some(configured) = config.max_flows {
+        return Ok(configured);
+    }
+    let flows = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))?;
+    Ok(flows.map_or(DEFAULT_FLOWS, |flows| flows.capacity()))
+}
+
+/// Undoes the changes of an attachment to interfaces, unless the attachment that follows it needs them.
 pub(super) fn leave_behind(
     ifindex: u32,
     before: &source_info,
@@ -306,16 +272,8 @@ pub(super) fn leave_behind(
     Ok(())
 }
 
-/// An interface's name as settings keep it.
-pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
-    let mut bytes = [0; DEV_NAME_SIZE];
-    let len = dev.len().min(DEV_NAME_SIZE - 1);
-    bytes[..len].copy_from_slice(&dev.as_bytes()[..len]);
-    bytes
-}
-
-pub(super) fn clsact_filter(ifindex: u32, hook: SourceHook) -> Filter {
-    Filter {
+pub(super) fn clsact_filter(ifindex: u32, hook: SourceHook) -> ClsactFilter {
+    ClsactFilter {
         ifindex,
         ingress: hook == SourceHook::TcIngress,
         handle: CLSACT_HANDLE,

@@ -1,13 +1,15 @@
-//! The source's settings as the kernel half has them.
+//! The source's settings in the kernel half's layout.
 
-use super::abi::{encapsulation, gpe_constant, int_constant, source_info, superpackets};
-use super::events::encapsulation_of;
 use std::time::Duration;
 
-use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Span, Superpackets};
+use super::abi::{
+    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, source_info, superpackets,
+};
+use super::events::encapsulation_of;
+use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, Encapsulations, Marks};
 
-/// The number of an encapsulation in kernel settings.
+/// Returns the number of an encapsulation in kernel settings.
 pub fn encapsulation_number(of: Encapsulation) -> u32 {
     match of {
         Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
@@ -16,7 +18,7 @@ pub fn encapsulation_number(of: Encapsulation) -> u32 {
     }
 }
 
-/// The number of a way with superpackets in kernel settings.
+/// Returns the number of a treatment of superpackets in kernel settings.
 pub fn superpackets_number(of: Superpackets) -> u32 {
     match of {
         Superpackets::Encap => superpackets::SUPER_ENCAP.0,
@@ -26,7 +28,7 @@ pub fn superpackets_number(of: Superpackets) -> u32 {
     }
 }
 
-/// What becomes of superpackets at an attachment.
+/// Returns an attachment's treatment of superpackets.
 pub fn superpackets_of(info: &source_info) -> Superpackets {
     match superpackets(info.superpackets) {
         superpackets::SUPER_ENCAP => Superpackets::Encap,
@@ -37,7 +39,24 @@ pub fn superpackets_of(info: &source_info) -> Superpackets {
     }
 }
 
-/// The settings that an attachment was made with, to make it again.
+/// Returns the settings of an attachment that follow from its configuration; the others are 0.
+pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
+    source_info {
+        encapsulation: encapsulation_number(config.encapsulation),
+        mtu: config.mtu.unwrap_or_default(),
+        extension_port: config.extension_port.to_be(),
+        tos_value: config.mark.tos_value(),
+        tos_mask: config.mark.tos_mask(),
+        idle_timeout_ns: config.idle_flow_timeout.as_ns(),
+        superpackets: superpackets_number(config.superpackets),
+        compat: config.compat.is_some().into(),
+        mss_clamp: config.mss_clamp.into(),
+        dev: name_bytes(dev),
+        ..source_info::default()
+    }
+}
+
+/// Returns the configuration that an attachment was made with, so that it can be made again.
 pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
     let dscp = |tos: u8| tos >> 2;
     SourceConfig {
@@ -47,7 +66,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
-        idle_flow_timeout: Span(Duration::from_nanos(info.idle_timeout_ns)),
+        idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
         mss_clamp: info.mss_clamp != 0,
         superpackets: superpackets_of(info),
@@ -57,13 +76,21 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
     }
 }
 
-/// The interface that an attachment was made to, by the name it had.
+/// Returns an interface's name as settings store it.
+pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
+    let mut bytes = [0; DEV_NAME_SIZE];
+    let len = dev.len().min(DEV_NAME_SIZE - 1);
+    bytes[..len].copy_from_slice(&dev.as_bytes()[..len]);
+    bytes
+}
+
+/// Returns the name that an attachment's interface had when it was attached.
 pub fn dev_of(info: &source_info) -> String {
     let end = info.dev.iter().position(|byte| *byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&info.dev[..end]).into_owned()
 }
 
-/// How an attachment's packets may be tagged, and marked.
+/// Returns the encapsulations and marks that an attachment may use.
 pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
     let mut all = Encapsulations::default();
     if let Some(one) = encapsulation_of(info.encapsulation) {
@@ -83,8 +110,8 @@ pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
     (all, marks)
 }
 
-/// Bytes that INT may add to a packet of a flow, over IPv4 and over IPv6: a flow that sends superpackets
-/// changes to vxlan-gpe.
+/// Returns how many bytes INT may add to a packet over IPv4 and over IPv6. A flow that sends superpackets may change to
+/// vxlan-gpe, which adds the most.
 pub fn room(config: &SourceConfig) -> (u32, u32) {
     let gpe = (20 + gpe_constant::GPE_ROOM.0, 40 + gpe_constant::GPE_ROOM.0);
     match (config.superpackets, config.encapsulation) {

@@ -1,5 +1,5 @@
-//! The staging pair: superpackets go out by one end, which has the kernel segment them, and come in at the
-//! other, where each segment is tagged and sent on by the interface that they were meant for.
+//! The staging pair: a veth whose front end makes the kernel segment superpackets. Each segment arrives at its back
+//! end, is tagged there, and goes on to the interface that the superpacket was meant for.
 
 use std::cell::Cell;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::net::if_::if_nameindex;
 
-use super::clsact::Filter;
+use super::clsact::ClsactFilter;
 use super::links::{Hook, Link, remove_link};
 use super::pins::Pins;
 use crate::os::{ethtool, netdev, rtnetlink};
@@ -15,29 +15,29 @@ use crate::os::{ethtool, netdev, rtnetlink};
 /// The role's name in pins.
 pub const ROLE: &str = "source-stage";
 
-/// Filter handle on clsact, where the kernel has no tcx.
+/// The handle of the pair's clsact filter, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 1;
 
-/// No segment is too long for the pair: the limit is that of the interface behind it, which may change.
+/// The pair's MTU: the largest, so that only the interface behind the pair limits the length of segments.
 const MTU: u32 = 65_535;
 
 /// The staging pair of an interface.
-pub struct Pair {
-    /// Where superpackets go out.
+pub struct StagePair {
+    /// The end that superpackets are sent to.
     pub front: u32,
-    /// Where segments come in.
+    /// The end at which segments arrive.
     pub back: u32,
-    /// To be removed again, unless it is put to use.
+    /// The pair was just made, and is removed again unless it is put to use.
     unused: Cell<bool>,
 }
 
-/// What the two ends are called: the interface may change its name.
+/// Returns the names of both ends. They hold the interface's index, because its name may change.
 fn names(ifindex: u32) -> [String; 2] {
     ["a", "b"].map(|end| format!("hi{ifindex}{end}"))
 }
 
-impl Pair {
-    /// The pair of this interface, made if there is none.
+impl StagePair {
+    /// Finds the pair of this interface, or makes one.
     pub fn of(ifindex: u32) -> io::Result<Self> {
         let [front, back] = &names(ifindex);
         Self::named(front, back).map_err(|err| {
@@ -68,7 +68,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Puts the program that tags segments where they come in, in the place of the present one.
+    /// Attaches the program that tags segments at the back end, or replaces the present one.
     pub fn attach(
         &self,
         pins: &Pins,
@@ -76,30 +76,26 @@ impl Pair {
         program: &OwnedFd,
         no_tcx: bool,
     ) -> io::Result<()> {
-        let linked = if no_tcx {
-            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
-        } else {
-            let path = pins.link(ROLE, dev);
-            Link::attach(&path, program.as_fd(), self.back, &[Hook::TcxIngress])
-        };
-        match linked {
-            Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Filter {
-                ifindex: self.back,
-                ingress: true,
-                handle: CLSACT_HANDLE,
-            }
-            .attach(program.as_fd()),
-            result => result,
+        let path = pins.link(ROLE, dev);
+        let program = program.as_fd();
+        if !no_tcx && Link::attach_tcx(&path, program, self.back, Hook::TcxIngress)? {
+            return Ok(());
         }
+        let filter = ClsactFilter {
+            ifindex: self.back,
+            ingress: true,
+            handle: CLSACT_HANDLE,
+        };
+        filter.attach(program)
     }
 
-    /// From now on packets may be in it.
+    /// Keeps the pair when it is dropped: packets may pass through it from now on.
     pub fn keep(&self) {
         self.unused.set(false);
     }
 }
 
-impl Drop for Pair {
+impl Drop for StagePair {
     fn drop(&mut self) {
         if self.unused.get() {
             let _ = rtnetlink::remove(self.front);
@@ -107,12 +103,12 @@ impl Drop for Pair {
     }
 }
 
-/// Features of a device that would take superpackets off the kernel's hands.
+/// True for features of a device that would make it segment superpackets instead of the kernel.
 fn segments(feature: &str) -> bool {
     feature.ends_with("-segmentation") || feature == "tx-gso-list"
 }
 
-/// Removes the pair of an interface, which may be gone itself.
+/// Removes the pair of an interface; the interface may be gone already.
 pub fn remove(ifindex: u32, front: u32) -> io::Result<()> {
     let [name, _] = names(ifindex);
     match netdev::name_of(front) {
@@ -121,7 +117,7 @@ pub fn remove(ifindex: u32, front: u32) -> io::Result<()> {
     }
 }
 
-/// Removes pairs that an attach left behind which did not come to its end: those of no attachment.
+/// Removes pairs that no attachment uses: an attach that was killed left them behind.
 pub fn remove_orphans(used: &[u32]) -> io::Result<()> {
     for found in if_nameindex()?.iter() {
         let name = found.name().to_string_lossy();
@@ -132,7 +128,7 @@ pub fn remove_orphans(used: &[u32]) -> io::Result<()> {
         let Some([front, back]) = of.map(names) else {
             continue;
         };
-        // Only what has both names, kinds and the MTU that we give is ours.
+        // A pair is hostint's only if both ends have its names, its kind and its MTU.
         let ours = |end: &str| {
             ethtool::is_veth(end).unwrap_or(false) && netdev::mtu(end).is_ok_and(|mtu| mtu == MTU)
         };
@@ -143,7 +139,7 @@ pub fn remove_orphans(used: &[u32]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the pins of programs whose pair is gone.
+/// Removes the pins of links whose pair is gone.
 pub fn remove_dead_links(pins: &Pins) -> io::Result<()> {
     for (role, dev) in pins.links()? {
         let path = pins.link(&role, &dev);

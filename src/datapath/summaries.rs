@@ -1,4 +1,4 @@
-//! Which flows are summarised, when, and who pays for it.
+//! The selection of flows to summarise: once a period, and only if the flow's traffic pays for the report.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,24 @@ use super::abi::{flow_key, sink_flow};
 use super::events::low16;
 use crate::model::{FlowTotals, NodeId, SummaryEvent};
 
-/// How often flows are summarised.
+/// The period of summaries, and their price.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SummaryPlan {
-    /// 0: never.
+    /// 0 turns summaries off.
     pub period: Duration,
-    /// What a flow pays for one of its reports and for one of its summaries, to all who get them.
+    /// The price of one report of a flow, at all collectors together.
     pub report_bytes: u64,
+    /// The price of one summary of a flow, at all collectors together.
     pub summary_bytes: u64,
 }
 
-/// Periods, each of which begins with a pass over the flow table.
+/// The state of summaries. Each period begins with a pass over the flow table.
 #[derive(Debug)]
 pub(super) struct Summaries {
     plan: SummaryPlan,
     due: Instant,
     begun_ns: u64,
-    /// In this pass, flows with packets since.
+    /// In this pass, flows with packets after this time are summarised; `None` means no flow.
     since_ns: Option<u64>,
 }
 
@@ -38,14 +39,15 @@ impl Summaries {
 
     pub(super) fn set(&mut self, plan: SummaryPlan) {
         let latest = Instant::now() + plan.period;
-        self.due = match self.plan.period.is_zero() {
-            true => latest,
-            false => latest.min(self.due),
+        self.due = if self.plan.period.is_zero() {
+            latest
+        } else {
+            latest.min(self.due)
         };
         self.plan = plan;
     }
 
-    /// A pass begins. A packet before the last period counts for this one if its loss could not be told then.
+    /// Begins a pass. A packet shortly before the last period counts for this one, because its loss was not known then.
     pub(super) fn begin_pass(&mut self, now_ns: u64, loss_timeout: Duration) {
         let now = Instant::now();
         self.since_ns = None;
@@ -58,13 +60,13 @@ impl Summaries {
         self.due = now + self.plan.period;
     }
 
-    /// For the kernel half: 0 for none.
+    /// Returns the time after which a flow must have packets to be summarised, or 0 for no flow.
     pub(super) fn since_ns(&self) -> u64 {
         self.since_ns.unwrap_or(0)
     }
 
-    /// The flow's totals, unless the flow brought too few bytes for all reports that it may have caused so far, of which
-    /// so many are none of a period that had packets.
+    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
+    /// `more` is the number of its summaries beyond one for each period.
     pub(super) fn of(&self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
         let period_ns = self.plan.period.as_nanos() as u64;
         let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);

@@ -1,4 +1,4 @@
-//! Looks after flows that fell silent: ends their loss periods, and forgets them when they stay idle.
+//! The sweeper of silent flows: it ends their loss periods, and removes them when they stay idle.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
+use super::map_names::SOURCE_FLOWS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::run::run_on;
 use super::sink::Sink;
-use super::source::FLOWS_MAP;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
-use super::walker::{Walker, Walks, Wanted};
+use super::walker::{WalkPrograms, WalkQuery, Walker};
 use crate::model::{FlowKey, SummaryEvent, Tally};
 use crate::os::clock;
 
-/// The sink's flow table and what is due in it.
+/// The sink's flow table, and the flows in it that have to be looked at soon.
 pub struct Sweeper {
     program: OwnedFd,
     flows: Map<flow_key, sink_flow>,
@@ -30,11 +30,11 @@ pub struct Sweeper {
     summaries: Summaries,
     seen: u64,
     tally: Option<Arc<Mutex<Tally>>>,
-    /// How many flows the last complete pass saw.
+    /// The number of flows that the last complete pass saw.
     pub seen_in_pass: u64,
 }
 
-/// True if something that happened at `last_ns` is `timeout_ns` or more ago.
+/// True if `last_ns` is `timeout_ns` or more ago.
 fn is_over(last_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
     now_ns.saturating_sub(last_ns) >= timeout_ns
 }
@@ -47,7 +47,7 @@ impl Sweeper {
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
-            walker: Walks::load()?.over(&sink.flows, walk::WALK_SINK)?,
+            walker: WalkPrograms::load()?.over(&sink.flows, walk::WALK_SINK)?,
             begins: true,
             summaries: Summaries::new(clock::realtime_ns()),
             seen: 0,
@@ -56,7 +56,7 @@ impl Sweeper {
         })
     }
 
-    /// Other timeouts from now on; nothing stays due for longer than the new one.
+    /// Changes the timeouts. No flow waits longer than the new loss timeout from now.
     pub fn set_timeouts(&mut self, loss_timeout: Duration, idle: Duration) {
         let latest = Instant::now() + loss_timeout;
         for (when, _) in &mut self.due {
@@ -66,29 +66,30 @@ impl Sweeper {
         self.idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
     }
 
-    /// How often to summarise flows from now on.
+    /// Changes how often flows are summarised.
     pub fn set_summaries(&mut self, plan: SummaryPlan) {
         self.summaries.set(plan);
     }
 
-    /// Whom to tell of flows that are removed. While it is read, none is: that may wait for the next pass.
-    pub fn tell(&mut self, tally: Arc<Mutex<Tally>>) {
+    /// Sets the tally that counts flows which are removed. While another thread reads the tally, no flow is removed:
+    /// the next pass does it.
+    pub fn set_tally(&mut self, tally: Arc<Mutex<Tally>>) {
         self.tally = Some(tally);
     }
 
-    /// Numbers began to miss in this flow just now.
+    /// Remembers that sequence numbers began to be missing in this flow just now.
     pub fn expect_loss(&mut self, flow: &FlowKey, now: Instant) {
         self.due.push_back((now + self.loss_timeout, flow.into()));
     }
 
-    /// Ends the loss periods that are over. What they found comes as events.
+    /// Ends the loss periods that are over. The kernel half reports their losses as events.
     pub fn end_loss_periods(&mut self, now: Instant) -> io::Result<()> {
         let over = self.due.partition_point(|(when, _)| *when <= now);
         let keys: Vec<flow_key> = self.due.drain(..over).map(|(_, key)| key).collect();
         self.sweep(&keys)
     }
 
-    /// Has the kernel half look at these flows.
+    /// Lets the kernel half end the loss periods of these flows.
     fn sweep(&self, keys: &[flow_key]) -> io::Result<()> {
         for chunk in keys.chunks(SWEEP_KEYS) {
             run_on(&self.program, chunk)?;
@@ -96,13 +97,13 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Looks through the next slice of the table: removes idle flows; ends loss periods whose begin was not heard
-    /// of because the ring was full; finds those that are to be summarised.
-    pub fn step(&mut self, now_ns: u64) -> io::Result<Step> {
+    /// Walks the next slice of the table: removes idle flows, ends loss periods whose begin was lost because the ring
+    /// was full, and collects the summaries that are due.
+    pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
         if std::mem::take(&mut self.begins) {
             self.summaries.begin_pass(now_ns, self.loss_timeout);
         }
-        let found = self.walker.slice(&Wanted {
+        let found = self.walker.slice(&WalkQuery {
             now_ns,
             idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
@@ -114,9 +115,9 @@ impl Sweeper {
             self.seen_in_pass = std::mem::take(&mut self.seen);
         }
         self.sweep(&found.loss)?;
-        let mut step = Step {
+        let mut step = SweepStep {
             end: found.end,
-            ..Step::default()
+            ..SweepStep::default()
         };
         for key in &found.summary {
             let flow = self.flows.get(key)?;
@@ -132,7 +133,7 @@ impl Sweeper {
             Some(Err(TryLockError::WouldBlock)) => return Ok(step),
         };
         let told = |key: &flow_key, flow: &sink_flow| {
-            // A record without a packet yet is no flow.
+            // A record without a packet is not a flow yet.
             if let Some(tally) = tally.as_mut().filter(|_| flow.first_ns != 0) {
                 tally.end(key.into(), flow.into());
             }
@@ -142,7 +143,7 @@ impl Sweeper {
         Ok(step)
     }
 
-    /// All slices, and how many flows were removed.
+    /// Walks all slices and returns how many flows were removed.
     pub fn pass(&mut self, now_ns: u64) -> io::Result<u64> {
         let mut removed = 0;
         loop {
@@ -155,25 +156,25 @@ impl Sweeper {
     }
 }
 
-/// Passing over flow tables takes one part of the time, and rests so many.
+/// After each slice the walk rests for this many times the slice's CPU time.
 const REST: u32 = 64;
 
-/// How long to rest after a slice that took so much CPU time.
+/// Returns how long to rest after a slice that took `took_ns` of CPU time.
 pub fn rest_after(took_ns: u64) -> Duration {
     Duration::from_nanos(took_ns) * REST
 }
 
-/// What was done in one slice.
+/// The outcome of one slice.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct SweepStep {
     pub removed: u64,
-    /// What is to be told of flows, those that were removed included.
+    /// The summaries that are due, including those of removed flows.
     pub summaries: Vec<SummaryEvent>,
     /// The table's end was reached.
     pub end: bool,
 }
 
-/// Flows may have woken up since they were found.
+/// Removes flows that are still idle: some may have had packets since the walk found them.
 fn remove_if<V: Abi>(
     flows: &Map<flow_key, V>,
     keys: &[flow_key],
@@ -193,31 +194,31 @@ fn remove_if<V: Abi>(
     Ok(removed)
 }
 
-/// The source's flow table, while there is one.
+/// The sweeper of the source's flow table, while there is one.
 pub struct SourceSweeper {
-    walks: Walks,
+    walks: WalkPrograms,
     table: Option<(u32, Map<flow_key, source_flow>, Walker)>,
 }
 
 impl SourceSweeper {
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            walks: Walks::load()?,
+            walks: WalkPrograms::load()?,
             table: None,
         })
     }
 
-    /// Looks through the next slice: removes flows that are idle for `idle_ns`.
-    pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<Step> {
-        let nothing = Step {
+    /// Walks the next slice and removes flows that are idle for `idle_ns`.
+    pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<SweepStep> {
+        let nothing = SweepStep {
             end: true,
-            ..Step::default()
+            ..SweepStep::default()
         };
-        let Some(flows) = Map::open(&pins.map(FLOWS_MAP))? else {
+        let Some(flows) = Map::open(&pins.map(SOURCE_FLOWS))? else {
             self.table = None;
             return Ok(nothing);
         };
-        // A source that was detached and attached again has another table.
+        // A source that was detached and attached again has a new table.
         let id = flows.id()?;
         let (_, flows, walker) = match &mut self.table {
             Some(table) if table.0 == id => table,
@@ -226,17 +227,17 @@ impl SourceSweeper {
                 table.insert((id, flows, walker))
             }
         };
-        let found = walker.slice(&Wanted {
+        let found = walker.slice(&WalkQuery {
             now_ns,
             idle_ns,
             loss_timeout_ns: 0,
             summary_ns: 0,
         })?;
         let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
-        Ok(Step {
+        Ok(SweepStep {
             removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
             end: found.end,
-            ..Step::default()
+            ..SweepStep::default()
         })
     }
 }

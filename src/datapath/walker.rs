@@ -1,4 +1,4 @@
-//! Walks over a flow table inside the kernel, a slice at a time: only what something is to be done about comes out.
+//! Walks over a flow table inside the kernel, a slice at a time: only flows that need attention come out.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,43 +13,43 @@ use super::abi::{Abi, flow_key, read_from, walk, walk_finding, walk_record, walk
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 
-/// Flows that are looked at in one go: a fraction of a millisecond.
+/// Flows in one slice, which takes a fraction of a millisecond.
 const SLICE: u32 = 2048;
-/// Findings in one go.
+/// The most findings of one slice.
 const FINDINGS: usize = 256;
 
 /// The loaded programs.
-pub struct Walks {
+pub struct WalkPrograms {
     sink: OwnedFd,
     source: OwnedFd,
     requests: Map<u32, walk_request>,
 }
 
-/// What is looked for.
+/// The flows that a walk looks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct WalkQuery {
     pub now_ns: u64,
-    /// Flows idle for so long,
+    /// Flows that are idle for this time.
     pub idle_ns: u64,
-    /// and those that wait twice as long for a number.
+    /// Flows that have waited for a sequence number for twice this time.
     pub loss_timeout_ns: u64,
-    /// Flows with a packet since then; 0: none.
+    /// Flows with a packet after this time; 0 for none.
     pub summary_ns: u64,
 }
 
-/// What a slice found.
+/// The flows that a slice found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct WalkFindings {
     pub idle: Vec<flow_key>,
     pub loss: Vec<flow_key>,
     pub summary: Vec<flow_key>,
-    /// Flows that were looked at.
+    /// The number of flows that were looked at.
     pub seen: u32,
     /// The table's end was reached.
     pub end: bool,
 }
 
-impl Walks {
+impl WalkPrograms {
     pub fn load() -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
         let open = WalkSkelBuilder::default()
@@ -63,7 +63,7 @@ impl Walks {
         })
     }
 
-    /// A walk over this table, which is the sink's or the source's.
+    /// Begins walks over this table, which is the sink's or the source's.
     pub fn over<V: Abi>(&self, flows: &Map<flow_key, V>, which: walk) -> io::Result<Walker> {
         let program = match which {
             walk::WALK_SINK => &self.sink,
@@ -110,13 +110,13 @@ fn own(fd: i32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::from_raw_os_error(-fd));
     }
-    // SAFETY: a new descriptor that nobody else owns.
+    // SAFETY: the descriptor is new, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 impl Walker {
-    /// Goes on where the last slice ended, or begins at the table's begin.
-    pub fn slice(&mut self, wanted: &Wanted) -> io::Result<Found> {
+    /// Goes on where the last slice ended, or begins at the table's beginning.
+    pub fn slice(&mut self, wanted: &WalkQuery) -> io::Result<WalkFindings> {
         self.requests.set(
             &self.which,
             &walk_request {
@@ -136,11 +136,11 @@ impl Walker {
                 self.place.insert(fd.into())
             }
         };
-        let mut found = Found::default();
+        let mut found = WalkFindings::default();
         let mut bytes = [0; size_of::<walk_record>()];
         while found.idle.len() + found.loss.len() + found.summary.len() < FINDINGS {
             let len = match place.read(&mut bytes) {
-                // A million flows without a finding: the next call goes on.
+                // The kernel looked at a million flows without a finding: the next call goes on.
                 Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
                 Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
                 len => len?,

@@ -1,25 +1,25 @@
-//! Which class of traffic a flow is of, by the rules of the watchlist.
+//! The class of traffic that a flow belongs to, by the rules of the watchlist.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::{FlowKey, Place, WatchAction, WatchRule};
 
-/// Flows whose class is remembered.
+/// The classifier remembers the classes of this many flows.
 const REMEMBERED: usize = 65_536;
 
-/// Rules that name classes, and those that decide before them.
+/// The rules of a watchlist that names classes; empty if no rule names one.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Classes(Vec<WatchRule>);
 
-/// Finds classes, and remembers those of flows that it was asked for.
+/// Finds classes, and remembers those of the flows that it has seen.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     classes: Classes,
     known: HashMap<FlowKey, Option<usize>>,
 }
 
-/// The longest prefix that the address has of these; an empty list has all addresses.
+/// The length of the longest of these prefixes that has the address. An empty list matches every address.
 fn longest(places: &[Place], addr: IpAddr) -> Option<u8> {
     if places.is_empty() {
         return Some(0);
@@ -29,8 +29,8 @@ fn longest(places: &[Place], addr: IpAddr) -> Option<u8> {
     own.map(|prefix| prefix.len()).max()
 }
 
-/// How much of the destination a rule names, if it is about the flow. DSCP and interface are not asked for: a
-/// flow does not show them.
+/// If the rule matches the flow, the length of the destination prefix that it names. DSCP and interface are ignored,
+/// because a flow does not show them.
 fn fits(rule: &WatchRule, flow: &FlowKey) -> Option<u8> {
     let mut protocols = rule.protocols.iter().map(|transport| transport.protocol());
     let mut from_ports = rule.from_ports.iter();
@@ -43,7 +43,7 @@ fn fits(rule: &WatchRule, flow: &FlowKey) -> Option<u8> {
 }
 
 impl Classes {
-    /// Without a rule that names a class nothing needs to be looked for.
+    /// Keeps no rules unless one of them names a class.
     pub fn new(rules: &[WatchRule]) -> Self {
         if rules.iter().any(|rule| rule.class.is_some()) {
             Self(rules.to_vec())
@@ -52,12 +52,12 @@ impl Classes {
         }
     }
 
-    /// The classes that rules name, as often as they do.
+    /// The classes that rules name, repeated as often as rules repeat them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|rule| rule.class.as_deref())
     }
 
-    /// The class that the rule names which decides about the flow.
+    /// The class of the rule that decides about the flow.
     pub fn class_of(&self, flow: &FlowKey) -> Option<&str> {
         self.named(self.deciding(flow)?)
     }
@@ -87,7 +87,7 @@ impl Classifier {
         }
     }
 
-    /// As [`Classes::class_of`].
+    /// Like [`Classes::class_of`], but remembers the answer.
     pub fn class_of(&mut self, flow: Option<FlowKey>) -> Option<&str> {
         let flow = flow.filter(|_| !self.classes.0.is_empty())?;
         if self.known.len() >= REMEMBERED {

@@ -1,4 +1,4 @@
-//! What a host's timestamps are worth.
+//! Which clock stamps a host's packets, and whether that clock is synchronised.
 
 /// The clock that stamps packets.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -7,14 +7,14 @@ pub enum ClockSource {
     Unknown,
     /// The kernel's TAI clock.
     Tai,
-    /// The kernel's monotonic clock, and the offset to the time since the Unix epoch.
+    /// The kernel's monotonic clock plus its offset to the time since the Unix epoch.
     Realtime,
     /// The network card's clock.
     Nic,
 }
 
 impl ClockSource {
-    /// `None` if it is unknown.
+    /// `None` if the clock is unknown.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Unknown => None,
@@ -29,15 +29,15 @@ impl ClockSource {
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct ClockState {
     pub source: ClockSource,
-    /// Something keeps it to the time since the Unix epoch, and the kernel believes it.
+    /// The kernel reports that its clock is synchronised to UTC.
     pub synchronised: bool,
 }
 
-/// In lease messages, and where the source keeps what they said.
+/// The flag for a synchronised clock in lease messages and in the source's lease map.
 const SYNCHRONISED: u8 = 0x80;
 
 impl ClockState {
-    /// As lease messages state it.
+    /// The byte that lease messages carry.
     pub fn bits(self) -> u8 {
         let source = match self.source {
             ClockSource::Tai => 1,

@@ -1,4 +1,4 @@
-//! What a collector has received, lost and kept, and who sent it.
+//! A collector's counts of received, lost and stored reports, and the health of each exporter.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,13 @@ use super::{EngineStatus, NodeId};
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 
-/// Counts since the collector began; times are ns since the Unix epoch.
+/// Counts since the collector started; times are ns since the Unix epoch.
 ///
-/// Every datagram that the kernel had for its sockets is in exactly one of `socket_drops`, `probes`, `queue_drops`,
-/// `undecodable` and `decoded`, or still waits for the decoder: `datagrams` are all of them but `socket_drops`. Every
-/// report is in exactly one of `lines` and `lines_lost`, where lines are written at all, and in exactly one of `stored`,
-/// `rolled_up_only` and `store_drops` with a store, once it does not wait any more.
+/// Every datagram that reached the kernel's socket buffers is counted in exactly one of `socket_drops`, `probes`,
+/// `queue_drops`, `undecodable` and `decoded`, unless it still waits for the decoder; `datagrams` counts all of them
+/// except `socket_drops`. Every report is counted in exactly one of `lines` and `lines_lost` if lines are written, and
+/// in exactly one of `stored`, `rolled_up_only` and `store_drops` if there is a store, as soon as it has left the
+/// queue.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct CollectStatus {
     pub schema: &'static str,
@@ -22,52 +23,52 @@ pub struct CollectStatus {
     /// Datagrams taken from sockets.
     pub datagrams: u64,
     pub bytes: u64,
-    /// Datagrams that the kernel dropped at a full socket.
+    /// Datagrams that the kernel dropped because the socket buffer was full.
     pub socket_drops: u64,
     /// Receive calls that failed.
     pub receive_errors: u64,
-    /// Datagrams of sinks that asked whether the collector is there.
+    /// Datagrams with which sinks asked whether the collector is there.
     pub probes: u64,
-    /// Of these, those whose answer could not be sent.
+    /// Probes whose answer could not be sent.
     pub probes_unanswered: u64,
-    /// Datagrams that found the queue to the decoder full.
+    /// Datagrams dropped because the queue to the decoder was full.
     pub queue_drops: u64,
-    /// Datagrams of which no report could be read.
+    /// Datagrams that held no readable report.
     pub undecodable: u64,
-    /// Datagrams of which at least one was.
+    /// Datagrams that held at least one readable report.
     pub decoded: u64,
-    /// Individual reports of these.
+    /// Individual reports in the decoded datagrams.
     pub reports: u64,
-    /// Individual reports of these that could not be read: of v2.0, whose groups may have both. If it is the length
-    /// that cannot be right, the rest of the group counts as one.
+    /// Individual reports that could not be read in a v2.0 group that had readable ones. A report with an impossible
+    /// length counts once together with everything behind it in the group.
     pub reports_refused: u64,
-    /// Numbers missing in the exporters' sequences: lost before they came here, or dropped here.
+    /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
-    /// Reports that became lines.
+    /// Reports that were written as lines.
     pub lines: u64,
     /// Reports whose lines could not be written, because the disk was full for instance.
     pub lines_lost: u64,
-    /// Reports that are in the store, by themselves and in its figures.
+    /// Reports that the store keeps both singly and in its roll-ups.
     pub stored: u64,
-    /// Reports that are in its figures only, because there was no time to write them by themselves.
+    /// Reports that are only in the store's roll-ups, because there was no time to write them singly.
     pub rolled_up_only: u64,
-    /// Reports that are in neither, because its queue was full or it could not be written.
+    /// Reports that the store does not have, because its queue was full or they could not be written.
     pub store_drops: u64,
-    /// What became of reports that were to go to engines, by engine.
+    /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,
-    /// Exporters that are followed.
+    /// Exporters that the collector follows.
     pub exporters_total: usize,
-    /// Exporters that were silent and made room for others.
+    /// Silent exporters that were forgotten to make room for others.
     pub exporters_forgotten: u64,
-    /// Datagrams of exporters beyond the most that are followed.
+    /// Datagrams of exporters beyond the limit of followed ones.
     pub exporters_untracked: u64,
-    /// Not all of them, if they are many: those that lost most reports first, then those with most duplicates and
-    /// restarts.
+    /// The followed exporters, or if there are many a part of them: those that lost most reports first, then those with
+    /// most duplicates and restarts.
     pub exporters: Vec<ExporterHealth>,
 }
 
-/// One exporter, as far as its reports tell.
+/// The health of one exporter, as its reports show it.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct ExporterHealth {
     pub exporter: IpAddr,
@@ -78,7 +79,7 @@ pub struct ExporterHealth {
     pub duplicates: u64,
     pub restarts: u64,
     pub last_seen_ns: u64,
-    /// Which clock stamps at the exporter, and whether something keeps it to UTC, if it tells.
+    /// The clock that stamps packets at the exporter, and whether it is synchronised to UTC, if the exporter says so.
     pub clock: Option<&'static str>,
     pub clock_synchronised: Option<bool>,
 }

@@ -1,9 +1,9 @@
-//! Whether a collector is there, as far as it answers a sink's probes.
+//! Whether a collector answers a sink's probes.
 
-/// What is known of a collector.
+/// The state of a collector.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum CollectorState {
-    /// It never answered, as others than hostint never do, and nobody says that it is not there.
+    /// It has never answered, and no ICMP error says that it is gone. Collectors other than hostint's never answer.
     #[default]
     Unprobed,
     Answers,

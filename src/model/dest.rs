@@ -2,12 +2,12 @@
 
 use super::Prefix;
 
-/// Packets to it are tagged.
+/// Packets to this prefix are tagged.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Dest {
     pub prefix: Prefix,
-    /// As the user gave it.
+    /// The name, address or prefix that the user gave.
     pub name: String,
-    /// Tagged whether a sink answers or not.
+    /// Packets are tagged whether or not a sink answers.
     pub fixed: bool,
 }

@@ -1,4 +1,4 @@
-//! What drop reason codes mean; no standard says, so each domain has its list.
+//! The names of drop reason codes. No standard defines them, so each domain has its own list.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DropReasons(BTreeMap<u8, String>);
 
-/// The same in both lists below.
+/// Codes that both lists below share.
 const COMMON: [(u8, &str); 13] = [
     (0, "unknown"),
     (10, "outer source mac zero"),
@@ -23,7 +23,7 @@ const COMMON: [(u8, &str); 13] = [
     (29, "outer ip routing miss"),
 ];
 
-/// p4lang/switch, drop_reason_codes.h.
+/// The codes of p4lang/switch, drop_reason_codes.h.
 const P4LANG_SWITCH: [(u8, &str); 16] = [
     (30, "ip version invalid"),
     (31, "ip ttl zero"),
@@ -43,7 +43,7 @@ const P4LANG_SWITCH: [(u8, &str); 16] = [
     (64, "interface"),
 ];
 
-/// int-host-reporter: the switches' later numbers, and those of its Calico from 180 on.
+/// The codes of int-host-reporter: those of later switches, and from 180 on those of its Calico data path.
 const INT_HOST_REPORTER: [(u8, &str); 11] = [
     (30, "ip header length invalid"),
     (31, "ip checksum invalid"),
@@ -59,10 +59,10 @@ const INT_HOST_REPORTER: [(u8, &str); 11] = [
 ];
 
 impl DropReasons {
-    /// The lists that are built in.
+    /// The built-in lists; the first is the default.
     pub const PROFILES: [&str; 2] = ["int-host-reporter", "p4lang-switch"];
 
-    /// The list of that name; the first of [`Self::PROFILES`] is the default.
+    /// The built-in list with this name.
     pub fn profile(name: &str) -> Option<Self> {
         let own: &[(u8, &str)] = match name {
             "int-host-reporter" => &INT_HOST_REPORTER,
@@ -75,7 +75,7 @@ impl DropReasons {
         ))
     }
 
-    /// The list where nobody chose one.
+    /// The default list.
     pub fn usual() -> Self {
         Self::profile(Self::PROFILES[0]).unwrap_or_default()
     }

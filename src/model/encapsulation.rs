@@ -33,7 +33,7 @@ impl fmt::Display for Encapsulation {
     }
 }
 
-/// A name that is no encapsulation's.
+/// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp or vxlan-gpe")]
 pub struct UnknownEncapsulation(pub String);

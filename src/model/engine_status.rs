@@ -1,16 +1,16 @@
-//! What became of reports that a collector hands on to an engine: a message broker, a database, another collector.
+//! The state of an engine, to which a collector hands its reports: a message broker, a database, another collector.
 
 use serde::Serialize;
 
-/// What an engine's counts count.
+/// The unit that an engine counts in.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineUnit {
     #[default]
     Reports,
-    /// Data points of OTLP: a value of a metric, or a histogram.
+    /// OTLP data points: a metric's value, or a histogram.
     Points,
-    /// Samples of Prometheus: a value of a series, of which a histogram has many.
+    /// Prometheus samples: a series' value. A histogram consists of many.
     Samples,
 }
 
@@ -24,34 +24,34 @@ impl EngineUnit {
     }
 }
 
-/// Counts since the collector began. Every report (or what else `unit` says) that was to go to the engine is in exactly
-/// one of `delivered`, `queue_drops`, `refused`, `abandoned` and `waiting`.
+/// Counts since the collector started. Every report (or other `unit`) that was to go to the engine is in exactly one of
+/// `delivered`, `queue_drops`, `refused`, `abandoned` and `waiting`.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct EngineStatus {
-    /// Its kind, as in the option that names it: `kafka`.
+    /// The engine's kind, named like its option: `kafka`.
     pub engine: &'static str,
     pub destination: String,
     pub unit: EngineUnit,
     /// Reports that the engine has acknowledged.
     pub delivered: u64,
-    /// Reports that found the queue to it full.
+    /// Reports dropped because the queue to the engine was full.
     pub queue_drops: u64,
-    /// Reports that it does not want, however often they come.
+    /// Reports that the engine refuses however often they are sent.
     pub refused: u64,
-    /// Reports that were still to be delivered when the collector ended.
+    /// Reports still undelivered when the collector ended.
     pub abandoned: u64,
-    /// Reports that wait for it.
+    /// Reports that wait for delivery.
     pub waiting: u64,
-    /// Deliveries that failed and were tried again.
+    /// Deliveries that failed and were repeated.
     pub retries: u64,
-    /// Why nothing can be delivered at present.
+    /// Why the last delivery failed, if it did.
     pub trouble: Option<String>,
-    /// When that began, ns since the Unix epoch.
+    /// The time of the first failure of this outage, ns since the Unix epoch.
     pub trouble_since_ns: Option<u64>,
 }
 
 impl EngineStatus {
-    /// Reports that it will never have.
+    /// Reports that the engine will never get.
     pub fn lost(&self) -> u64 {
         self.queue_drops + self.refused + self.abandoned
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-/// The ids of the VLAN tags around a packet, 12 bits each; 0 is no tag. A single tag is the inner one.
+/// The ids of the VLAN tags around a packet, 12 bits each; 0 means no tag. A single tag is the inner one.
 #[derive(
     Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize,
 )]
@@ -26,7 +26,7 @@ fn is_no_tag(id: &u16) -> bool {
     *id == 0
 }
 
-/// A flow by its addresses, ports, IP protocol number and VLANs; ports are 0 where the protocol has none.
+/// A flow named by its addresses, ports, IP protocol number and VLANs; ports are 0 if the protocol has none.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct FlowKey {
     pub src: IpAddr,
@@ -97,7 +97,7 @@ impl Transport {
         }
     }
 
-    /// Bytes of the transport header that a report quotes: all 8 of UDP, the first 20 of TCP.
+    /// Bytes of the transport header that a report quotes: all 8 bytes of UDP, the first 20 of TCP.
     pub fn quoted_bytes(self) -> usize {
         match self {
             Self::Tcp => 20,

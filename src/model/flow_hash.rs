@@ -1,4 +1,4 @@
-//! One number for both directions of a flow, the same on every host and in every version.
+//! A hash that is the same for both directions of a flow, on every host and in every version.
 
 use std::hash::Hasher;
 use std::net::IpAddr;
@@ -7,9 +7,9 @@ use siphasher::sip::SipHasher13;
 
 use super::FlowKey;
 
-/// SipHash-1-3, with a key of zeros, of 37 bytes: the lower end, the higher end, the IP protocol number. An end is its
-/// address in 16 bytes (IPv4 as ::ffff:0:0/96) and its port, big-endian. VLANs do not count: a tag may differ from one
-/// direction to the other.
+/// SipHash-1-3 with a key of zeros over 37 bytes: the lower end, the higher end, the IP protocol number. An end is an
+/// address in 16 bytes (IPv4 as ::ffff:0:0/96) and a port, big-endian. VLANs are left out, because tags may differ
+/// between the two directions.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct FlowHash(pub u64);
 

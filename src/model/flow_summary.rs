@@ -1,19 +1,19 @@
-//! What a sink says of a flow every so often: totals since it began, so that a report that is lost does no harm.
+//! A flow's totals since it began, which a sink reports periodically, so that a lost report does no harm.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FlowKey, LATENCY_SLOTS, NodeId};
 
-/// What a flow's record says since the flow began. Times are ns since the Unix epoch.
+/// The totals of a flow's record since the flow began. Times are ns since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct FlowTotals {
-    /// Of the first packet: tells a flow from one that had the same name before it.
+    /// Arrival of the first packet. It distinguishes a flow from an earlier one with the same key.
     pub first_ns: u64,
-    /// Of the last packet.
+    /// Arrival of the last packet.
     pub last_ns: u64,
     pub packets: u64,
     pub bytes: u64,
-    /// Lost for good: declared lost and not come since.
+    /// Packets declared lost that have not arrived since.
     pub lost: u64,
     pub reordered: u64,
     pub duplicates: u64,
@@ -22,11 +22,12 @@ pub struct FlowTotals {
     pub latency_min_ns: i32,
     pub latency_max_ns: i32,
     pub latency_sum_ns: i64,
-    /// Slot n > 0: packets with a latency in [2^(n-1), 2^n) ns; slot 0: 0 or less. 32 bits, which begin anew at 0.
+    /// Slot n > 0 counts packets with a latency in [2^(n-1), 2^n) ns, slot 0 those with 0 or less. The 32-bit counts
+    /// wrap around.
     pub histogram: [u32; LATENCY_SLOTS],
 }
 
-/// A flow at the sink whose totals are worth a report.
+/// A flow at the sink whose totals are due for a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SummaryEvent {
     pub flow: FlowKey,
@@ -39,7 +40,7 @@ pub struct SummaryEvent {
 /// A flow's totals as a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlowSummary {
-    /// Whole seconds since the Unix epoch: when the report was made.
+    /// When the report was made, in whole seconds since the Unix epoch.
     pub time_s: u32,
     pub source_node: NodeId,
     pub sink_node: NodeId,
@@ -50,7 +51,7 @@ pub struct FlowSummary {
 }
 
 impl FlowTotals {
-    /// `None` without packets.
+    /// `None` if there were no packets.
     pub fn latency_mean_ns(&self) -> Option<i64> {
         let packets = i64::try_from(self.packets).ok()?;
         self.latency_sum_ns.checked_div(packets)

@@ -24,15 +24,15 @@ pub enum BadHeaders {
 }
 
 impl QuotedHeaders {
-    /// Headers of a packet whose L4 header directly follows its IPv4 header: over-tcp-udp, inside
-    /// vxlan-gpe, and every report.
+    /// The headers of a packet whose L4 header directly follows its IPv4 header: in over-tcp-udp, inside vxlan-gpe, and
+    /// in every report.
     pub fn new(ip: [u8; 20], l4: &[u8]) -> Result<Self, BadHeaders> {
         let transport = Transport::from_protocol(ip[9]).ok_or(BadHeaders::Protocol(ip[9]))?;
         Self::with_transport(ip, l4, transport)
     }
 
-    /// The outer IPv4 header of an extension-udp packet as received (protocol UDP), and the inner
-    /// L4 header, whose length tells UDP from TCP.
+    /// The outer IPv4 header of an extension-udp packet as received (protocol UDP) and its inner L4 header, whose
+    /// length distinguishes UDP from TCP.
     pub fn extension_udp(outer_ip: [u8; 20], inner_l4: &[u8]) -> Result<Self, BadHeaders> {
         if outer_ip[9] != Transport::Udp.protocol() {
             return Err(BadHeaders::Protocol(outer_ip[9]));
@@ -64,8 +64,8 @@ impl QuotedHeaders {
         })
     }
 
-    /// The same headers with the protocol field naming the L4 header that is here and `tos_bits`
-    /// set in the type of service; length and checksum stay as they are.
+    /// The same headers, with the protocol of this L4 header in the IP header and `tos_bits` set in the type of
+    /// service; length and checksum stay unchanged.
     #[must_use]
     pub fn relabelled(mut self, tos_bits: u8) -> Self {
         self.ip[1] |= tos_bits;
@@ -95,7 +95,7 @@ impl QuotedHeaders {
         Ipv4Addr::new(self.ip[16], self.ip[17], self.ip[18], self.ip[19])
     }
 
-    /// The flow that the packet belongs to, if no VLAN tag was around it.
+    /// The flow that the packet belongs to, assuming no VLAN tag.
     pub fn flow(&self) -> FlowKey {
         FlowKey {
             src: self.src().into(),

@@ -1,32 +1,32 @@
-//! What can be asked of a collector's history, and what it answers.
+//! Queries to a collector's history, and their results.
 
 use serde::Serialize;
 
 use super::{FlowKey, NodeId, Record};
 
-/// From `since_ns` to before `until_ns`, ns since the Unix epoch. Answers are about whole roll-up periods that the
-/// span touches.
+/// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
+/// the span touches.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Span {
     pub since_ns: u64,
     pub until_ns: u64,
 }
 
-/// What reports told about some packets.
+/// Figures derived from a set of reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// Reports that these figures come from.
+    /// Reports that these figures are derived from.
     pub reports: u64,
-    /// Packets sent, by the sequence numbers that the reports show.
+    /// Packets sent, derived from the sequence numbers in the reports.
     pub packets: u64,
     pub lost: u64,
-    /// Packets that arrived after later ones. `None` if no summary of a flow told: sinks send them if asked to.
+    /// Packets that arrived after later ones. `None` without flow summaries, which sinks send only if configured to.
     pub reordered: Option<u64>,
-    /// Of the latencies reported: news, not all packets. `None` if none was.
+    /// Figures over the reported latencies, which are not those of all packets. `None` if none was reported.
     pub latency: Option<LatencyFigures>,
 }
 
-/// Quantiles are upper bounds of their histogram slots.
+/// Latency figures. Quantiles are upper bounds of their histogram slots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct LatencyFigures {
     pub samples: u64,
@@ -40,7 +40,7 @@ pub struct LatencyFigures {
     pub jitter_ns: i64,
 }
 
-/// Figures from an INT source to an INT sink.
+/// Figures for packets from one INT source to one INT sink.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairFigures {
     pub source: NodeId,
@@ -50,10 +50,10 @@ pub struct PairFigures {
     pub figures: Figures,
 }
 
-/// Figures of one flow.
+/// Figures for one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowFigures {
-    /// Names the flow in this store.
+    /// The flow's number in this store.
     pub id: i64,
     pub flow: FlowKey,
     pub source: Option<NodeId>,
@@ -65,7 +65,7 @@ pub struct FlowFigures {
     pub figures: Figures,
 }
 
-/// Figures of a class of traffic.
+/// Figures for one class of traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassFigures {
     pub class: String,
@@ -73,7 +73,7 @@ pub struct ClassFigures {
     pub figures: Figures,
 }
 
-/// What flows are sorted by, the largest first.
+/// The figure that flows are sorted by, largest first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FlowOrder {
     #[default]
@@ -84,19 +84,19 @@ pub enum FlowOrder {
     Packets,
 }
 
-/// Which flows.
+/// A query for flows.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FlowQuery {
     pub source: Option<NodeId>,
     pub sink: Option<NodeId>,
     pub class: Option<String>,
-    /// Words that the flow, as text, or its class contain, all of them.
+    /// Words that must all appear in the flow's text or its class.
     pub search: Option<String>,
     pub order: FlowOrder,
     pub limit: usize,
 }
 
-/// Whose time series.
+/// The reports that a query is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Subject {
     All,
@@ -105,7 +105,7 @@ pub enum Subject {
     Class(String),
 }
 
-/// Figures by time, oldest first; periods without reports are left out.
+/// Figures over time, oldest first; periods without reports are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     pub period_ns: u64,
@@ -120,40 +120,40 @@ pub struct Point {
     pub figures: Figures,
 }
 
-/// Which single reports, newest first.
+/// A query for single reports, newest first.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportQuery {
     pub subject: Subject,
     pub limit: usize,
 }
 
-/// How much a store holds.
+/// The extent of a store.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Extent {
-    /// Times of the oldest and the newest report, 0 without any.
+    /// Times of the oldest and the newest report; 0 if there are none.
     pub first_ns: u64,
     pub last_ns: u64,
-    /// Single ones.
+    /// Reports that are kept singly.
     pub reports: u64,
     pub flows: u64,
     pub bytes: u64,
-    /// Reports that are in the figures only, because there was no time to write them by themselves,
+    /// Reports that are only in the roll-ups, because there was no time to write them singly.
     pub rolled_up_only: u64,
-    /// and the time of the last of them, about; 0 without any.
+    /// The approximate time of the last report that is only in the roll-ups; 0 if there is none.
     pub rolled_up_only_ns: u64,
 }
 
-/// Why a question has no answer.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct HistoryError(pub String);
 
-/// A store that can be asked.
+/// A store that can be queried.
 pub trait History: Send {
     fn extent(&mut self) -> Result<Extent, HistoryError>;
-    /// All pairs with reports in the span.
+    /// All pairs that have reports in the span.
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError>;
-    /// One pair; `None` without reports in the span.
+    /// One pair; `None` if it has no reports in the span.
     fn pair(
         &mut self,
         source: NodeId,
@@ -161,11 +161,11 @@ pub trait History: Send {
         span: Span,
     ) -> Result<Option<PairFigures>, HistoryError>;
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError>;
-    /// One flow, by its id; `None` if the store does not know it.
+    /// One flow, by its number; `None` if the store does not know it.
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;
-    /// All classes with reports in the span.
+    /// All classes that have reports in the span.
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
-    /// At most about `points` of them, if the roll-ups are fine enough.
+    /// A series of at most about `points` points, if there are roll-ups of that resolution.
     fn series(
         &mut self,
         subject: &Subject,

@@ -1,9 +1,9 @@
-//! One node's entry in a metadata stack, and the stack of them.
+//! One node's entry in a metadata stack, and the stack of these entries.
 
 use super::NodeId;
 
-/// What one node wrote: ports are low 16 bits of interface indices, timestamps the low 32 bits
-/// of nanoseconds since the Unix epoch.
+/// One node's entry: ports are the low 16 bits of interface indices, timestamps the low 32 bits of nanoseconds since
+/// the Unix epoch.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Hop {
     pub node: NodeId,
@@ -13,7 +13,7 @@ pub struct Hop {
     pub egress_ts: u32,
 }
 
-/// The hops of one packet, newest first: between 1 and [`HopStack::MAX_HOPS`] of them.
+/// The hops of one packet, newest first: at least 1, at most [`HopStack::MAX_HOPS`].
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct HopStack {
     newest: Hop,
@@ -21,7 +21,7 @@ pub struct HopStack {
 }
 
 impl HopStack {
-    /// More would not fit the 8-bit word count of an INT v0.5 shim header.
+    /// More hops would not fit the 8-bit word count of an INT v0.5 shim header.
     pub const MAX_HOPS: usize = 62;
 
     /// The stack of a packet that went from an INT source straight to an INT sink.
@@ -32,7 +32,7 @@ impl HopStack {
         }
     }
 
-    /// `None` if there is no hop, or more than [`Self::MAX_HOPS`].
+    /// `None` if there are no hops, or more than [`Self::MAX_HOPS`].
     pub fn newest_first(hops: &[Hop]) -> Option<Self> {
         let (newest, older) = hops.split_first()?;
         (hops.len() <= Self::MAX_HOPS).then(|| Self {
@@ -61,15 +61,15 @@ impl HopStack {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// How many hops, at least 1.
+    /// The number of hops, at least 1.
     pub fn count(&self) -> usize {
         1 + self.older.len()
     }
 
-    /// Nanoseconds from the source's to the sink's ingress timestamp, `None` with a single hop.
+    /// Nanoseconds from the source's to the sink's ingress timestamp; `None` if there is a single hop.
     ///
-    /// Signed, because two clocks may disagree by more than the wire is long; right as long as
-    /// the true value lies within ±2.147 s, half of what 32 bits of nanoseconds hold.
+    /// The latency is signed, because two clocks may disagree by more than the packet's travel time. It is right if the
+    /// true value lies within ±2.147 s, half the range of 32 bits of nanoseconds.
     pub fn latency_ns(&self) -> Option<i64> {
         let source = self.older.last()?;
         let elapsed = self.newest.ingress_ts.wrapping_sub(source.ingress_ts);

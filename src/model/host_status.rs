@@ -1,4 +1,4 @@
-//! What runs on a host, and what it has counted.
+//! The state of a host: attached programs, settings, counters, flows and peers.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,23 +19,23 @@ pub struct HostStatus {
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
-    /// Why packets are not tagged, not stripped or not measured, as far as counters tell.
+    /// Why packets are not tagged, not stripped or not measured, as far as counters show.
     pub why: Vec<Reason>,
 }
 
 /// The clock that stamps packets.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockStatus {
-    /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset
+    /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset.
     #[serde(deserialize_with = "interned::one")]
     pub source: Name,
-    /// Added to that clock's reading to get the time since the Unix epoch.
+    /// The offset that is added to that clock's reading to get the time since the Unix epoch.
     pub offset_ns: i64,
-    /// The kernel believes that something keeps it to UTC.
+    /// The kernel reports that its clock is synchronised to UTC.
     pub synchronised: bool,
 }
 
-/// Where a program is attached.
+/// A program attached to an interface.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Attachment {
     pub dev: String,
@@ -45,17 +45,17 @@ pub struct Attachment {
     /// `native` or `generic`; `tcx` or `clsact`
     #[serde(deserialize_with = "interned::one")]
     pub mode: Name,
-    /// Of a source: how INT is carried.
+    /// For a source: its encapsulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,
-    /// Of a source: what becomes of superpackets, as `--superpackets` names it.
+    /// For a source: its handling of superpackets, named as in `--superpackets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, deserialize_with = "interned::maybe")]
     pub superpackets: Option<Name>,
-    /// Of a sink in native XDP on a veth: whether received packets are merged after the strip.
+    /// For a sink in native XDP on a veth: whether received packets are merged (GRO) after stripping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
-    /// Of a sink that asks the network card when packets came: true, to who may know.
+    /// For a sink that asks the network card for arrival times: true. Absent for users who may not read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic_timestamps: Option<bool>,
 }
@@ -85,7 +85,7 @@ pub struct DaemonCounter {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SinkStatus {
     pub attachments: Vec<Attachment>,
-    /// The daemon's process, if it gave a sign of life in the last seconds.
+    /// The daemon's process, if it has shown a sign of life in the last seconds.
     pub daemon_pid: Option<u64>,
     pub settings: SinkSettings,
     pub counters: Vec<CounterStatus>,
@@ -93,30 +93,32 @@ pub struct SinkStatus {
     pub flows_total: usize,
     pub flows_max: u32,
     pub flows: Vec<FlowStatus>,
-    /// Source addresses that hold a lease.
+    /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
     /// Each report goes to one of the collectors, not to all.
     #[serde(default)]
     pub spread: bool,
-    /// Those of a daemon that runs.
+    /// The collectors of the running daemon.
     #[serde(default)]
     pub collectors: Vec<CollectorStatus>,
 }
 
-/// A collector, as a sink's daemon knows it. Counts are since the daemon began, or named it first.
+/// A collector as a sink's daemon knows it. Counts run since the daemon started, or since the collector was first
+/// configured.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CollectorStatus {
     pub address: SocketAddr,
-    /// `answers`, `silent` or `unprobed`: it is not probed, or never answered.
+    /// `answers`, `silent`, or `unprobed`, which means that it is not probed or has never answered.
     #[serde(deserialize_with = "interned::one")]
     pub state: Name,
-    /// When it came to that.
+    /// The time at which the state began.
     pub since_ns: u64,
     pub sent: u64,
     pub lost: u64,
-    /// Reports that were sent to it between its last answer and the end of that run, or its silence.
+    /// Reports sent to the collector between its last answer and the end of its run, or its falling silent. They may be
+    /// lost.
     pub doubtful: u64,
-    /// How full its queue was when it answered last, in percent.
+    /// Fill level of the collector's queue at its last answer, in percent.
     pub queue_percent: Option<u8>,
 }
 
@@ -132,18 +134,18 @@ pub struct SinkSettings {
     pub loss_timeout_ns: u64,
     pub bucket_hold_ns: u64,
     pub drop_tagged: bool,
-    /// Where a flow leaves a bucket upwards and downwards.
+    /// The edges at which a flow changes to a higher and to a lower bucket.
     pub buckets: Vec<BucketEdge>,
     pub report_ports: Vec<u16>,
-    /// Which clock stamps packets.
+    /// The offset of the clock that stamps packets.
     pub clock_offset_ns: i64,
-    /// Prefixes whose packets are stripped without a lease.
+    /// Prefixes from which packets are stripped without a lease.
     pub allow: Vec<String>,
-    /// What others tag is dropped.
+    /// Packets tagged by hosts without a lease are dropped.
     pub strict: bool,
     /// Lease messages are authenticated.
     pub lease_key: bool,
-    /// About to be detached: no leases are granted.
+    /// The sink is about to be detached: it grants no leases.
     pub closing: bool,
 }
 
@@ -152,6 +154,33 @@ pub struct SinkSettings {
 pub struct BucketEdge {
     pub up_ns: i32,
     pub down_ns: i32,
+}
+
+/// What the flows of a status are sorted by, largest first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FlowSort {
+    /// Lost packets.
+    Loss,
+    /// Mean latency.
+    Latency,
+    /// Packets.
+    Packets,
+}
+
+impl FlowSort {
+    const ALL: [Self; 3] = [Self::Loss, Self::Latency, Self::Packets];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Latency => "latency",
+            Self::Packets => "packets",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sort| sort.name() == name)
+    }
 }
 
 /// One flow at the sink.
@@ -165,9 +194,9 @@ pub struct FlowStatus {
     pub encapsulation: Name,
     pub packets: u64,
     pub bytes: u64,
-    /// Lost for good: declared lost and not come since.
+    /// Packets declared lost that have not arrived since.
     pub lost: u64,
-    /// Missing, but not for long enough to be called lost.
+    /// Packets that are missing, but not yet for the loss timeout.
     pub missing: u64,
     pub reordered: u64,
     pub duplicates: u64,
@@ -180,7 +209,7 @@ pub struct FlowStatus {
     pub bucket: u8,
     pub first_ns: u64,
     pub last_ns: u64,
-    /// Slot n > 0: packets with a latency in [2^(n-1), 2^n) ns; slot 0: 0 or less.
+    /// Slot n > 0 counts packets with a latency in [2^(n-1), 2^n) ns, slot 0 those with 0 or less.
     pub histogram: Vec<u32>,
 }
 
@@ -188,9 +217,9 @@ pub struct FlowStatus {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SourceStatus {
     pub attachments: Vec<Attachment>,
-    /// Of the watchlist.
+    /// Number of rules on the watchlist.
     pub rules_total: usize,
-    /// Those of the rules that are about a destination and nothing else.
+    /// The destinations of the rules that name a destination and nothing else.
     pub dests: Vec<DestStatus>,
     pub counters: Vec<CounterStatus>,
     pub flows_total: usize,
@@ -204,28 +233,29 @@ pub struct SourceStatus {
 pub struct DestStatus {
     pub prefix: String,
     pub name: String,
-    /// Tagged whether a sink answers or not.
+    /// Packets are tagged whether or not a sink answers.
     #[serde(rename = "static")]
     pub fixed: bool,
 }
 
-/// The sink before a destination, as this host's source knows it.
+/// The sink in front of a destination, as this host's source knows it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PeerStatus {
-    /// Of the packets that are, or would be, tagged.
+    /// Source address of the packets that are, or would be, tagged.
     pub source: IpAddr,
     pub dest: IpAddr,
-    /// `granted`: packets are tagged; `idle`: they will be, as soon as there are some; else why they are not.
+    /// `granted`: packets are tagged; `idle`: they will be tagged when there is traffic; any other state says why they
+    /// are not.
     #[serde(deserialize_with = "interned::one")]
     pub state: Name,
-    /// Until the lease ends, unless it is renewed; 0: it ended.
+    /// Time until the lease ends unless it is renewed; 0 if it has ended.
     pub lease_left_ns: u64,
-    /// The sink's, if it ever answered.
+    /// The sink's node ID, if the sink ever answered.
     pub node: Option<NodeId>,
     pub rtt_ns: Option<u32>,
-    /// By how much the sink's clock is ahead of this host's,
+    /// How far the sink's clock is ahead of this host's.
     pub clock_offset_ns: Option<i64>,
-    /// give or take.
+    /// Greatest error of `clock_offset_ns`.
     pub clock_error_ns: Option<u64>,
     pub clock_synchronised: Option<bool>,
     pub mtu: Option<u16>,

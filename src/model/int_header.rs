@@ -1,4 +1,4 @@
-//! An INT header as it was found in a reported packet.
+//! An INT header found in a reported packet.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +15,15 @@ pub enum IntVersion {
     V2,
 }
 
-/// What nodes do with the header.
+/// The INT mode: which nodes use the header, and how.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntType {
-    /// Each hop embeds its metadata: INT-MD, once called hop-by-hop.
+    /// INT-MD, formerly called hop-by-hop: each hop embeds its metadata.
     Md,
-    /// For the INT sink only.
+    /// Destination type: for the INT sink only.
     Destination,
-    /// Each hop exports its metadata.
+    /// INT-MX: each hop exports its metadata.
     Mx,
     /// Host-INT's block: one hop and a sequence number.
     HostInt,
@@ -37,7 +37,7 @@ pub struct IntHeader {
     pub kind: IntType,
     /// The instruction bitmap; bit 0 is the most significant.
     pub instructions: u16,
-    /// Rep: 1 for each member of a LAG, 2 for each ECMP next hop, 3 for both.
+    /// Rep: 1 for copies to each member of a LAG, 2 for copies to each ECMP next hop, 3 for both.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replication: u8,
     /// C: this packet is a copy.
@@ -46,10 +46,10 @@ pub struct IntHeader {
     /// D: the INT sink discards the packet.
     #[serde(default, skip_serializing_if = "is_false")]
     pub discard: bool,
-    /// E: a hop found the hop budget used up.
+    /// E: a hop found the hop count exceeded.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hops_exceeded: bool,
-    /// M: a hop left its metadata out for the MTU.
+    /// M: a hop left its metadata out because of the MTU.
     #[serde(default, skip_serializing_if = "is_false")]
     pub mtu_exceeded: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,13 +58,13 @@ pub struct IntHeader {
     pub remaining_hops: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<IntDomain>,
-    /// Newest first.
+    /// The hops' metadata, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<Metadata>,
     /// Domain-specific words that only the INT source wrote, below the stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_words: Vec<u32>,
-    /// The packet's DSCP, destination port and IP protocol before INT, if the header tells.
+    /// The packet's DSCP, destination port and IP protocol before INT, if the header carries them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_dscp: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ fn is_zero(value: &u8) -> bool {
 }
 
 impl IntVersion {
-    /// How many bits of the time its timestamps hold.
+    /// Number of bits in a timestamp of this version.
     pub fn timestamp_bits(self) -> u32 {
         match self {
             Self::V05 | Self::V10 => 32,
@@ -108,7 +108,7 @@ impl IntVersion {
 }
 
 impl IntHeader {
-    /// A header that says nothing but what it is.
+    /// A header with nothing set except these.
     pub fn new(version: IntVersion, kind: IntType, instructions: u16) -> Self {
         Self {
             version,

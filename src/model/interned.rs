@@ -1,20 +1,20 @@
-//! Names out of a small set that came from elsewhere: each is kept once, for good.
+//! Names from a small set that are read at run time: each distinct name is allocated once and kept.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Deserializer};
 
-/// A name that this program knows, or that is kept.
+/// A name that is part of the program or kept for its life.
 pub type Name = &'static str;
 
-/// More names, or longer ones, than any version of hostint has are not kept.
+/// Limits far above the number and length of names in any version of hostint; names beyond them are not kept.
 const MOST: usize = 4096;
 const LONGEST: usize = 1024;
 
 static NAMES: Mutex<BTreeSet<Name>> = Mutex::new(BTreeSet::new());
 
-/// The name that reads like this; `?` if there are too many.
+/// The kept name with this text; `?` if the limits are exceeded.
 pub fn name(text: &str) -> Name {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(text) {

@@ -1,22 +1,22 @@
-//! How latencies are spread: counts in slots that grow with the value, which can be added and stored.
+//! A histogram of latencies: its slots grow with the value, and histograms can be added and stored.
 
 use super::LatencyFigures;
 
-/// Slots of each power of two: a slot is at most 1/32 of its values wide.
+/// Slots for each power of two: a slot is at most 1/32 of its values wide.
 const STEPS: u32 = 32;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 
-/// No slot is further from 0.
+/// The greatest distance of a slot from 0.
 const LAST: i16 = 1919;
 
-/// What a blob begins with.
+/// First byte of an encoded histogram.
 const ONE: u8 = 1;
 const MANY: u8 = 2;
 
-/// A histogram of signed nanoseconds: two clocks may disagree by more than a packet's way is long.
+/// A histogram of signed nanoseconds: two clocks may disagree by more than a packet's travel time.
 ///
-/// A value and the slot that it is counted in differ by at most 1/32 of the value (3.1 %); below 64 ns slots are exact.
-/// Number, sum, least and most are exact. Only slots that hold something take room, and histograms can be added in any
+/// A value differs from its slot's bound by at most 1/32 of the value (3.1 %); below 64 ns slots are exact. Number,
+/// sum, minimum and maximum are exact. Only slots that are not empty take room, and histograms can be added in any
 /// order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct LatencyHistogram {
@@ -28,7 +28,7 @@ pub struct LatencyHistogram {
     max: i64,
 }
 
-/// Bytes that are no histogram.
+/// Bytes that do not encode a histogram.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("damaged latency histogram")]
 pub struct BadHistogram;
@@ -90,7 +90,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -108,7 +108,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// An upper bound of the value that this share of all values does not exceed, 1/32 off at most.
+    /// An upper bound of the value that this share of all values does not exceed, at most 1/32 too high.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = (share * self.samples as f64).ceil().max(1.0) as u64;
         let mut seen = 0_u64;
@@ -120,14 +120,14 @@ impl LatencyHistogram {
         Some(upper_bound(slot).clamp(self.min, self.max))
     }
 
-    /// Values by upper bound of their slot, ascending.
+    /// Counts of values by the upper bound of their slot, ascending.
     pub fn slots(&self) -> impl Iterator<Item = (i64, u64)> {
         self.slots
             .iter()
             .map(|(slot, count)| (upper_bound(*slot).clamp(self.min, self.max), *count))
     }
 
-    /// `None` without values.
+    /// `None` if there are no values.
     pub fn figures(&self) -> Option<LatencyFigures> {
         let (p50_ns, p99_ns) = (self.quantile(0.5)?, self.quantile(0.99)?);
         Some(LatencyFigures {
@@ -142,8 +142,8 @@ impl LatencyHistogram {
         })
     }
 
-    /// Appends a compact form: some bytes for a single value, two or three more for each slot. Without values it is
-    /// empty.
+    /// Appends a compact form: a few bytes for a single value, two or three more for each slot, nothing if there are no
+    /// values.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self.samples {
             0 => {}
@@ -166,10 +166,10 @@ impl LatencyHistogram {
         }
     }
 
-    /// Reads what [`Self::encode`] wrote, all of it.
+    /// Reads the whole output of [`Self::encode`].
     ///
     /// # Errors
-    /// If it is anything else.
+    /// If the bytes are anything else.
     pub fn decode(bytes: &[u8]) -> Result<Self, BadHistogram> {
         let Some((form, mut rest)) = bytes.split_first() else {
             return Ok(Self::default());
@@ -218,7 +218,7 @@ impl LatencyHistogram {
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a number in groups of seven bits, lowest first.
 fn put(out: &mut Vec<u8>, mut value: u128) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

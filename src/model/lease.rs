@@ -1,4 +1,4 @@
-//! Leases: what a source asks, what a sink answers, and what the source knows after it.
+//! Leases: a source's question, a sink's answer, and the state that follows from it at the source.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ pub struct AddressPair {
     pub dest: IpAddr,
 }
 
-/// The key of lease messages; none set is all zeros.
+/// The key of lease messages; all zeros if there is none.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 pub struct LeaseKey(pub [u8; 16]);
 
@@ -36,7 +36,7 @@ impl Encapsulations {
         }
     }
 
-    /// From the bits of a lease answer; others are left out.
+    /// The set that a lease answer names by bits; unknown bits are ignored.
     pub fn from_bits(bits: u8) -> Self {
         let known = Encapsulation::ALL
             .into_iter()
@@ -56,7 +56,7 @@ impl Encapsulations {
         self.0 & Self::bit(one) != 0
     }
 
-    /// Those of these that `others` lacks.
+    /// The encapsulations of this set that the other lacks.
     pub fn iter_without(self, others: Self) -> impl Iterator<Item = Encapsulation> {
         Encapsulation::ALL
             .into_iter()
@@ -64,7 +64,7 @@ impl Encapsulations {
     }
 }
 
-/// The marks that tell tagged packets from others. DSCP at its place in the ToS byte.
+/// The marks that distinguish tagged packets from others. DSCP values are those of the whole ToS byte.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Marks {
     pub tos_value: u8,
@@ -77,17 +77,18 @@ pub struct Marks {
 pub struct LeaseQuestion {
     pub nonce: u64,
     pub flow_source: IpAddr,
-    /// Where the question itself is sent from. Not written, but part of the tag: NAT on the way spoils it.
+    /// The address that the question itself is sent from. It is not sent, but part of the authentication tag, so NAT on
+    /// the path makes the tag wrong.
     pub origin: IpAddr,
-    /// The source's clock, since the Unix epoch.
+    /// The source's clock when it asked, since the Unix epoch.
     pub asked_ns: u64,
     pub source_node: NodeId,
 }
 
-/// A sink's answer: they are stripped here, in this form.
+/// A sink's answer: this host's packets are stripped, in these forms.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LeaseAnswer {
-    /// Tells two hosts apart that have one node id.
+    /// Distinguishes two hosts that share a node id.
     pub instance: u64,
     pub node: NodeId,
     pub encapsulations: Encapsulations,
@@ -97,46 +98,46 @@ pub struct LeaseAnswer {
     pub tai_offset_s: i16,
     /// Major and minor version of hostint.
     pub software: (u8, u8),
-    /// The sink's clock, since the Unix epoch.
+    /// The sink's clock when it answered, since the Unix epoch.
     pub answered_ns: u64,
 }
 
-/// What came back.
+/// An echo reply to a lease question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LeaseEcho {
     pub nonce: u64,
     pub asked_ns: u64,
-    /// `None`: no sink wrote one.
+    /// `None` if no sink wrote an answer into the message.
     pub answer: Option<LeaseAnswer>,
 }
 
-/// Whether a source may tag, and why not.
+/// Whether a source may tag, or why it may not.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum LeaseState {
-    /// Not answered yet.
+    /// No answer yet.
     #[default]
     Asking,
     Granted,
-    /// Answers ceased, or never came.
+    /// Answers stopped, or never came.
     Silent,
-    /// The host answers, but no sink stands before it.
+    /// The host answers, but there is no sink in front of it.
     NoSink,
-    /// The answer's tag is wrong: the keys differ, or somebody forges.
+    /// The answer's tag is wrong: the keys differ, or the answer is forged.
     Forged,
-    /// The sink does not recognise an encapsulation that is sent.
+    /// The sink does not recognise an encapsulation that the source uses.
     Encapsulation,
-    /// Other DSCP mark or extension port.
+    /// The sink expects another DSCP mark or extension port.
     Mark,
-    /// The sink has this host's node id.
+    /// The sink uses this host's node id.
     OwnNode,
-    /// Another sink has this node id, too.
+    /// Another sink uses this node id too.
     Duplicate {
         addr: IpAddr,
     },
 }
 
 impl LeaseState {
-    /// All states; `addr` is that of a sink with the same node id.
+    /// All states; `addr` is the address of a sink with the same node id.
     pub fn all(addr: IpAddr) -> [Self; 9] {
         [
             Self::Asking,
@@ -157,7 +158,7 @@ impl LeaseState {
         all.into_iter().map(Self::name)
     }
 
-    /// Its name in JSON.
+    /// The state's name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Asking => "asking",
@@ -173,11 +174,11 @@ impl LeaseState {
     }
 }
 
-/// What a source knows of the sink before a destination. `*_ns` of this host are monotonic.
+/// The source's knowledge about the sink in front of a destination. Times of this host are monotonic.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lease {
     pub state: LeaseState,
-    /// Packets are tagged until then.
+    /// Packets are tagged until this time.
     pub until_ns: u64,
     pub answered_ns: u64,
     /// The last answer.
@@ -186,10 +187,10 @@ pub struct Lease {
     pub offset: Option<ClockOffset>,
 }
 
-/// How far another host's clock is ahead of ours.
+/// The offset of another host's clock to ours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct ClockOffset {
     pub offset_ns: i64,
-    /// Give or take: half of the round trip that it was measured in.
+    /// Greatest error: half of the round trip that the offset was measured in.
     pub error_ns: u64,
 }

@@ -1,13 +1,13 @@
-//! What a node tells about a packet: the items of INT and of telemetry reports.
+//! A node's metadata about a packet: the items of INT and of telemetry reports.
 
 use serde::{Deserialize, Serialize};
 
 use super::NodeId;
 
-/// One node's metadata about one packet; an item that the node did not tell is `None`.
+/// One node's metadata about one packet; an item that the node did not report is `None`.
 ///
-/// Units are the device's own where INT fixes none. Timestamps and latencies are taken for
-/// nanoseconds; timestamps are the low 32 bits of them in INT and reports before v2.0.
+/// Units are the device's own unless INT defines one. Timestamps and latencies are taken for nanoseconds; in INT and in
+/// reports before v2.0, timestamps are their low 32 bits.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Metadata {
@@ -51,21 +51,21 @@ pub struct Metadata {
     pub checksum_complement: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_reason: Option<u8>,
-    /// The queue of the drop, if `queue_id` is that of an occupancy.
+    /// The queue of the drop, if `queue_id` belongs to an occupancy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_queue_id: Option<u8>,
-    /// Domain-specific metadata as it came.
+    /// Domain-specific metadata, unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domain_words: Vec<u32>,
-    /// What reserved bits brought, unless it was all ones.
+    /// The words of reserved bits, except those that are all ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reserved: Vec<ReservedWord>,
 }
 
-/// The word of a reserved bit of an instruction bitmap or of RepMdBits.
+/// The word that a reserved bit of an instruction bitmap or of RepMdBits stands for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct ReservedWord {
-    /// 0 is the most significant.
+    /// The bit's number; 0 is the most significant.
     pub bit: u8,
     pub word: u32,
 }

@@ -9,13 +9,13 @@ pub enum Kind {
     Histogram,
 }
 
-/// A metric: its name has the base unit, and of counters `_total`.
+/// A metric. Its name ends in the base unit, and for counters in `_total`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     pub name: String,
     pub kind: Kind,
     pub help: String,
-    /// What it counts may have begun before the process that tells it, nobody knows when.
+    /// The count may have begun at an unknown time before this process.
     pub older: bool,
     pub samples: Vec<Sample>,
 }
@@ -33,45 +33,45 @@ pub enum Value {
     Histogram(Histogram),
 }
 
-/// Counts are exact, however large.
+/// A number. Integers of any size are exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     Integer(i128),
     Real(f64),
 }
 
-/// Latencies, say, in seconds.
+/// A histogram, of latencies in seconds for instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Bounds, ascending, and how many are not above each.
+    /// Ascending bounds, each with the number of values that do not exceed it.
     pub buckets: Vec<(f64, u64)>,
     pub count: u64,
     pub sum: f64,
 }
 
-/// All metrics of a process at a time.
+/// All metrics of a process at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Nanoseconds since the Unix epoch.
     pub time_ns: u64,
-    /// When the process began to count.
+    /// When the process started to count.
     pub since_ns: u64,
     pub families: Vec<Family>,
 }
 
-/// Whose metrics they are.
+/// The identity of the process that the metrics belong to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Identity {
     pub host: String,
-    /// Tells it from all others in a place that metrics of many are sent to.
+    /// Distinguishes this process from all others that send to the same receiver.
     pub instance: String,
 }
 
-/// What they are metrics of.
+/// The value of the label `job`.
 pub const JOB: &str = "hostint";
 
 impl Family {
-    /// By the Unified Code for Units of Measure; none where things are counted.
+    /// The unit by the Unified Code for Units of Measure; `None` for plain counts.
     pub fn unit(&self) -> Option<&'static str> {
         let name = self.name.strip_suffix("_total").unwrap_or(&self.name);
         if name.ends_with("_seconds") {

@@ -5,7 +5,6 @@ mod clock;
 mod collect_status;
 mod collector_state;
 mod dest;
-mod diagnosis;
 mod drop_reasons;
 mod encapsulation;
 mod engine_status;
@@ -21,16 +20,16 @@ mod int_header;
 mod interned;
 mod latency_histogram;
 mod lease;
-mod log_line;
 mod metadata;
 pub mod metrics;
 mod node;
 mod observed;
 mod packet;
 mod packet_report;
+mod plain_error;
 mod prefix;
 pub mod preflight;
-pub mod reasons;
+mod reason;
 mod record;
 mod record_read;
 mod report;
@@ -43,7 +42,6 @@ pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
 pub use collector_state::CollectorState;
 pub use dest::Dest;
-pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
@@ -58,7 +56,8 @@ pub use history::{
 pub use hop::{Hop, HopStack};
 pub use host_status::{
     Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus, DaemonCounter, DestStatus,
-    FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus,
+    FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus,
+    SourceStatus,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_histogram::{BadHistogram, LatencyHistogram};
@@ -66,13 +65,14 @@ pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
 };
-pub use log_line::LogLine;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use observed::{Observed, Shown};
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
+pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_read::BadRecord;
 pub use report::{

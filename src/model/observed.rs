@@ -1,4 +1,4 @@
-//! A report's essence, whatever kind it is: what histories and engines are made of.
+//! The facts of a report of any kind that histories and engines need.
 
 use std::net::SocketAddr;
 
@@ -6,34 +6,34 @@ use super::{Arrival, Body, FlowKey, NodeId, Report};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// What a report shows of its flow's sequence numbers.
+/// The sequence numbers that a report shows of its flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Shown {
-    /// A packet without a number.
+    /// One packet without a number.
     Packet,
     Number(u32),
-    /// The last of so many that are missing, or one before it.
+    /// `count` missing numbers, the last of which is `last` or less.
     Missing {
         last: u32,
         count: u32,
     },
-    /// None: a summary, which tells how many packets came out of order since the flow began at the sink.
+    /// No number: a summary with the count of reordered packets since the flow began at the sink.
     Total {
         since_ns: u64,
         reordered: u64,
     },
 }
 
-/// A report by what reports of all kinds have.
+/// The facts that reports of all kinds have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Observed {
     pub time_ns: u64,
     pub exporter: Option<SocketAddr>,
     pub flow: Option<FlowKey>,
-    /// Where the reported packet entered the INT domain, and where it was last seen.
+    /// The node where the reported packet entered the INT domain, and the one that saw it last.
     pub source: Option<NodeId>,
     pub sink: Option<NodeId>,
-    /// As [`super::Observation::kind`] says it.
+    /// The kind, as [`super::Observation::kind`] names it.
     pub kind: &'static str,
     pub latency_ns: Option<i64>,
     pub lost: u32,
@@ -41,7 +41,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Its time is that of its arrival, else the report's own, else `now_ns`.
+    /// The time is the report's arrival, or else its own time, or else `now_ns`.
     pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) -> Self {
         let observation = &report.observation;
         let kind = observation.kind();
@@ -93,7 +93,7 @@ impl Observed {
         observed
     }
 
-    /// The nodes, if both are known.
+    /// Source and sink, if both are known.
     pub fn pair(&self) -> Option<(NodeId, NodeId)> {
         Some((self.source?, self.sink?))
     }

@@ -1,8 +1,8 @@
-//! The beginning of a packet, as a telemetry report carries it, and what it says.
+//! The beginning of a packet, as a telemetry report carries it, and its parsed content.
 
 use super::{FlowKey, IntHeader};
 
-/// What the bytes of a packet begin with.
+/// The first header in a packet's bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FirstHeader {
     #[default]
@@ -15,13 +15,13 @@ pub enum FirstHeader {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Packet {
     pub first: FirstHeader,
-    /// How many bytes the report carried.
+    /// Number of bytes in the report.
     pub length: usize,
-    /// Those bytes; none if the report was read back from JSON lines, which leave them out.
+    /// Those bytes; empty if the report was read back from JSON lines, which leave them out.
     pub bytes: Vec<u8>,
-    /// The outermost flow, with the port that INT took from it.
+    /// The outermost flow, with the port that INT replaced.
     pub flow: Option<FlowKey>,
-    /// The innermost flow, if the packet is a tunnel's.
+    /// The innermost flow, if the packet belongs to a tunnel.
     pub inner_flow: Option<FlowKey>,
     /// INT headers, outermost first.
     pub int: Vec<IntHeader>,

@@ -1,4 +1,4 @@
-//! A telemetry report about one packet, of any version of the standard.
+//! A telemetry report about one packet, in any version of the standard.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,22 +16,22 @@ pub enum ReportVersion {
     V20,
 }
 
-/// A packet that a node saw, and what the node said about it.
+/// A packet that a node saw, and the node's metadata about it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PacketReport {
     pub version: ReportVersion,
-    /// The node that reports; v0.5 does not always tell it.
+    /// The node that reports; v0.5 does not always name it.
     pub node: Option<NodeId>,
-    /// The node's own metadata, the header's timestamp (before v2.0) included.
+    /// The node's own metadata, including the header's timestamp (before v2.0).
     pub metadata: Metadata,
-    /// Of v2.0, unless it is all 0.
+    /// Domain-specific metadata of v2.0, unless all of it is 0.
     pub domain: Option<ReportDomain>,
     pub packet: Option<Packet>,
-    /// Domain-specific extension data of v2.0, and TLVs that are no first packet.
+    /// Domain-specific extension data of v2.0, and TLVs other than the first packet.
     pub extensions: Vec<Extension>,
 }
 
-/// Whose domain-specific metadata a v2.0 report brings, and which.
+/// The domain of a v2.0 report's domain-specific metadata, and the bits that name it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct ReportDomain {
     pub id: u16,
@@ -41,13 +41,13 @@ pub struct ReportDomain {
     pub status: u16,
 }
 
-/// Data that only a domain understands, as it came.
+/// Domain-specific data, unchanged.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct Extension {
-    /// TLVType, if it came as a TLV.
+    /// TLVType, if the data came as a TLV.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<u8>,
-    /// Template, of a TLV.
+    /// The TLV's template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<u16>,
     #[serde(with = "super::hex")]
@@ -55,7 +55,7 @@ pub struct Extension {
 }
 
 impl ReportVersion {
-    /// How many bits of the time its timestamps hold.
+    /// Number of bits in a timestamp of this version.
     pub fn timestamp_bits(self) -> u32 {
         match self {
             Self::V05 | Self::V10 => 32,
@@ -65,7 +65,7 @@ impl ReportVersion {
 }
 
 impl PacketReport {
-    /// One word for what it tells.
+    /// One word for the kind of report.
     pub fn kind(&self, flags: Flags) -> &'static str {
         match self.version {
             ReportVersion::V05 if self.node.is_none() => "ethernet",
@@ -86,11 +86,11 @@ impl PacketReport {
         self.packet.as_ref().and_then(|packet| packet.inner_flow)
     }
 
-    /// Nanoseconds from the INT source's ingress timestamp to the reporting node's; where that has
-    /// none, to the newest hop's.
+    /// Nanoseconds from the INT source's ingress timestamp to the reporting node's, or to the newest hop's if the node
+    /// reports none.
     ///
-    /// Signed, and right as long as the true value is at most half of what the narrower of both
-    /// timestamps holds. `None` for Host-INT's block: its clock is not that of who reports it.
+    /// The latency is signed, and right if the true value is at most half the range of the narrower timestamp. `None`
+    /// for Host-INT's block, whose clock is not the reporting node's.
     pub fn latency_ns(&self) -> Option<i64> {
         let header = self.packet.as_ref()?.int.first()?;
         if header.truncated || header.kind != IntType::Md {
@@ -111,7 +111,7 @@ impl PacketReport {
         })
     }
 
-    /// The nodes on the way, oldest first, as far as the stack and the report tell.
+    /// The nodes on the path, oldest first, as far as the stack and the report name them.
     pub fn path(&self) -> Vec<NodeId> {
         let hops = self.packet.iter().flat_map(|packet| packet.int.first());
         let mut path: Vec<_> = hops

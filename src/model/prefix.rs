@@ -14,7 +14,7 @@ pub struct Prefix {
     len: u8,
 }
 
-/// Why a text is no prefix.
+/// Why a text is not a prefix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum BadPrefix {
     #[error("not an IPv4 or IPv6 address or prefix")]
@@ -25,7 +25,7 @@ pub enum BadPrefix {
     HostBits,
 }
 
-/// Bits of an address.
+/// Number of bits in an address.
 fn bits_of(addr: IpAddr) -> u8 {
     match addr {
         IpAddr::V4(_) => 32,
@@ -33,7 +33,7 @@ fn bits_of(addr: IpAddr) -> u8 {
     }
 }
 
-/// Whether any bit behind the first `len` is set.
+/// Whether any bit after the first `len` is set.
 fn has_bits_beyond(addr: IpAddr, len: u8) -> bool {
     let len = u32::from(len);
     match addr {
@@ -56,7 +56,7 @@ impl Prefix {
         Ok(Self { addr, len })
     }
 
-    /// One address.
+    /// The prefix of a single address.
     pub fn host(addr: impl Into<IpAddr>) -> Self {
         let addr = addr.into();
         Self {
@@ -69,22 +69,22 @@ impl Prefix {
         self.addr
     }
 
-    /// The one address that it consists of, if it is one.
+    /// The prefix's only address, if it has only one.
     pub fn single(self) -> Option<IpAddr> {
         (self.len == bits_of(self.addr)).then_some(self.addr)
     }
 
-    /// How many bits count.
+    /// Number of leading bits that addresses share.
     pub fn len(self) -> u8 {
         self.len
     }
 
-    /// The prefix of all addresses of this one's family.
+    /// The prefix of all addresses of this family.
     pub fn whole(self) -> Self {
         self.cut(0)
     }
 
-    /// The prefix of this length that its address has, no longer than itself.
+    /// The prefix of this address with this length, but never longer than the prefix itself.
     pub fn cut(self, len: u8) -> Self {
         let len = len.min(self.len);
         let addr = match self.addr {
@@ -100,7 +100,7 @@ impl Prefix {
         Self { addr, len }
     }
 
-    /// Whether all addresses of the other one are among its own.
+    /// Whether the prefix includes all addresses of the other.
     pub fn covers(self, other: Self) -> bool {
         self.len <= other.len && self.contains(other.addr)
     }

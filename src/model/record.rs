@@ -1,4 +1,4 @@
-//! The JSON object that a report becomes, wherever it is written.
+//! A report as a JSON object, the same wherever it is written.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -11,10 +11,10 @@ use super::{
     NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
 };
 
-/// Names the shape of [`Record`]; a change that breaks readers changes it.
+/// The name of [`Record`]'s schema; it changes if a change breaks readers.
 pub const RECORD_SCHEMA: &str = "hostint.report/1";
 
-/// Where a report came from and when it was received, as a collector knows it.
+/// A report's exporter and arrival time, as a collector knows them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Arrival {
     pub exporter: SocketAddr,
@@ -22,7 +22,7 @@ pub struct Arrival {
     pub received_ns: u64,
 }
 
-/// One report as flat JSON; what a kind of report does not have is left out.
+/// One report as flat JSON; keys that a kind of report does not have are left out.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct Record {
     pub schema: Cow<'static, str>,
@@ -41,7 +41,7 @@ pub struct Record {
     pub flags: FlagsRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_time_s: Option<u32>,
-    /// Of the packet at the sink, in reports that tell more than its low 32 bits.
+    /// The packet's arrival at the sink, in reports that carry more than its low 32 bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct Record {
     pub flow: Option<FlowKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inner_flow: Option<FlowKey>,
-    /// Of the traffic, as the rules of who writes this name it.
+    /// The class of the traffic, by the rules of the process that writes the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct Record {
     pub transit: Vec<HopRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink: Option<EndRecord>,
-    /// `null` in a latency report of a single hop.
+    /// `null` in a latency report with a single hop.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -74,7 +74,7 @@ pub struct Record {
     pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<GapRecord>,
-    /// Of the flow since it began.
+    /// The flow's totals since it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<FlowTotals>,
     #[serde(flatten)]
@@ -115,14 +115,14 @@ pub struct HopRecord {
     pub egress_ts_ns: u32,
 }
 
-/// Source or sink: as a hop of a latency report, or by node and port in summaries.
+/// Source or sink: a hop in a latency report, a node and port in summaries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum EndRecord {
     Hop {
         #[serde(flatten)]
         hop: HopRecord,
-        /// The state of the source's queue, if it tells.
+        /// The source's queue, if the report has it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queue: Option<QueueDepth>,
     },
@@ -132,7 +132,7 @@ pub enum EndRecord {
     },
 }
 
-/// `last_seq` is `first_seq + count - 1`: exact for one hole, a lower bound for several.
+/// The missing numbers. `last_seq` is `first_seq + count - 1`: exact for one hole, a lower bound for several.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct GapRecord {
     pub first_seq: u32,
@@ -141,7 +141,7 @@ pub struct GapRecord {
     pub time_s: u32,
 }
 
-/// Tells `null` from nothing.
+/// Distinguishes `null` from a missing key.
 fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -159,7 +159,7 @@ impl From<&Hop> for HopRecord {
 }
 
 impl Record {
-    /// The record of a report: received with `arrival`, or about to be sent without.
+    /// The record of a report, received with `arrival` or, without one, about to be sent.
     pub fn new(report: &Report, arrival: Option<Arrival>) -> Self {
         let observation = &report.observation;
         let mut record = Self {
@@ -190,7 +190,7 @@ impl Record {
         record
     }
 
-    /// The same record with the name of its drop reason, if it has one that is known.
+    /// The same record with the name of its drop reason, if the code has one.
     #[must_use]
     pub fn with_names(mut self, reasons: &DropReasons) -> Self {
         let code = self.metadata.drop_reason;
@@ -205,7 +205,7 @@ impl Record {
         self
     }
 
-    /// The class that it was written with.
+    /// The class that the record was written with.
     pub fn class(&self) -> Option<&str> {
         self.class.as_deref()
     }

@@ -1,4 +1,4 @@
-//! A JSON line back into the report that it was made of.
+//! Reads a JSON line back into the report that it was made from.
 
 use std::net::SocketAddr;
 
@@ -9,10 +9,10 @@ use super::{
     QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Transport, Vlans,
 };
 
-/// Why a line is no report.
+/// Why a line is not a report.
 #[derive(Debug, thiserror::Error)]
 pub enum BadRecord {
-    #[error("no JSON object of a report: {0}")]
+    #[error("not the JSON object of a report: {0}")]
     Json(#[from] serde_json::Error),
     #[error("schema {0:?}, expected \"hostint.report/1\"")]
     Schema(String),
@@ -25,7 +25,7 @@ pub enum BadRecord {
 }
 
 impl Record {
-    /// Reads one line, with or without its line feed; keys that later versions add are left out.
+    /// Reads one line, with or without its line feed; unknown keys are ignored.
     pub fn read_line(line: &[u8]) -> Result<Self, BadRecord> {
         let record: Self = serde_json::from_slice(line)?;
         if record.schema != RECORD_SCHEMA {
@@ -34,7 +34,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Where and when it was received, if the line tells.
+    /// Exporter and arrival time, if the line has them.
     pub fn arrival(&self) -> Option<Arrival> {
         Some(Arrival {
             exporter: SocketAddr::new(self.exporter?, self.exporter_port?),
@@ -42,14 +42,14 @@ impl Record {
         })
     }
 
-    /// The name of the drop reason as the line tells it, for that code alone.
+    /// The name of the drop reason in the line, for its code alone.
     pub fn told_reason(&self) -> Option<DropReasons> {
         let name = self.drop_reason_name.as_ref()?;
         let told = (self.metadata.drop_reason?, name.clone());
         (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([told]))
     }
 
-    /// The report, equal in all that records tell; the packet's bytes are not among it.
+    /// The report, equal in everything that records hold; the packet's bytes are not among it.
     pub fn report(&self) -> Result<Report, BadRecord> {
         let hw_id = HwId::new(self.hw_id);
         Ok(Report {
@@ -100,7 +100,7 @@ impl Record {
         let (source, queue) = self.hop(self.source, "source")?;
         let (sink, _) = self.hop(self.sink, "sink")?;
         let between = self.transit.iter().map(Hop::from);
-        // A stack of one hop is told as source and as sink.
+        // A stack of one hop is written both as source and as sink.
         let hops: Vec<_> = match self.latency_ns.flatten() {
             None => vec![sink],
             Some(_) => std::iter::once(sink)
@@ -185,14 +185,14 @@ impl Record {
     ) -> Result<(Hop, Option<super::QueueDepth>), BadRecord> {
         match end {
             Some(EndRecord::Hop { hop, queue }) => Ok((Hop::from(&hop), queue)),
-            _ => Err(self.bad(what, "is no hop")),
+            _ => Err(self.bad(what, "is not a hop")),
         }
     }
 
     fn port(&self, end: Option<EndRecord>) -> Result<(NodeId, u16), BadRecord> {
         match end {
             Some(EndRecord::Port { node, port }) => Ok((node, port)),
-            _ => Err(self.bad("source or sink", "is no node and port")),
+            _ => Err(self.bad("source or sink", "is not a node and port")),
         }
     }
 
@@ -221,7 +221,7 @@ impl From<&HopRecord> for Hop {
     }
 }
 
-/// Headers that say no more than the flow, if it is one that can be quoted.
+/// Headers that hold nothing but the flow, if the flow can be quoted.
 fn quoted(flow: &FlowKey) -> Option<QuotedHeaders> {
     let (src, dst) = match (flow.src, flow.dst) {
         (std::net::IpAddr::V4(src), std::net::IpAddr::V4(dst)) => (src, dst),

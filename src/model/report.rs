@@ -1,4 +1,4 @@
-//! A telemetry report: one observation and the number it travels under.
+//! A telemetry report: one observation and its sequence number.
 
 use std::net::IpAddr;
 
@@ -11,20 +11,20 @@ use super::{
 /// The UDP port to which reports are sent unless configured otherwise.
 pub const REPORT_PORT: u16 = 32766;
 
-/// One telemetry report; of Telemetry Report v2.0, an individual report.
+/// One telemetry report; in Telemetry Report v2.0, an individual report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
-    /// Counts the datagrams of one reporter to one destination; reports of one group share it.
+    /// Number of the datagram from one reporter to one destination; the reports of a group share it.
     pub sequence: u32,
     pub observation: Observation,
 }
 
-/// What a report says, whatever destination it goes to.
+/// The content of a report, the same for every destination.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Observation {
     pub hw_id: HwId,
     pub flags: Flags,
-    /// The reporter's clock, if it tells.
+    /// The reporter's clock, if it is known.
     pub clock: Option<ClockState>,
     pub body: Body,
 }
@@ -57,48 +57,49 @@ pub struct Flags {
     pub intermediate: bool,
 }
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Body {
     /// Telemetry Report v0.5 (NProto 0 to 2), v1.0 and v2.0: a packet.
     Packet(Box<PacketReport>),
-    /// NProto 3, Host-INT's drop-summary, or 6 where that cannot name the flow; hostint's of v2.0: numbers missing.
+    /// NProto 3, Host-INT's drop-summary, or 6 if that cannot name the flow, or hostint's form in v2.0: missing
+    /// numbers.
     DropSummary(DropSummary),
-    /// NProto 4, Host-INT's latency report, or 5, the extended one; hostint's of v2.0: a packet's hops.
+    /// NProto 4, Host-INT's latency report, or 5, the extended one, or hostint's form in v2.0: a packet's hops.
     Latency(LatencyReport),
-    /// NProto 7, hostint's: what a flow had since it began.
+    /// NProto 7, hostint's own: a flow's totals since it began.
     FlowSummary(Box<FlowSummary>),
 }
 
 /// Packets missing in a flow between source and sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DropSummary {
-    /// Of the report that tells it.
+    /// The version of the report that carries it.
     pub version: ReportVersion,
-    /// Whole seconds since the Unix epoch: when the report was made.
+    /// When the report was made, in whole seconds since the Unix epoch.
     pub time_s: u32,
     pub source_node: NodeId,
     pub sink_node: NodeId,
     pub source_port: u16,
     pub sink_port: u16,
-    /// Whole seconds since the Unix epoch: arrival of the last packet before the first hole.
+    /// Arrival of the last packet before the first hole, in whole seconds since the Unix epoch.
     pub gap_time_s: u32,
     /// The last number before the first hole; the first missing number is the next one.
     pub before_seq: u32,
-    /// How many numbers are missing.
+    /// Number of missing sequence numbers.
     pub count: u32,
     pub flow: FlowKey,
 }
 
-/// A packet's way from INT source to INT sink.
+/// A packet's path from INT source to INT sink.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LatencyReport {
-    /// Of the report that tells it.
+    /// The version of the report that carries it.
     pub version: ReportVersion,
-    /// Whole seconds since the Unix epoch: when the report was made.
+    /// When the report was made, in whole seconds since the Unix epoch.
     pub time_s: u32,
-    /// Arrival at the sink, nanoseconds since the Unix epoch, where not only its low 32 bits are told: the sink knows
-    /// it, v2.0 tells it.
+    /// Arrival at the sink, nanoseconds since the Unix epoch, if more than the low 32 bits are known: the sink knows
+    /// them all, and v2.0 carries them.
     pub arrival_ns: Option<u64>,
     pub packet: ReportedPacket,
     pub hops: HopStack,
@@ -106,16 +107,16 @@ pub struct LatencyReport {
     pub sequence: u32,
 }
 
-/// What a latency report says about the packet, besides its way.
+/// The packet that a latency report is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReportedPacket {
-    /// NProto 4: its headers, which have to be IPv4 without options.
+    /// NProto 4: the packet's headers, which must be IPv4 without options.
     Quoted {
         /// The node ID word behind the report header, if the sink writes one.
         reporter: Option<NodeId>,
         headers: QuotedHeaders,
     },
-    /// NProto 5 and v2.0: the name of its flow.
+    /// NProto 5 and v2.0: the packet's flow.
     Named {
         flow: FlowKey,
         /// The source's root queue when the packet was stamped.
@@ -123,7 +124,7 @@ pub enum ReportedPacket {
     },
 }
 
-/// How full a host's queue was.
+/// Fill level of a host's queue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct QueueDepth {
     /// More than 24 bits are reported as 2^24 - 1.
@@ -179,7 +180,7 @@ impl Observation {
         }
     }
 
-    /// The node that observed it, if the report says so.
+    /// The node that observed it, if the report names it.
     pub fn reporter(&self) -> Option<NodeId> {
         match &self.body {
             Body::Packet(report) => report.node,
@@ -189,8 +190,8 @@ impl Observation {
         }
     }
 
-    /// One-way latency, if the report tells two times of the packet: see [`HopStack::latency_ns`]
-    /// and [`PacketReport::latency_ns`].
+    /// One-way latency, if the report has two timestamps of the packet: see [`HopStack::latency_ns`] and
+    /// [`PacketReport::latency_ns`].
     pub fn latency_ns(&self) -> Option<i64> {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
@@ -199,7 +200,7 @@ impl Observation {
         }
     }
 
-    /// Why a packet was dropped, as the reporting device numbers reasons.
+    /// The reason for a drop, in the reporting device's numbering.
     pub fn drop_reason(&self) -> Option<u8> {
         match &self.body {
             Body::Packet(report) => report.metadata.drop_reason,
@@ -217,7 +218,7 @@ impl Observation {
         }
     }
 
-    /// The source address of the reported packets, in the kinds that an INT sink sends to packet senders.
+    /// The source address of the reported packets, for the kinds of report that an INT sink sends to packet senders.
     pub fn packet_sender(&self) -> Option<IpAddr> {
         match &self.body {
             Body::Latency(report) => Some(report.flow().src),

@@ -1,17 +1,17 @@
-//! What the sink's kernel half tells its user half.
+//! Events that the sink's kernel half hands to its user half.
 
 use super::{Encapsulation, FlowKey, Hop, NodeId, QueueDepth, QuotedHeaders};
 
-/// One observation of the sink, before it is a report.
+/// One observation of the sink, before it becomes a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SinkEvent {
     Latency(LatencyEvent),
     Loss(LossEvent),
-    /// Numbers began to miss in this flow: a reason to look again soon, not reportable yet.
+    /// Sequence numbers went missing in this flow: check it again soon, but do not report it yet.
     Gap(FlowKey),
 }
 
-/// Why a latency is news.
+/// Why a latency is reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reasons {
     pub new_flow: bool,
@@ -19,20 +19,20 @@ pub struct Reasons {
     pub period: bool,
 }
 
-/// A packet whose latency is worth a report.
+/// A packet whose latency is reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LatencyEvent {
     pub reasons: Reasons,
     pub encapsulation: Encapsulation,
     pub flow: FlowKey,
-    /// IPv4 without options only: as received on the wire; for extension-udp the outer IPv4 header
-    /// and the inner L4 header, for vxlan-gpe the inner packet's.
+    /// Present for IPv4 without options only: the headers as received; for extension-udp the outer IPv4 header and the
+    /// inner L4 header, for vxlan-gpe those of the inner packet.
     pub headers: Option<QuotedHeaders>,
     pub source: Hop,
     pub sink_port: u16,
     /// Arrival, nanoseconds since the Unix epoch.
     pub sink_ns: u64,
-    /// By the network card's clock.
+    /// The network card's clock stamped the arrival.
     pub by_nic: bool,
     /// The flow's sequence number, from the INT block.
     pub sequence: u32,
@@ -41,7 +41,7 @@ pub struct LatencyEvent {
     pub queue: Option<QueueDepth>,
 }
 
-/// Numbers that are missing in a flow and will not come any more.
+/// Sequence numbers that are missing in a flow and no longer expected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LossEvent {
     pub flow: FlowKey,
@@ -52,6 +52,6 @@ pub struct LossEvent {
     pub before_ns: u64,
     /// The first missing number minus 1.
     pub before_seq: u32,
-    /// How many numbers are missing.
+    /// Number of missing sequence numbers.
     pub count: u32,
 }

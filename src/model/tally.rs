@@ -1,29 +1,28 @@
-//! What came from each node and of each class, for as long as somebody counts: sums that never fall, over flows that
-//! come and go.
+//! Traffic sums by node and by class that never fall, although the flows they are summed over come and go.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Classes, FlowKey, NodeId};
 
-/// Of a flow's histogram: slot n > 0 is for latencies in [2^(n-1), 2^n) ns, slot 0 for 0 and less.
+/// Slots of a flow's histogram: slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 those of 0 and less.
 pub const LATENCY_SLOTS: usize = 32;
-/// Nodes and classes with sums of their own; others share one.
+/// Most nodes and classes with sums of their own; all others share one.
 pub const MOST_NODES: usize = 1024;
 pub const MOST_CLASSES: usize = 256;
 
-/// What a flow's record says since the flow began.
+/// The counters of a flow's record since the flow began.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct FlowCounts {
     pub node: NodeId,
     pub packets: u64,
     pub bytes: u64,
-    /// Declared lost; those that came after all are `recovered` too.
+    /// Packets declared lost; those that arrived later are counted in `recovered` too.
     pub lost: u64,
     pub recovered: u64,
     pub reordered: u64,
     pub duplicates: u64,
     pub latency_sum_ns: i64,
-    /// 32 bits, which begin anew at 0.
+    /// 32-bit counts that wrap around.
     pub histogram: [u32; LATENCY_SLOTS],
 }
 
@@ -36,21 +35,21 @@ pub struct Traffic {
     pub recovered: u64,
     pub reordered: u64,
     pub duplicates: u64,
-    /// Where clocks disagree so far that latencies are negative, these add nothing.
+    /// Negative latencies, which show that the clocks disagree, add nothing.
     pub latency_sum_ns: u64,
     pub histogram: [u64; LATENCY_SLOTS],
 }
 
-/// A flow as it was looked at last.
+/// A flow as the last reading found it.
 struct Seen {
     counts: FlowCounts,
     class: Option<usize>,
-    /// By which classes it was looked for.
+    /// The edition of the classes that its class was looked up in.
     edition: u32,
     reading: u32,
 }
 
-/// The sums, and what was added to them already.
+/// The sums, and the counts that they already include.
 #[derive(Default)]
 pub struct Tally {
     classes: Classes,
@@ -67,7 +66,7 @@ pub struct Tally {
 
 impl Traffic {
     fn add(&mut self, now: &FlowCounts, before: &FlowCounts) {
-        // Another flow with the same key than the one that was looked at last.
+        // A flow with the same key, but another than in the last reading, counts from 0.
         let nothing = FlowCounts::default();
         let before = if now.packets < before.packets {
             &nothing
@@ -90,7 +89,7 @@ impl Traffic {
 }
 
 impl Tally {
-    /// Other classes from now on: what was counted stays with those before.
+    /// Sets new classes; earlier counts stay with the classes they were counted under.
     pub fn set_classes(&mut self, classes: Classes) {
         self.edition = self.edition.wrapping_add(1);
         for name in classes.names() {
@@ -110,19 +109,19 @@ impl Tally {
         })
     }
 
-    /// A reading of all flows begins. The first one only finds out what was there before.
+    /// Begins a reading of all flows. The first reading only records what is already there.
     pub fn begin(&mut self) {
         self.reading = self.reading.wrapping_add(1);
         self.seen = 0;
     }
 
-    /// A flow in a reading.
+    /// Takes one flow of a reading.
     pub fn look(&mut self, flow: FlowKey, now: FlowCounts) {
         self.seen += 1;
         self.count(flow, now);
     }
 
-    /// A flow that is there no more, with what it had last. Not to be called during a reading.
+    /// Removes a flow, with its last counts. Must not be called during a reading.
     pub fn end(&mut self, flow: FlowKey, last: FlowCounts) {
         if self.begun {
             self.count(flow, last);
@@ -130,10 +129,10 @@ impl Tally {
         self.flows.remove(&flow);
     }
 
-    /// The reading came to its end.
+    /// Ends the reading.
     pub fn complete(&mut self) {
         self.begun = true;
-        // Flows that somebody else removed.
+        // Forgets flows that another process removed.
         if self.flows.len() > self.seen {
             let reading = self.reading;
             self.flows.retain(|_, seen| seen.reading == reading);
@@ -178,13 +177,13 @@ impl Tally {
         self.nodes.entry(node).or_default()
     }
 
-    /// Sums by source node, and those of all nodes beyond the most, without one.
+    /// Sums by source node; nodes beyond the limit share the sum without a node.
     pub fn nodes(&self) -> impl Iterator<Item = (Option<NodeId>, &Traffic)> {
         let nodes = self.nodes.iter().map(|(node, sums)| (Some(*node), sums));
         nodes.chain(self.other_nodes.iter().map(|sums| (None, sums)))
     }
 
-    /// Sums by class, and those of all classes beyond the most, without one.
+    /// Sums by class; classes beyond the limit share the sum without a class.
     pub fn classes(&self) -> impl Iterator<Item = (Option<&str>, &Traffic)> {
         let classes = self
             .by_class

@@ -1,4 +1,4 @@
-//! The watchlist: rules that say which packets a source tags.
+//! The watchlist: rules that select the packets a source tags.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dest, Prefix, Transport};
 
-/// The priority of a rule that names none.
+/// The priority of a rule that sets none.
 pub const DEFAULT_PRIORITY: u16 = 100;
 
-/// What becomes of packets that a rule is about.
+/// The action on packets that a rule matches.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WatchAction {
@@ -22,16 +22,16 @@ pub enum WatchAction {
     Watch,
 }
 
-/// Addresses that a rule is about: as the user wrote them, and what that means now.
+/// Addresses that a rule matches: the text the user wrote, and its current meaning.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Place {
     /// A name, an address or a prefix.
     pub text: String,
-    /// Empty: a name that is not resolved (yet); nothing lies there.
+    /// Empty if the name is not resolved (yet); then the rule matches nothing.
     pub prefixes: Vec<Prefix>,
 }
 
-/// Ports from the first to the last.
+/// Ports from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PortRange {
@@ -39,7 +39,7 @@ pub struct PortRange {
     last: u16,
 }
 
-/// Why a text is no range of ports.
+/// Why a text is not a range of ports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum BadPortRange {
     #[error("not a port or range of ports (write for instance 443 or 8000-8099)")]
@@ -48,7 +48,7 @@ pub enum BadPortRange {
     Descending,
 }
 
-/// A rule. Of a list a packet needs to fit one entry; an empty list fits all packets.
+/// A rule. A packet must match one entry of each list; an empty list matches all packets.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct WatchRule {
     /// A name for the traffic, which reports and metrics carry.
@@ -56,7 +56,7 @@ pub struct WatchRule {
     pub class: Option<String>,
     #[serde(default)]
     pub action: WatchAction,
-    /// Of the rules that fit a packet, the one with the highest decides.
+    /// Of the rules that match a packet, the one with the highest priority decides.
     pub priority: u16,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<Place>,
@@ -74,16 +74,16 @@ pub struct WatchRule {
     /// Interfaces that packets leave by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devs: Vec<String>,
-    /// Tagged whether a sink answers or not.
+    /// Packets are tagged whether or not a sink answers.
     #[serde(default, skip_serializing_if = "is_false", rename = "static")]
     pub fixed: bool,
-    /// One flow in so many is watched; 0 and 1: all.
+    /// One in this many flows is watched; 0 and 1 mean all.
     #[serde(default, skip_serializing_if = "is_all")]
     pub one_flow_in: u32,
-    /// One packet in so many is tagged; 0 and 1: all.
+    /// One in this many packets is tagged; 0 and 1 mean all.
     #[serde(default, skip_serializing_if = "is_all")]
     pub one_packet_in: u32,
-    /// Named in the config file, not by `hostint source add-dest`.
+    /// The rule comes from the config file, not from `hostint source add-dest`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub from_file: bool,
 }
@@ -100,7 +100,7 @@ fn is_all(one_in: &u32) -> bool {
 
 impl PortRange {
     /// # Errors
-    /// If the first is above the last.
+    /// If the first port is above the last.
     pub fn new(first: u16, last: u16) -> Result<Self, BadPortRange> {
         if first > last {
             return Err(BadPortRange::Descending);
@@ -157,8 +157,8 @@ impl fmt::Display for PortRange {
 }
 
 impl WatchRule {
-    /// Of the rules that fit a packet, the one with the least decides, and the first of those that have the same;
-    /// `to_len`: how many bits of the packet's destination it names.
+    /// The rule's rank: of the rules that match a packet, the one with the lowest rank decides, and of equal ranks the
+    /// first rule. `to_len` is the length of the destination prefix that matched.
     pub fn rank(&self, to_len: u8) -> impl Ord + use<> {
         (
             Reverse(self.priority),
@@ -178,7 +178,7 @@ impl WatchRule {
         }
     }
 
-    /// The prefixes whose packets are watched, whatever else they are; none if the rule asks for more.
+    /// The prefixes whose packets are all watched; none if the rule has further conditions.
     pub fn dests(&self) -> impl Iterator<Item = Dest> {
         let simple = Self {
             class: self.class.clone(),

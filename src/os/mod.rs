@@ -5,6 +5,7 @@ pub mod ethtool;
 pub mod hostname;
 pub mod icmp;
 pub mod kernel;
+pub mod line_file;
 pub mod local_socket;
 pub mod log;
 pub mod netdev;

@@ -1,4 +1,4 @@
-//! Makes a report's content from a sink event.
+//! The builder: it makes a report's content from a sink event.
 
 use crate::model::{
     Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, FlowSummary, Hop, HopStack,
@@ -6,28 +6,29 @@ use crate::model::{
     ReportedPacket, SinkEvent, SummaryEvent, Vlans,
 };
 
-/// The ToS bit of DSCP value 1, which Host-INT forces on in reports about extension-udp packets,
-/// whatever DSCP its configuration says.
+/// The ToS bit of DSCP value 1. Host-INT sets it in reports about extension-udp packets, even if its configuration
+/// names another DSCP value.
 const DEFAULT_DSCP_TOS: u8 = 0x04;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// What a report says besides its event.
+/// The values that a report takes from the sink rather than from the event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Builder {
     /// The sink's own node ID.
     pub sink_node: NodeId,
-    /// Whether latency reports carry the sink's node ID behind the report header, as Host-INT's
-    /// do by default.
+    /// Latency reports carry the sink's node ID behind the report header, as Host-INT's do by default.
     pub node_id_word: bool,
-    /// The clock of the sink's host at present, if known.
+    /// Reports are for programs of Host-INT, whose latency report has no room for a queue's depth.
+    pub host_int: bool,
+    /// The present state of the sink's clock, if it is known.
     pub clock: Option<ClockState>,
 }
 
 impl Builder {
-    /// The observation to report, at `now_ns` since the Unix epoch.
+    /// Returns the observation to report at `now_ns` since the Unix epoch.
     ///
-    /// `None` for a gap, which is no news yet.
+    /// Returns `None` for a gap, which is not reported until its packets count as lost.
     pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
         let (body, dropped, by_nic) = match event {
             SinkEvent::Latency(event) => {
@@ -43,7 +44,7 @@ impl Builder {
         })
     }
 
-    /// A flow's totals to report, at `now_ns` since the Unix epoch.
+    /// Returns a flow's totals to report at `now_ns` since the Unix epoch.
     pub fn summary(&self, event: &SummaryEvent, now_ns: u64) -> Observation {
         let summary = FlowSummary {
             time_s: whole_seconds(now_ns),
@@ -71,8 +72,8 @@ impl Builder {
         }
     }
 
-    /// The network card stamped this packet itself. Whether its clock is synchronised, nobody says: it is near the
-    /// host's.
+    /// Returns the clock that stamped the packet. The card's clock counts as synchronised if the host's is: nothing
+    /// tells the card's state, but it was close to the host's clock.
     fn clock(&self, by_nic: bool) -> Option<ClockState> {
         self.clock.map(|clock| ClockState {
             source: if by_nic {
@@ -85,7 +86,7 @@ impl Builder {
     }
 
     fn latency(&self, event: &LatencyEvent, now_ns: u64) -> LatencyReport {
-        // The low 32 bits, as everywhere in a stack.
+        // A metadata stack has the low 32 bits of timestamps.
         let arrival_ts = event.sink_ns as u32;
         let sink = Hop {
             node: self.sink_node,
@@ -104,10 +105,11 @@ impl Builder {
         }
     }
 
-    /// Host-INT's form, unless there is something that it cannot say.
+    /// Quotes the packet's headers, as Host-INT does, unless the report has to name VLANs or a queue.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
+        let queue = event.queue.filter(|_| !self.host_int);
         match event.headers {
-            Some(headers) if event.flow.vlans == Vlans::NONE && event.queue.is_none() => {
+            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {
@@ -118,7 +120,7 @@ impl Builder {
             }
             _ => ReportedPacket::Named {
                 flow: event.flow,
-                queue: event.queue,
+                queue,
             },
         }
     }
@@ -139,7 +141,7 @@ impl Builder {
     }
 }
 
-/// Seconds since the Unix epoch in 32 bits, which wrap in 2106.
+/// Returns seconds in 32 bits, which overflow in 2106.
 fn whole_seconds(ns: u64) -> u32 {
     (ns / NS_PER_S) as u32
 }

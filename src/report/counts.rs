@@ -1,4 +1,4 @@
-//! What became of the reports, by destination and cause.
+//! Counts of sent and lost reports, by destination and cause.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,32 +9,32 @@ use serde::Serialize;
 
 use crate::model::CollectorState;
 
-/// Reports that did not leave, by cause.
+/// Reports that could not be sent, by cause.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct LostCounts {
     /// The socket's send buffer or the device's queue was full.
     pub buffer_full: u64,
-    /// No route, network down, refused by an ICMP answer, or IPv6 on a host that has none.
+    /// There was no route, the network was down, an ICMP message refused the report, or the host has no IPv6.
     pub unreachable: u64,
-    /// A firewall rule or missing permission.
+    /// A firewall rule or a missing permission kept it back.
     pub denied: u64,
-    /// Larger than the path allows.
+    /// The report was larger than the path MTU.
     pub too_big: u64,
     /// The table of packet senders was full.
     pub table_full: u64,
-    /// The packet's source address is no unicast address, or one that is only good on its link.
+    /// The packet's source address was no unicast address, or link-local.
     pub not_unicast: u64,
     pub other: u64,
 }
 
-/// Datagrams, of one report or of several (v2.0).
+/// Counts of datagrams, which hold one report, or several in v2.0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct DatagramCounts {
     pub sent: u64,
     pub lost: u64,
 }
 
-/// What became of the reports to one destination.
+/// Counts of the reports to one destination.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct DestinationCounts {
     pub destination: SocketAddr,
@@ -44,27 +44,27 @@ pub struct DestinationCounts {
     pub datagrams: DatagramCounts,
 }
 
-/// What is known of a collector.
+/// The state and the counts of a collector.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Standing {
+pub struct CollectorStanding {
     pub collector: SocketAddr,
     pub state: CollectorState,
-    /// For how long.
+    /// How long ago the state began.
     pub since: Duration,
     pub sent: u64,
     pub lost: u64,
-    /// Sent, but perhaps to nobody: see [`super::CollectorNews`].
+    /// Reports that were sent and that the collector may not have received: see [`super::CollectorNews`].
     pub doubtful: u64,
-    /// How full its queue was when it answered last.
+    /// How full its queue was at its last answer.
     pub queue_percent: Option<u8>,
-    /// The last probe is not answered yet.
+    /// The answer to the last probe is still missing.
     pub awaited: bool,
 }
 
-/// What became of the reports back to the senders of the reported packets.
+/// Counts of reports back to the senders of the reported packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct SenderCounts {
-    /// Senders with a numbering of their own at present.
+    /// Senders that have a numbering of their own at present.
     pub senders: usize,
     /// Senders forgotten to make room; their numbering starts again at 1.
     pub forgotten: u64,
@@ -73,21 +73,21 @@ pub struct SenderCounts {
     pub lost_by_cause: LostCounts,
 }
 
-/// What became of the report log.
+/// Counts of the report log's lines.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct LogCounts {
     pub lines: u64,
     pub lost: u64,
 }
 
-/// What became of every report that was to be emitted.
+/// Counts of all reports that the emitter was given.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct EmitterCounts {
     /// Reports sent, over all destinations.
     pub sent: u64,
     /// Reports not sent, over all destinations.
     pub lost: u64,
-    /// What they were sent in.
+    /// The datagrams that held them.
     pub datagrams: DatagramCounts,
     pub collectors: Vec<DestinationCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ impl DatagramCounts {
 }
 
 impl SenderCounts {
-    /// Each report to a sender has a datagram of its own.
+    /// Returns the datagrams: each report to a sender has one of its own.
     pub(super) fn datagrams(&self) -> DatagramCounts {
         DatagramCounts {
             sent: self.sent,

@@ -1,36 +1,36 @@
-//! Numbers reports and sends them: to collectors, back to packet senders, into a log.
+//! The emitter: it numbers reports and sends them to collectors, to packet senders and into a log.
 
 use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::collector::Collector;
-use super::form::{ReportForm, Written, write_v05};
+use super::destination::Destination;
+use super::form::{ReportForm, WrittenAs, write_v05};
 use super::log::ReportLog;
 use super::packet_senders::PacketSenders;
-use super::probing::CollectorNews;
+use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
-use super::{EmitterCounts, LogError, LogSettings, Standing};
+use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::{Classes, Classifier, NodeId, Observation, Report};
 
-/// Where reports go.
+/// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Destinations {
     pub collectors: Vec<SocketAddr>,
-    /// Each report goes to one of the collectors, and this node asks them whether they are there; `None`: each gets
-    /// all, and none is asked.
+    /// With a node, each report goes to one of the collectors, and this node probes them. With `None`, each collector
+    /// gets all reports, and none is probed.
     pub spread: Option<NodeId>,
-    /// How reports to collectors look.
+    /// The format of reports to collectors.
     pub form: ReportForm,
-    /// The UDP port at the source address of each reported packet.
+    /// The UDP port to which reports go at the source address of each reported packet.
     pub report_to_sender: Option<u16>,
     pub log: Option<LogSettings>,
-    /// What the log calls flows.
+    /// The classes by whose names the log calls flows.
     pub classes: Classes,
 }
 
-/// Why no report could leave.
+/// A failure to open a destination.
 #[derive(Debug, thiserror::Error)]
 pub enum EmitterError {
     #[error("cannot open a UDP socket for reports: {0}")]
@@ -39,24 +39,25 @@ pub enum EmitterError {
     Log(#[from] LogError),
 }
 
-/// Sends each report to every destination, or to one of the collectors, with numbers that count per destination from 1.
+/// Sends each report to every destination, or to one of the collectors. Each destination has a numbering of its own,
+/// from 1.
 ///
-/// Nothing here waits, but reports of v2.0 for [`Emitter::flush`]. A report that could not be sent has used up its number, so that the
-/// receiver sees the gap, and is counted here by cause.
+/// No call blocks. Reports of v2.0 wait for [`Emitter::flush`]. A report that could not be sent is counted by cause,
+/// and keeps its number, so that the receiver sees the gap.
 #[derive(Debug)]
 pub struct Emitter {
     sockets: Sockets,
-    collectors: Vec<Collector>,
+    collectors: Vec<Destination>,
     spread: Option<Spread>,
     packet_senders: Option<PacketSenders>,
     log: Option<ReportLog>,
     classifier: Classifier,
-    /// What became of reports to destinations that were given up.
+    /// The counts of destinations that were removed.
     gone: EmitterCounts,
     form: ReportForm,
-    /// As v0.5, which is what packet senders get.
+    /// The present report as v0.5, the format for packet senders.
     datagram: Vec<u8>,
-    /// In the form of collectors, if that is another.
+    /// The present report in the format for collectors, if that is another one.
     formed: Vec<u8>,
 }
 
@@ -86,7 +87,7 @@ impl Emitter {
         Ok(emitter)
     }
 
-    /// Goes on with the numbers and counts of the emitter before, where it has the same destinations.
+    /// Takes over the numbering and the counts of the emitter that this one replaces, for destinations that both have.
     pub fn inherit(&mut self, mut before: Self) {
         before.flush();
         self.gone = before.gone;
@@ -110,7 +111,7 @@ impl Emitter {
         }
     }
 
-    /// From now on these get reports; those that did before go on with their numbers and counts.
+    /// Replaces the collectors. Those that stay keep their numbering and counts.
     pub fn set_collectors(&mut self, addresses: Vec<SocketAddr>) {
         self.flush();
         let mut before = std::mem::take(&mut self.collectors);
@@ -119,7 +120,7 @@ impl Emitter {
             let known = before.iter().position(|old| old.address == address);
             let mut collector = match known {
                 Some(place) => before.swap_remove(place),
-                None => Collector::new(address),
+                None => Destination::new(address),
             };
             collector.set_probed(self.spread.is_some());
             self.collectors.push(collector);
@@ -133,31 +134,36 @@ impl Emitter {
         }
     }
 
-    /// Sends an observation to every destination. A packet sender that is a configured collector
-    /// gets it as such only, and what collectors get in groups waits for [`Self::flush`].
+    /// Sends an observation to every destination. A packet sender that is a configured collector too gets it once.
+    /// Reports in groups wait for [`Self::flush`].
     pub fn emit(&mut self, observation: Observation) {
         let packet_sender = observation.packet_sender();
         let mut report = Report {
             sequence: 0,
             observation,
         };
-        let written = match self.collectors.is_empty() {
-            true => Written::No,
-            false => self.form.write(&report.observation, &mut self.formed),
+        let written = if self.collectors.is_empty() {
+            WrittenAs::No
+        } else {
+            self.form.write(&report.observation, &mut self.formed)
         };
-        if matches!(written, Written::No) || self.packet_senders.is_some() {
+        if matches!(written, WrittenAs::No) || self.packet_senders.is_some() {
             write_v05(&report, &mut self.datagram);
         }
-        let spread = self.spread.as_ref();
-        let chosen = spread.and_then(|spread| spread.choose(&report.observation));
+        let chosen = self
+            .spread
+            .as_ref()
+            .and_then(|spread| spread.choose(&report.observation));
         for (place, collector) in self.collectors.iter_mut().enumerate() {
             if chosen.is_some_and(|chosen| chosen != place) {
                 continue;
             }
             match written {
-                Written::No => collector.send_v05(&self.sockets, &mut self.datagram),
-                Written::V10 => collector.send_v10(&self.sockets, &mut self.formed),
-                Written::V20(speaker) => collector.add_v20(&self.sockets, speaker, &self.formed),
+                WrittenAs::No => collector.send_v05(&self.sockets, &mut self.datagram),
+                WrittenAs::V10 => collector.send_v10(&self.sockets, &mut self.formed),
+                WrittenAs::V20(reporter) => {
+                    collector.add_v20(&self.sockets, reporter, &self.formed)
+                }
             }
         }
         if let (Some(senders), Some(address)) = (&mut self.packet_senders, packet_sender) {
@@ -172,20 +178,21 @@ impl Emitter {
         }
     }
 
-    /// Sends what waits to be sent in groups.
+    /// Sends the waiting groups of reports.
     pub fn flush(&mut self) {
         for collector in &mut self.collectors {
             collector.flush(&self.sockets);
         }
     }
 
-    /// Asks collectors whether they are there, if each gets its share only; to be called every few ms.
+    /// Probes the collectors if reports are spread over them. The caller calls this every few milliseconds.
     pub fn probe(&mut self, now: Instant) -> Vec<CollectorNews> {
         let Some(spread) = &mut self.spread else {
             return Vec::new();
         };
-        let collectors = self.collectors.iter_mut();
-        let news: Vec<_> = collectors
+        let news: Vec<_> = self
+            .collectors
+            .iter_mut()
             .filter_map(|collector| collector.probe(spread.node, now))
             .collect();
         if !news.is_empty() {
@@ -194,26 +201,26 @@ impl Emitter {
         news
     }
 
-    /// Whether each report goes to one of the collectors.
+    /// True if each report goes to only one of the collectors.
     pub fn spreads(&self) -> bool {
         self.spread.is_some()
     }
 
-    /// What is known of each collector.
-    pub fn standings(&self, now: Instant) -> Vec<Standing> {
-        let collectors = self.collectors.iter();
-        collectors
+    /// Returns the state and the counts of each collector.
+    pub fn standings(&self, now: Instant) -> Vec<CollectorStanding> {
+        self.collectors
+            .iter()
             .map(|collector| collector.standing(now))
             .collect()
     }
 
-    /// Opens the log's path again, after it was rotated; on failure the old file stays in use.
+    /// Opens the log's path again after the log was rotated. If that fails, the old file stays in use.
     pub fn reopen_log(&mut self) -> Result<(), LogError> {
         self.log.as_mut().map_or(Ok(()), ReportLog::reopen)
     }
 
     pub fn counts(&self) -> EmitterCounts {
-        let collectors: Vec<_> = self.collectors.iter().map(Collector::counts).collect();
+        let collectors: Vec<_> = self.collectors.iter().map(Destination::counts).collect();
         let packet_senders = self.packet_senders.as_ref().map(PacketSenders::counts);
         let mut counts = self.gone.clone();
         for to in &collectors {
@@ -236,7 +243,7 @@ impl Emitter {
 fn canonical(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let mut found = Vec::new();
     for address in addresses {
-        // An IPv4 address in IPv6 clothes would not get out of a socket for IPv6.
+        // An IPv6 socket does not send to an IPv4 address that is mapped into IPv6.
         let address = SocketAddr::new(address.ip().to_canonical(), address.port());
         if !found.contains(&address) {
             found.push(address);

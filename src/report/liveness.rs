@@ -1,38 +1,39 @@
-//! When a collector counts as silent, and when as there again.
+//! The liveness of a collector: when it counts as silent, and when it counts as present again.
 
 use std::time::{Duration, Instant};
 
 use crate::model::CollectorState;
 
-/// A collector is probed so often.
+/// The time between two probes of a collector.
 pub const PROBE_PERIOD: Duration = Duration::from_secs(1);
 
-/// After so many probes in a row without an answer a collector that did answer is silent: 4 s at most after it went.
+/// A collector that has answered before is silent after this many unanswered probes in a row: at most 4 s after it
+/// ended.
 const MISSED: u32 = 3;
 
-/// After so many answers in a row it is there again.
+/// A silent collector is present again after this many answers in a row.
 const ANSWERED: u32 = 2;
 
-/// After so many probes in a row that nobody refused, a collector that never answered counts as there again.
+/// A silent collector that never answered counts as present again after this many probes in a row without a refusal.
 const NOT_REFUSED: u32 = 3;
 
-/// What probes tell of one collector.
+/// The state of one collector according to its answers to probes.
 #[derive(Clone, Debug)]
 pub(super) struct Liveness {
     state: CollectorState,
     since: Instant,
     ever_answered: bool,
-    /// What became of the last probe, if there was one.
-    last: Option<Outcome>,
-    /// How many probes in a row had the outcome that the state waits for.
+    /// The outcome of the last probe, if there was one.
+    last: Option<ProbeOutcome>,
+    /// The number of probes in a row with the outcome that would change the state.
     row: u32,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Outcome {
+enum ProbeOutcome {
     Nothing,
     Answered,
-    /// ICMP says that it is not there, or there is no way to it.
+    /// An ICMP message says that the collector is not there, or there is no route to it.
     Refused,
 }
 
@@ -51,7 +52,7 @@ impl Liveness {
         self.state
     }
 
-    /// The time of the last change.
+    /// Returns the time of the last change of state.
     pub(super) fn since(&self) -> Instant {
         self.since
     }
@@ -61,12 +62,12 @@ impl Liveness {
     }
 
     pub(super) fn awaits(&self) -> bool {
-        self.last == Some(Outcome::Nothing)
+        self.last == Some(ProbeOutcome::Nothing)
     }
 
-    /// A probe goes out; what the one before did not bring it brings no more. Whether the state changed.
+    /// Records that a probe is sent; an answer to the one before no longer counts. Returns true if the state changed.
     pub(super) fn probed(&mut self, now: Instant) -> bool {
-        let nothing = self.last.replace(Outcome::Nothing) == Some(Outcome::Nothing);
+        let nothing = self.last.replace(ProbeOutcome::Nothing) == Some(ProbeOutcome::Nothing);
         match (self.state, self.ever_answered) {
             (CollectorState::Answers, _) if nothing => {
                 self.count(MISSED, CollectorState::Silent, now)
@@ -82,10 +83,10 @@ impl Liveness {
         }
     }
 
-    /// The last probe was answered. Whether the state changed.
+    /// Records an answer to the last probe. Returns true if the state changed.
     pub(super) fn answered(&mut self, now: Instant) -> bool {
-        self.last = Some(Outcome::Answered);
-        // A row of probes that nobody refused does not count here.
+        self.last = Some(ProbeOutcome::Answered);
+        // Up to the first answer, the row counted probes without a refusal.
         if !std::mem::replace(&mut self.ever_answered, true) {
             self.row = 0;
         }
@@ -99,19 +100,19 @@ impl Liveness {
         }
     }
 
-    /// The last probe was refused. Whether the state changed.
+    /// Records that the last probe was refused. Returns true if the state changed.
     pub(super) fn refused(&mut self, now: Instant) -> bool {
         match (self.state, self.ever_answered) {
             (CollectorState::Unprobed, _) => {
-                self.last = Some(Outcome::Refused);
+                self.last = Some(ProbeOutcome::Refused);
                 self.turn(CollectorState::Silent, now)
             }
             (CollectorState::Silent, false) => {
-                self.last = Some(Outcome::Refused);
+                self.last = Some(ProbeOutcome::Refused);
                 self.row = 0;
                 false
             }
-            // Its silence counts, not what others say: ICMP is easily forged.
+            // Only the silence of a collector that answered counts: ICMP messages are easily forged.
             _ => false,
         }
     }
@@ -133,7 +134,7 @@ impl Liveness {
 mod tests {
     use super::*;
 
-    /// One letter a second: a probe that is answered, brings nothing, or is refused; and what state it leaves.
+    /// One letter for each second: whether the probe is answered, unanswered or refused, and the state after it.
     struct Case {
         name: &'static str,
         probes: &'static str,
@@ -147,7 +148,7 @@ mod tests {
             states: "uA",
         },
         Case {
-            name: "who never answers counts as there",
+            name: "a collector that never answers counts as present",
             probes: "----------",
             states: "uuuuuuuuuu",
         },
@@ -157,12 +158,12 @@ mod tests {
             states: "AAAAAs",
         },
         Case {
-            name: "two lost answers are nothing",
+            name: "two lost answers change nothing",
             probes: "a--a--a",
             states: "AAAAAAA",
         },
         Case {
-            name: "there again after two answers",
+            name: "present again after two answers",
             probes: "a----aa",
             states: "AAAAssA",
         },
@@ -177,7 +178,7 @@ mod tests {
             states: "AAAAAAAs",
         },
         Case {
-            name: "who never answered is silent when it is refused, until nobody refuses",
+            name: "one that never answered is silent once it is refused, until refusals end",
             probes: "-r--r----",
             states: "usssssssu",
         },
@@ -191,7 +192,7 @@ mod tests {
             probes: "rraa---------",
             states: "sssAAAAssssss",
         },
-        // One that cannot answer and has its place, or a host that was switched off: that looks the same.
+        // A program that cannot answer and uses the same port looks like a host that was switched off.
         Case {
             name: "nor do refusals that end bring it back",
             probes: "aa--rrr------",
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn silence_is_noticed_in_time() {
-        // It goes just after it answered.
+        // The collector ends just after it answered.
         let start = Instant::now();
         let mut liveness = Liveness::new(start);
         liveness.probed(start);

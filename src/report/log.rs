@@ -1,14 +1,16 @@
-//! The report log: one line per report, as text in Host-INT's form or as JSON.
+//! The report log: one line for each report, as text in Host-INT's format or as JSON.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{LineFile, LogCounts, LogError};
-use crate::model::{LogLine, Record, Report};
+use super::LogCounts;
+use super::log_line::LogLine;
+use crate::model::{Record, Report};
+use crate::os::line_file::{LineCounts, LineFile, OpenError};
 
-/// How the lines of a report log look.
+/// The format of a report log's lines.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum LogFormat {
     /// Lines as Host-INT writes them.
@@ -18,7 +20,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A name that is no log format's.
+/// A name that no log format has.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown log format {0:?}: expected host-int or json")]
 pub struct UnknownLogFormat(pub String);
@@ -44,21 +46,35 @@ impl fmt::Display for LogFormat {
     }
 }
 
-/// Where the log is and how it looks.
+/// A failure to open the report log.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open report log {}", path.display())]
+pub struct LogError {
+    pub path: PathBuf,
+    pub source: io::Error,
+}
+
+impl From<OpenError> for LogError {
+    fn from(OpenError { path, source }: OpenError) -> Self {
+        Self { path, source }
+    }
+}
+
+/// The path and the format of the log.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogSettings {
     pub path: PathBuf,
     pub format: LogFormat,
 }
 
-/// An open report log; lines are numbered from 1, and a line that was lost keeps its number.
+/// An open report log. Its lines are numbered from 1, and a lost line keeps its number.
 #[derive(Debug)]
 pub(super) struct ReportLog {
     settings: LogSettings,
     file: LineFile,
     line: Vec<u8>,
     next_sequence: u32,
-    /// Reports that could not be made lines.
+    /// The number of reports that could not be written as a line.
     unwritable: u64,
 }
 
@@ -73,17 +89,17 @@ impl ReportLog {
         })
     }
 
-    /// Opens the path again, after someone renamed the file; keeps the old file if that fails.
+    /// Opens the path again after another program renamed the file. If that fails, the old file stays in use.
     pub(super) fn reopen(&mut self) -> Result<(), LogError> {
-        self.file.reopen()
+        Ok(self.file.reopen()?)
     }
 
-    /// Appends the report, whose flow is of this class, under the log's own number.
+    /// Appends the report under the log's own number. `class` is the class of its flow.
     pub(super) fn append(&mut self, report: &mut Report, class: Option<&str>) {
         report.sequence = self.next_sequence;
         self.next_sequence = self.next_sequence.wrapping_add(1);
         match self.make_line(report, class) {
-            // What is lost is counted.
+            // The file counts lines that are lost.
             Ok(()) => drop(self.file.append(&self.line)),
             Err(_) => self.unwritable += 1,
         }
@@ -94,7 +110,7 @@ impl ReportLog {
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        let LogCounts { lines, lost } = self.file.counts();
+        let LineCounts { lines, lost } = self.file.counts();
         LogCounts {
             lines,
             lost: lost + self.unwritable,

@@ -1,27 +1,28 @@
-//! From sink events to telemetry reports on their way.
+//! Telemetry reports: how they are made from sink events, numbered, and sent to their destinations.
 
 mod builder;
-mod collector;
 mod counts;
+mod destination;
 mod emitter;
 mod form;
-mod line_file;
 mod liveness;
 mod log;
+mod log_line;
 mod packet_senders;
-mod probing;
+mod prober;
 pub mod rendezvous;
 mod socket;
 mod spread;
 
 pub use builder::Builder;
 pub use counts::{
-    DatagramCounts, DestinationCounts, EmitterCounts, LogCounts, LostCounts, SenderCounts, Standing,
+    CollectorStanding, DatagramCounts, DestinationCounts, EmitterCounts, LogCounts, LostCounts,
+    SenderCounts,
 };
 pub use emitter::{Destinations, Emitter, EmitterError};
 pub use form::ReportForm;
-pub use line_file::{LineError, LineFile, LogError, Rotation};
 pub use liveness::PROBE_PERIOD;
-pub use log::{LogFormat, LogSettings, UnknownLogFormat};
+pub use log::{LogError, LogFormat, LogSettings, UnknownLogFormat};
+pub use log_line::LogLine;
 pub use packet_senders::MAX_PACKET_SENDERS;
-pub use probing::CollectorNews;
+pub use prober::CollectorNews;

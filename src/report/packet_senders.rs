@@ -1,4 +1,4 @@
-//! Reports back to those who sent the reported packets, each with a numbering of its own.
+//! Reports back to the senders of the reported packets. Each sender has a numbering of its own.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -8,13 +8,13 @@ use super::socket::Sockets;
 use super::{LostCounts, SenderCounts};
 use crate::wire::report_v05;
 
-/// Packet senders that have a numbering of their own at a time.
+/// The most packet senders that have a numbering at a time.
 pub const MAX_PACKET_SENDERS: usize = 65_536;
 
-/// A sender without reports for so long may be forgotten when the table is full.
+/// A sender without reports for this time may be forgotten when the table is full.
 const SENDER_IDLE: Duration = Duration::from_secs(120);
 
-/// The full table is searched for idle senders no more often than this.
+/// The least time between two searches of the full table for idle senders.
 const SEARCH_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl PacketSenders {
         }
     }
 
-    /// `None` if the sender is new and there is no room for it.
+    /// Returns `None` if the sender is new and the table is full.
     fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
         if let Some(sender) = self.senders.get_mut(&ip) {
             let sequence = sender.next_sequence;
@@ -108,8 +108,8 @@ impl PacketSenders {
     }
 }
 
-/// Whether an address alone says where to send to. A link-local one needs its interface as well,
-/// and IPv4 in IPv6 clothes was never on a wire in good faith.
+/// True if a report can be sent to an address. A link-local one would need its interface as well, and an IPv4 address
+/// mapped into IPv6 does not stand in honest packets.
 fn can_be_sent_to(ip: IpAddr) -> bool {
     let excluded = match ip {
         IpAddr::V4(v4) => v4.is_broadcast(),

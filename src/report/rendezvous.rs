@@ -1,4 +1,4 @@
-//! Which collector a report goes to: the one of highest weight, which every sink computes alike.
+//! The choice of a report's collector by rendezvous hashing: the one of highest weight, which all sinks compute alike.
 
 use std::hash::Hasher;
 use std::net::{IpAddr, SocketAddr};
@@ -7,7 +7,8 @@ use siphasher::sip::SipHasher13;
 
 use crate::model::{FlowHash, Observation};
 
-/// What a report is placed by: both directions of a flow are alike. A report that shows no flow is placed by its node.
+/// Returns the key by which a report is placed. Both directions of a flow have the same key; a report without a flow is
+/// placed by its node.
 pub fn key_of(observation: &Observation) -> u64 {
     match observation.flow() {
         Some(flow) => FlowHash::of(&flow).0,
@@ -15,8 +16,8 @@ pub fn key_of(observation: &Observation) -> u64 {
     }
 }
 
-/// What a collector is known by at all sinks: SipHash-1-3, with a key of zeros, of its address in 16 bytes (IPv4 as
-/// ::ffff:0:0/96) and its port, big-endian.
+/// Returns the number that all sinks know a collector by: SipHash-1-3, with a key of zeros, of its address in 16 bytes
+/// (IPv4 mapped into ::ffff:0:0/96) and its port, big-endian.
 pub fn identity(collector: SocketAddr) -> u64 {
     let address = match collector.ip() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped(),
@@ -28,16 +29,17 @@ pub fn identity(collector: SocketAddr) -> u64 {
     hasher.finish()
 }
 
-/// The place in the list of the collector that gets what has this key; `None` without collectors. The order of the
-/// list does not matter.
+/// Returns the place in the list of the collector that gets reports with this key, or `None` if the list is empty. The
+/// order of the list does not matter.
 pub fn choose(key: u64, identities: impl Iterator<Item = u64>) -> Option<usize> {
-    let weights = identities.map(|identity| mix(key ^ identity));
-    let heaviest = weights.enumerate().max_by_key(|(_, weight)| *weight);
-    heaviest.map(|(place, _)| place)
+    identities
+        .map(|identity| mix(key ^ identity))
+        .enumerate()
+        .max_by_key(|(_, weight)| *weight)
+        .map(|(place, _)| place)
 }
 
-/// The finalizer of SplitMix64: each bit of its input turns half of the bits of its output, and no two inputs have
-/// one output.
+/// The finalizer of SplitMix64: each input bit flips half of the output bits, and no two inputs have the same output.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -122,9 +124,10 @@ mod tests {
             let mut heirs = BTreeMap::<_, u32>::new();
             for flow in (0..FLOWS / 10).map(flow) {
                 let (before, now) = (place(&flow, &all), place(&flow, &rest));
-                match before == Some(*gone) {
-                    true => *heirs.entry(now).or_default() += 1,
-                    false => assert_eq!(now, before, "{flow} when {gone} goes"),
+                if before == Some(*gone) {
+                    *heirs.entry(now).or_default() += 1;
+                } else {
+                    assert_eq!(now, before, "{flow} when {gone} goes");
                 }
             }
             assert_eq!(heirs.len(), rest.len(), "all of them inherit of {gone}");

@@ -1,4 +1,4 @@
-//! The UDP sockets that reports leave through, one per address family.
+//! The UDP sockets that reports are sent through, one for each address family.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -8,16 +8,16 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{SndBuf, SndBufForce};
 use rustix::net::sockopt;
 
-/// Room for some ten thousand reports while the device is busy.
+/// The send buffer's size: room for some ten thousand reports while the device is busy.
 const SEND_BUFFER_BYTES: usize = 8 << 20;
 
-/// How often a send that a signal interrupted is tried again.
+/// The most attempts of a send that signals interrupt.
 const INTERRUPTIONS: u32 = 8;
 
 const V4_ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 const V6_ANY: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0);
 
-/// Sockets for the families in use; none of them ever blocks.
+/// The sockets of the families in use. None of them blocks.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     v4: Option<UdpSocket>,
@@ -25,7 +25,7 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Opens the families asked for.
+    /// Opens sockets for the given families.
     pub(super) fn open(v4: bool, v6: bool) -> io::Result<Self> {
         let open = |wanted: bool, local: SocketAddr| wanted.then(|| open_socket(local)).transpose();
         Ok(Self {
@@ -34,7 +34,8 @@ impl Sockets {
         })
     }
 
-    /// Opens what this address needs, if it is not open; where that fails, what would be sent so cannot be.
+    /// Opens the socket that this address needs, unless it is open. If that fails, reports to the address count as
+    /// lost.
     pub(super) fn open_if_possible(&mut self, to: SocketAddr) {
         match to {
             SocketAddr::V4(_) if self.v4.is_none() => self.v4 = open_socket(V4_ANY).ok(),
@@ -43,14 +44,14 @@ impl Sockets {
         }
     }
 
-    /// Opens IPv6 on a host that has it; on another, what would be sent so cannot be.
+    /// Opens the IPv6 socket, unless it is open. On a host without IPv6, reports over IPv6 count as lost.
     pub(super) fn open_v6_if_possible(&mut self) {
         if self.v6.is_none() {
             self.v6 = open_socket(V6_ANY).ok();
         }
     }
 
-    /// Hands a datagram to the kernel, or says why that failed.
+    /// Hands a datagram to the kernel.
     pub(super) fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<()> {
         let socket = match to {
             SocketAddr::V4(_) => self.v4.as_ref(),
@@ -73,10 +74,10 @@ impl Sockets {
     }
 }
 
-/// Bytes of the largest IP packet that gets there, as far as the kernel knows.
+/// Returns the bytes of the largest IP packet on the path to a destination, as far as the kernel knows it.
 pub(super) fn path_mtu(to: SocketAddr) -> Option<usize> {
     let local = if to.is_ipv4() { V4_ANY } else { V6_ANY };
-    // Connected for the look-up of the route: nothing is sent.
+    // Connecting makes the kernel look up the route; nothing is sent.
     let socket = UdpSocket::bind(local).ok()?;
     socket.connect(to).ok()?;
     let mtu = match to {
@@ -89,7 +90,8 @@ pub(super) fn path_mtu(to: SocketAddr) -> Option<usize> {
 fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(local)?;
     socket.set_nonblocking(true)?;
-    // A fragment that is lost takes the others along: what is too big is refused instead, and counted.
+    // Datagrams are not fragmented, because one lost fragment loses the datagram: those that are too big are refused
+    // and counted.
     match local {
         SocketAddr::V4(_) => {
             sockopt::set_ip_mtu_discover(&socket, sockopt::Ipv4PathMtuDiscovery::DO)?;
@@ -98,8 +100,8 @@ fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
             sockopt::set_ipv6_mtu_discover(&socket, sockopt::Ipv6PathMtuDiscovery::DO)?;
         }
     }
-    // Without CAP_NET_ADMIN the kernel grants as much as net.core.wmem_max; a smaller buffer
-    // loses reports sooner, and those are counted.
+    // Without CAP_NET_ADMIN the kernel allows net.core.wmem_max at most. A smaller buffer loses reports sooner; they
+    // are counted.
     if setsockopt(&socket, SndBufForce, &SEND_BUFFER_BYTES).is_err() {
         let _ = setsockopt(&socket, SndBuf, &SEND_BUFFER_BYTES);
     }

@@ -1,14 +1,14 @@
-//! Each report to one of the collectors, among those that are there.
+//! The spreading of reports: each goes to one of the collectors that are present.
 
-use super::collector::Collector;
+use super::destination::Destination;
 use super::rendezvous;
 use crate::model::{NodeId, Observation};
 
 #[derive(Debug)]
 pub(super) struct Spread {
-    /// Who asks collectors whether they are there.
+    /// The node that probes the collectors.
     pub(super) node: NodeId,
-    /// Places in the list of collectors, and what weights come from.
+    /// Each candidate's place in the list of collectors, and its identity, from which its weights are computed.
     candidates: Vec<(usize, u64)>,
 }
 
@@ -20,20 +20,19 @@ impl Spread {
         }
     }
 
-    /// To be called when one comes, goes, falls silent or answers again. If all are silent, each still has its share:
-    /// nothing is kept from a collector because only its answers are lost.
-    pub(super) fn refresh(&mut self, collectors: &[Collector]) {
-        let all_silent = collectors.iter().all(Collector::is_silent);
-        let there = collectors
+    /// Updates the candidates. The caller calls this when a collector is added or removed, falls silent or answers
+    /// again. If all are silent, all are candidates: perhaps only their answers are lost.
+    pub(super) fn refresh(&mut self, collectors: &[Destination]) {
+        let all_silent = collectors.iter().all(Destination::is_silent);
+        self.candidates = collectors
             .iter()
             .enumerate()
-            .filter(|(_, collector)| all_silent || !collector.is_silent());
-        self.candidates = there
+            .filter(|(_, collector)| all_silent || !collector.is_silent())
             .map(|(place, collector)| (place, rendezvous::identity(collector.address)))
             .collect();
     }
 
-    /// The place in the list of the collector that gets it.
+    /// Returns the place in the list of the collector that gets the observation.
     pub(super) fn choose(&self, observation: &Observation) -> Option<usize> {
         let identities = self.candidates.iter().map(|(_, identity)| *identity);
         let chosen = rendezvous::choose(rendezvous::key_of(observation), identities)?;

@@ -1,4 +1,4 @@
-//! A sink's collectors as text for people.
+//! A sink's collectors as text.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::text::Grouped;
 use crate::model::{CollectorState, CollectorStatus, SinkStatus};
 
-/// A line for each, with its share of the reports that were sent.
+/// One line for each collector, with its share of the reports that were sent.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
     if sink.collectors.is_empty() {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::model::Dest;
 /// Characters of the longest IPv4 prefix.
 const IPV4_WIDTH: usize = 18;
 
-/// One line each, or one JSON object (schema `hostint.dests/1`).
+/// One line for each destination, or one JSON object (schema `hostint.dests/1`).
 pub fn render(dests: &[Dest], json: bool) -> String {
     let mut out = String::new();
     if json {

@@ -1,11 +1,11 @@
-//! Figures from each node to each other, as wide as the terminal.
+//! A matrix of figures from each node to each other node, as wide as the terminal.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use crate::model::{NodeId, PairFigures};
 
-/// What a cell shows.
+/// The figure in a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Cell {
     P50,
@@ -24,7 +24,7 @@ impl Cell {
         }
     }
 
-    /// At most six characters; `!` says that packets were lost.
+    /// At most six characters; `!` marks lost packets.
     fn of(self, pair: &PairFigures) -> String {
         let figures = &pair.figures;
         let ns = figures.latency.map(|latency| match self {
@@ -64,7 +64,7 @@ fn short(ns: i64) -> String {
     }
 }
 
-/// Rows are sources, columns are sinks; what does not fit beside comes below.
+/// Rows are sources, columns are sinks; columns that do not fit follow below.
 pub fn write(out: &mut String, pairs: &[PairFigures], cell: Cell, width: usize) {
     let sources: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.source).collect();
     let sinks: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.sink).collect();

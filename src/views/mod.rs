@@ -1,7 +1,8 @@
-//! From values to something to look at.
+//! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
 pub mod dests;
+pub mod diagnosis;
 pub mod history;
 pub mod matrix;
 pub mod metrics;
@@ -12,4 +13,3 @@ pub mod status;
 pub mod table;
 pub mod text;
 pub mod watch;
-pub mod why;

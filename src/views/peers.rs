@@ -1,11 +1,11 @@
-//! The sinks that a source knows, and what keeps it from tagging.
+//! The sinks that a source knows, and the reasons why it does not tag.
 
 use std::fmt;
 
 use super::text::Nanoseconds;
 use crate::model::{Lease, LeaseState, PeerStatus};
 
-/// What a lease means, for people.
+/// A lease's state as a sentence.
 pub fn sentence(lease: &Lease) -> String {
     let node = lease
         .answer
@@ -14,34 +14,34 @@ pub fn sentence(lease: &Lease) -> String {
         LeaseState::Asking => "asked for a lease".to_owned(),
         LeaseState::Granted => format!("its sink{node} strips: packets are tagged"),
         LeaseState::Silent => {
-            "does not answer (host down, or it does not answer pings): packets go untagged".to_owned()
+            "does not answer (is the host down, or does it ignore pings?): packets stay untagged".to_owned()
         }
-        LeaseState::NoSink => "no sink before it: packets go untagged".to_owned(),
+        LeaseState::NoSink => "no sink in front of it: packets stay untagged".to_owned(),
         LeaseState::Forged => {
-            "refuses or answers with a wrong tag: packets go untagged (do both sides have the same --lease-key? is \
-             there NAT on the way?)"
+            "refuses, or answers with a wrong authentication tag: packets stay untagged (do both sides have the same \
+             --lease-key? is there NAT on the path?)"
                 .to_owned()
         }
         LeaseState::Encapsulation => format!(
-            "its sink{node} does not recognise what this host sends: packets go untagged (compare --encap \
-             of both sides, and --superpackets here)"
+            "its sink{node} does not recognise this host's encapsulation: packets stay untagged (compare --encap \
+             on both sides, and --superpackets here)"
         ),
         LeaseState::Mark => format!(
-            "its sink{node} has another DSCP mark or extension port: packets go untagged (compare \
-             --dscp-value, --dscp-mask and --extension-port of both sides)"
+            "its sink{node} expects another DSCP mark or extension port: packets stay untagged (compare \
+             --dscp-value, --dscp-mask and --extension-port on both sides)"
         ),
         LeaseState::OwnNode => format!(
-            "its sink has this host's own node id{node}: packets go untagged (give each host its own \
+            "its sink uses this host's own node id{node}: packets stay untagged (give each host its own \
              --node-id)"
         ),
         LeaseState::Duplicate { addr } => format!(
-            "its sink has the node id{node} that the one at {addr} has, too: packets to it go untagged (give \
+            "its sink uses the same node id{node} as the sink at {addr}: packets to it stay untagged (give \
              each host its own --node-id)"
         ),
     }
 }
 
-/// Writes one line for each sink, then those that grant nothing with the reason.
+/// Writes one line for each sink, then one with the reason for each that grants no lease.
 pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> fmt::Result {
     if total == 0 {
         return Ok(());

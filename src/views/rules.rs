@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::model::{Place, PortRange, Transport, WatchAction, WatchRule};
 
-/// The rules in the order in which they are asked, one line each, or one JSON object (schema `hostint.rules/1`).
+/// The rules in the order of their precedence, one line each, or one JSON object (schema `hostint.rules/1`).
 pub fn render(rules: &[WatchRule], json: bool) -> String {
     let mut rules: Vec<&WatchRule> = rules.iter().collect();
     rules.sort_by_key(|rule| (std::cmp::Reverse(rule.priority), rule.action));
@@ -20,7 +20,7 @@ pub fn render(rules: &[WatchRule], json: bool) -> String {
     out
 }
 
-/// How many values of a list are shown.
+/// Number of values of a list that are shown.
 const SHOWN: usize = 8;
 
 fn list<T: Display>(out: &mut String, what: &str, values: impl ExactSizeIterator<Item = T>) {
@@ -43,7 +43,7 @@ fn end(out: &mut String, what: &str, places: &[Place], ports: &[PortRange]) {
     list(out, &format!("{behind} port"), ports.iter());
 }
 
-/// As the user wrote it, and what a name means now.
+/// The text that the user wrote, with a name's current addresses.
 fn place(place: &Place) -> String {
     let prefixes: Vec<String> = place.prefixes.iter().map(ToString::to_string).collect();
     if prefixes.is_empty() {
@@ -55,7 +55,7 @@ fn place(place: &Place) -> String {
     format!("{} ({})", place.text, prefixes.join(", "))
 }
 
-/// One rule in words: `100 watch tcp to host-r (10.0.0.2) port 443, one flow in 10`.
+/// One rule as a phrase: `100 watch tcp to host-r (10.0.0.2) port 443, one flow in 10`.
 pub fn sentence(rule: &WatchRule) -> String {
     let action = match rule.action {
         WatchAction::Watch => "watch",

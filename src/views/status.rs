@@ -1,20 +1,20 @@
-//! A host's state as text for people.
+//! A host's state as text.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, peers, why};
+use super::{collectors, diagnosis, peers};
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
-/// Displays the state; counters that are 0 only with `all`.
+/// Displays the state; counters that are 0 are shown only with `all`.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     pub status: &'a HostStatus,
     pub all: bool,
 }
 
-/// Counters of the daemon that say whether all is well.
+/// Daemon counters that show problems or the main work.
 const SHOWN: [&str; 11] = [
     "events_read",
     "events_malformed",
@@ -29,12 +29,12 @@ const SHOWN: [&str; 11] = [
     "control_refused",
 ];
 
-/// Characters that nearly every TCP or UDP flow over IPv4 fits.
+/// A width that fits nearly every TCP or UDP flow over IPv4.
 const FLOW_WIDTH: usize = 46;
 
 fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
     if list.is_empty() {
-        writeln!(f, "  attached nowhere")?;
+        writeln!(f, "  not attached to any interface")?;
     }
     for at in list {
         write!(f, "  {:<15} {} {}", at.dev, at.hook, at.mode)?;
@@ -45,7 +45,7 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
             write!(f, ", superpackets {way}")?;
         }
         if at.nic_timestamps == Some(true) {
-            write!(f, ", network card's timestamps where it gives them")?;
+            write!(f, ", timestamps of the network card where available")?;
         }
         writeln!(f)?;
     }
@@ -70,7 +70,7 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
         Some(pid) => writeln!(f, "sink: daemon runs (pid {pid})")?,
         None => writeln!(
             f,
-            "sink: no daemon: INT is stripped, but nothing is reported"
+            "sink: no daemon runs: INT is stripped, but nothing is reported"
         )?,
     }
     attachments(f, &sink.attachments)?;
@@ -104,7 +104,7 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
         if set.strict {
             "are DROPPED"
         } else {
-            "pass untouched"
+            "are passed on unmodified"
         },
         match (set.closing, set.lease_key) {
             (true, _) => "; about to be detached: no leases",
@@ -202,7 +202,7 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
     if source.rules_total == 0 {
         writeln!(
             f,
-            "  no destinations: nothing is tagged (hostint source add-dest HOST)"
+            "  no destinations: nothing is tagged (try hostint source add-dest HOST)"
         )?;
     } else if source.dests.is_empty() {
         writeln!(f, "  {} rules (hostint source rules)", source.rules_total)?;
@@ -258,7 +258,7 @@ impl fmt::Display for Text<'_> {
                 if clock.synchronised {
                     "synchronised"
                 } else {
-                    "NOT synchronised: one-way latencies are off by what the clocks differ"
+                    "NOT synchronised: one-way latencies are wrong by the difference of the clocks"
                 }
             )?;
         }
@@ -268,6 +268,6 @@ impl fmt::Display for Text<'_> {
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;
         }
-        why::write(f, &self.status.why)
+        diagnosis::write(f, &self.status.why)
     }
 }

@@ -1,8 +1,8 @@
-//! Columns of text: names to the left, figures to the right.
+//! A table of text: names aligned left, figures aligned right.
 
 use std::fmt;
 
-/// Rows under one line of names.
+/// Rows below a line of column names.
 pub struct Table {
     left: usize,
     rows: Vec<Vec<String>>,
@@ -36,7 +36,7 @@ impl fmt::Display for Table {
                 .max()
                 .unwrap_or(0)
         };
-        // A column that nobody has anything in is left out.
+        // A column without any values is left out.
         let widths: Vec<usize> = (0..columns)
             .map(|at| match cells(at).skip(1).all(String::is_empty) {
                 true => 0,

@@ -1,11 +1,11 @@
-//! A received report as one line that is easy to read.
+//! A received report as one readable line.
 
 use std::fmt;
 
 use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report};
 
-/// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`;
-/// the time is UTC, and left out with the exporter where nobody knows the arrival.
+/// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
+/// is left out together with the exporter if the arrival is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct TextLine<'a> {
     pub report: &'a Report,
@@ -31,7 +31,7 @@ impl fmt::Display for Grouped {
     }
 }
 
-/// Displays signed nanoseconds in the unit that reads best.
+/// Displays signed nanoseconds in the most readable unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Nanoseconds(pub i64);
 
@@ -142,7 +142,7 @@ fn flow_summary(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     )
 }
 
-/// What a node said about one packet, without the two spaces that separate the parts.
+/// A node's metadata about one packet, without the two spaces that separate parts.
 fn packet(
     report: &PacketReport,
     flags: Flags,

@@ -1,4 +1,4 @@
-//! What is answered, as JSON: times and durations are integers of ns.
+//! Responses of the API as JSON; times and durations are integers of nanoseconds.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,16 +15,16 @@ use crate::model::{
     CollectStatus, Extent, FlowFigures, HistoryError, NodeId, PairFigures, Record, Series, Span,
 };
 
-/// Of what the page asks for; `hostint history` has a schema of its own.
+/// The schema of the page's API. `hostint history` has its own.
 const SCHEMA: &str = "hostint.api/1";
 
-/// Bytes that are handed on at once.
+/// Bytes that are handed to the connection at once.
 const CHUNK: usize = 64 << 10;
 
-/// Pairs of one answer.
+/// Most pairs in one response.
 const MOST_PAIRS: usize = 65_536;
 
-/// An answer that says why there is none.
+/// A response that says why a request was refused or failed.
 #[derive(Debug)]
 pub(super) struct Refusal {
     code: StatusCode,
@@ -62,7 +62,7 @@ impl IntoResponse for Json {
     }
 }
 
-/// The same, with a place that it takes until it is sent.
+/// JSON that occupies one of the places for responses until it is sent.
 pub(super) struct Placed {
     pub(super) json: Vec<u8>,
     pub(super) place: OwnedSemaphorePermit,
@@ -79,7 +79,7 @@ impl IntoResponse for Placed {
     }
 }
 
-/// What is still to be sent.
+/// The rest of a body that is being sent.
 struct Sending {
     rest: Bytes,
     _place: OwnedSemaphorePermit,
@@ -94,7 +94,7 @@ impl Stream for Sending {
     }
 }
 
-/// Any of the answers about the history.
+/// The common form of responses about the history.
 #[derive(Serialize)]
 struct Answer<T> {
     schema: &'static str,
@@ -151,7 +151,7 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
     answer(Some(span), Reports { reports })
 }
 
-/// One pair as a row: of 200 nodes there are 40,000.
+/// One pair as a row, because 200 nodes have 40,000 pairs.
 #[derive(Serialize)]
 struct Row(
     NodeId,
@@ -180,12 +180,12 @@ impl From<&PairFigures> for Row {
     }
 }
 
-/// Of too many pairs, those that most reports are about.
+/// Of too many pairs, those with the most reports are kept.
 pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Pairs {
         total: usize,
-        /// What stands where in a row.
+        /// The names of a row's values.
         row: (
             &'static str,
             &'static str,
@@ -212,7 +212,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
     answer(Some(span), pairs)
 }
 
-/// A collector's counts, its clock, and where it receives.
+/// A collector's counts, its clock, and its addresses for reports.
 pub(super) fn status(
     now_ns: u64,
     collects_on: &[String],

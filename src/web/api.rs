@@ -1,4 +1,4 @@
-//! Paths under /api, and the page that asks them.
+//! The paths below /api, and the page that uses them.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,23 +16,23 @@ use super::parameters::Parameters;
 use super::{assets, guard, live};
 use crate::model::{CollectStatus, History};
 
-/// So long a status is good for who asks next.
+/// A status younger than this is answered again, without asking the collector.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// What the page shows.
+/// The sources of everything that the page shows.
 pub struct Page {
-    /// Each answers one question at a time; none if nothing is kept.
+    /// Each answers one query at a time; empty if the collector keeps no history.
     pub histories: Vec<Box<dyn History>>,
     pub status: Box<dyn Fn() -> CollectStatus + Send + Sync>,
-    /// ns since the Unix epoch
+    /// The time, in ns since the Unix epoch.
     pub now_ns: fn() -> u64,
-    /// Where it is served: on an address of this host alone, it is for this host alone.
+    /// The address that the page is served on. If it is a loopback address, requests for other host names are refused.
     pub bound: SocketAddr,
-    /// Where reports are received, for who has none yet.
+    /// The addresses at which the collector receives reports, shown while there are none.
     pub collects_on: Vec<SocketAddr>,
 }
 
-/// What all answers are made from.
+/// The state from which all responses are made.
 pub(super) struct Api {
     histories: Histories,
     ask_status: Box<dyn Fn() -> CollectStatus + Send + Sync>,
@@ -43,7 +43,7 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// Counts of now, or of a moment ago: many may ask.
+    /// The counts of now or of a moment ago, because many pages may ask.
     pub(super) fn status(&self) -> Arc<CollectStatus> {
         let mut last = self
             .last_status
@@ -60,7 +60,7 @@ impl Api {
     }
 }
 
-/// Routes of the page and of what it asks.
+/// The routes of the page and of its API.
 pub fn page(page: Page) -> Router {
     let bound = page.bound;
     let api = Arc::new(Api {

@@ -1,4 +1,4 @@
-//! Questions to a history: answered on threads of their own, a few at once, in bounded time.
+//! Queries to a history: answered on separate threads, a few at once, in bounded time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,16 +11,16 @@ use tokio::time::timeout;
 use super::answers::{Placed, Refusal};
 use crate::model::{History, HistoryError};
 
-/// How long a question waits for a history that is free.
+/// How long a query waits for a free history.
 const TURN: Duration = Duration::from_secs(10);
 
-/// How long who asked waits for the answer.
+/// How long a request waits for its result.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// Answers that are made or sent at once: what clients take slowly stays in memory.
+/// Most responses that are prepared or sent at once, because a response stays in memory until its client has taken it.
 const MOST_ANSWERS: usize = 16;
 
-/// Histories, each of which answers one question at a time.
+/// Connections to the history, each of which answers one query at a time.
 pub(super) struct Histories {
     free: Arc<Mutex<Vec<Box<dyn History>>>>,
     turns: Arc<Semaphore>,
@@ -42,7 +42,7 @@ impl Histories {
         self.kept
     }
 
-    /// The answer, written there too: a long one takes time.
+    /// The result of a query, serialised on the same thread, because a long one takes time.
     pub(super) async fn ask<F>(&self, question: F) -> Result<Placed, Refusal>
     where
         F: FnOnce(&mut dyn History) -> Result<Vec<u8>, HistoryError> + Send + 'static,
@@ -56,7 +56,7 @@ impl Histories {
         let busy = || {
             Refusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "the history is busy with other questions (try again later, or a shorter time)",
+                "the history is busy with other queries (try again later, or ask for a shorter time)",
             )
         };
         let place = timeout(TURN, Arc::clone(&self.places).acquire_owned()).await;
@@ -68,7 +68,7 @@ impl Histories {
             let mut history = lock(&free).pop()?;
             let answer = question(history.as_mut());
             lock(&free).push(history);
-            // The next one's turn, whether or not somebody still waits for this answer.
+            // The next query may start, even if the client no longer waits for this one.
             drop(turn);
             Some(answer)
         });
@@ -80,7 +80,7 @@ impl Histories {
             )),
             Ok(_) => Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "the history could not be asked",
+                "the query did not finish",
             )),
             Err(_) => Err(busy()),
         }

@@ -1,4 +1,4 @@
-//! The files of the page: they are in the binary.
+//! The files of the page, which are part of the binary.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -51,7 +51,7 @@ const ASSETS: &[Asset] = assets! {
     "/units.js" is "units.js", SCRIPT;
 };
 
-/// A route for each file; a browser that has one asks whether it is still the same.
+/// One route per file; a browser that has the file asks whether it has changed.
 pub(super) fn routes() -> Router {
     ASSETS.iter().fold(Router::new(), |routes, asset| {
         let tag = tag(asset.bytes);

@@ -1,4 +1,4 @@
-//! What holds for every request and every answer: whom it was sent to, and what a browser may do with it.
+//! Checks on every request and headers on every response.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,10 +8,10 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
-/// Bytes of a path with its parameters.
+/// Greatest length of a path with its parameters.
 const MOST_URI: usize = 4096;
 
-/// The page loads only what came with it; it is in no frame, and nobody else's page may load any of it.
+/// The page loads only its own files, cannot be framed, and no other page may load any of it.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -32,7 +32,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
-/// The routes, guarded, and an answer for paths that none of them has.
+/// The routes with these checks, and a response for unknown paths.
 pub(super) fn around(routes: Router, bound: SocketAddr) -> Router {
     routes
         .fallback(nothing)
@@ -84,7 +84,7 @@ fn refusal(request: &Request, bound: IpAddr) -> Option<(StatusCode, String)> {
     })
 }
 
-/// A name that a stranger's DNS gave this host would let the stranger's page read what is meant for this host alone.
+/// A foreign DNS name that resolves to this host would let a foreign page read data that is meant for this host only.
 fn may_be_asked_as(host: &str, bound: IpAddr) -> bool {
     if !bound.is_loopback() {
         return true;

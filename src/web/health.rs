@@ -4,8 +4,8 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 
-/// Each asked for what lacks, a sentence each; nothing: all is well. They are asked on the serving thread, and are
-/// not to wait.
+/// Both functions return one sentence per problem, and nothing if all is well. They run on the serving thread and must
+/// not block.
 pub fn health(
     alive: impl Fn() -> Vec<String> + Clone + Send + Sync + 'static,
     ready: impl Fn() -> Vec<String> + Clone + Send + Sync + 'static,

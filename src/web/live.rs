@@ -1,4 +1,4 @@
-//! News as they come: one line to each page that is open whenever there is something new to ask for.
+//! Live news: one line to each open page whenever there are new reports.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,12 +17,12 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::answers::Refusal;
 use super::api::Api;
 
-/// Pages that hear news at once.
+/// Most pages that receive news at once.
 pub(super) const MOST: usize = 32;
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// So often something is said in any case, which shows who is gone.
+/// The interval between signs of life, which reveal closed connections.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 pub(super) fn places() -> Arc<Semaphore> {
@@ -33,7 +33,7 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
     let Ok(place) = Arc::clone(&api.live).try_acquire_owned() else {
         return Refusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            &format!("{MOST} pages hear news already (close one, or reload by hand)"),
+            &format!("{MOST} pages already receive live news (close one, or reload by hand)"),
         )
         .into_response();
     };
@@ -49,7 +49,7 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
     Sse::new(news).keep_alive(alive).into_response()
 }
 
-/// What one page hears.
+/// The stream of news to one page.
 struct News {
     api: Arc<Api>,
     ticks: Interval,

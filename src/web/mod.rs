@@ -1,4 +1,4 @@
-//! What is served by HTTP: the only room that knows axum and tokio.
+//! Everything that is served by HTTP: the only room that knows axum and tokio.
 
 mod answers;
 mod api;

@@ -1,4 +1,4 @@
-//! What is asked for in a query string, checked.
+//! The parameters of a query string, checked.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use axum::http::{StatusCode, Uri};
 use super::answers::Refusal;
 use crate::model::{FlowOrder, FlowQuery, NodeId, ReportQuery, Span, Subject};
 
-/// Characters of a text that is asked for.
+/// Greatest number of characters in a text parameter.
 const LONGEST_TEXT: usize = 200;
 
 const MOST_ROWS: usize = 1000;
 const MOST_POINTS: usize = 2000;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// Parameters that were given and not yet taken.
+/// Parameters that have not been taken yet.
 pub(super) struct Parameters(BTreeMap<String, String>);
 
 type Found<T> = Result<T, Refusal>;
@@ -62,16 +62,16 @@ impl Parameters {
         Ok(number)
     }
 
-    /// The last hour, unless told otherwise.
+    /// The given span, or the last hour.
     pub(super) fn span(&mut self, now_ns: u64) -> Found<Span> {
         let what = "ns since the Unix epoch, a whole number";
         let until_ns = self.number("until", what)?.unwrap_or(now_ns);
         let since_ns = self.number("since", what)?;
         let since_ns = since_ns.unwrap_or_else(|| until_ns.saturating_sub(HOUR_NS));
-        // What stores keep times in.
+        // Stores keep times in signed 64-bit integers.
         if since_ns >= until_ns || i64::try_from(until_ns).is_err() {
             return Err(bad(&format!(
-                "nothing is from since={since_ns} to before until={until_ns}"
+                "the time from since={since_ns} to until={until_ns} is empty or out of range"
             )));
         }
         Ok(Span { since_ns, until_ns })
@@ -81,13 +81,13 @@ impl Parameters {
         self.number(name, "a node ID, 0 to 4294967295")
     }
 
-    /// Both ends of a pair or neither.
+    /// Both ends of a pair, or neither.
     fn pair(&mut self) -> Found<Option<(NodeId, NodeId)>> {
         match (self.node("source")?, self.node("sink")?) {
             (Some(source), Some(sink)) => Ok(Some((source, sink))),
             (None, None) => Ok(None),
-            (Some(_), None) => Err(bad("source needs sink with it")),
-            (None, Some(_)) => Err(bad("sink needs source with it")),
+            (Some(_), None) => Err(bad("source needs sink too")),
+            (None, Some(_)) => Err(bad("sink needs source too")),
         }
     }
 
@@ -102,9 +102,7 @@ impl Parameters {
             (Some((source, sink)), None, None) => Ok(Subject::Pair { source, sink }),
             (None, Some(id), None) => Ok(Subject::Flow(id)),
             (None, None, Some(class)) => Ok(Subject::Class(class)),
-            _ => Err(bad(
-                "only one of flow, class, and source with sink can be asked for",
-            )),
+            _ => Err(bad("flow, class and source with sink exclude each other")),
         }
     }
 
@@ -119,7 +117,7 @@ impl Parameters {
         })
     }
 
-    /// Asks for one flow alone.
+    /// The flow, for a request about one flow alone.
     pub(super) fn flow(&mut self) -> Found<Option<i64>> {
         self.number("flow", "a flow's id")
     }
@@ -147,10 +145,10 @@ impl Parameters {
         })
     }
 
-    /// All is taken: what is left is something else.
+    /// Refuses parameters that nothing has taken.
     pub(super) fn end(self) -> Found<()> {
         match self.0.into_keys().next() {
-            Some(name) => Err(bad(&format!("{name:?} cannot be asked for here"))),
+            Some(name) => Err(bad(&format!("{name:?} is not a parameter of this path"))),
             None => Ok(()),
         }
     }

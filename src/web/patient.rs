@@ -1,4 +1,4 @@
-//! A connection whose other end has to take what is sent, or is given up.
+//! A connection that is closed if its other end does not take data in time.
 
 use std::future::Future;
 use std::io;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails when nothing can be written for so long.
+/// A stream that fails if nothing can be written for the given time.
 pub struct Patient {
     stream: TcpStream,
     patience: Duration,
@@ -26,7 +26,7 @@ impl Patient {
         }
     }
 
-    /// What came of an attempt to write, or that there were none for too long.
+    /// Passes on the result of a write, or fails if writing has been blocked too long.
     fn look<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Text that is costly to make: made for whoever asks, by one thread, and used for a while.
+//! Text that is expensive to make: one thread makes it on request, and it is reused for a while.
 
 use std::io;
 use std::thread;
@@ -11,10 +11,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::{mpsc, oneshot};
 
-/// So long a text serves, and ten times as long as it took to make: reading costs a tenth of the time at most.
+/// A text is reused for this time, and for ten times as long as it took to make, so that making it takes at most a
+/// tenth of the time.
 const FRESH: Duration = Duration::from_secs(1);
 const REST: u32 = 10;
-/// Who waits for the next one.
+/// Most requests that wait for the next text.
 const MOST_WAITING: usize = 1024;
 
 type Text = Result<Bytes, String>;
@@ -22,12 +23,12 @@ type Text = Result<Bytes, String>;
 /// Prometheus' text format.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A thread that reads, with the privileges of the one that began it, and what it read last.
+/// A thread that makes the text, with the privileges of the thread that started it, and keeps the last result.
 #[derive(Clone, Debug)]
 pub struct Reading(mpsc::Sender<oneshot::Sender<Text>>);
 
 impl Reading {
-    /// The first one is made at once. The thread ends with the last copy of this.
+    /// Makes the first text at once. The thread ends when the last copy of this value is dropped.
     pub fn start(
         name: &str,
         mut read: impl FnMut() -> Result<String, String> + Send + 'static,
@@ -46,7 +47,7 @@ impl Reading {
                 if Instant::now() > until {
                     (text, until) = make();
                 }
-                // It may have gone away.
+                // The receiver may have gone away.
                 let _ = asker.send(text.clone());
             }
         })?;
@@ -55,13 +56,13 @@ impl Reading {
 
     async fn get(&self) -> Text {
         let (asker, answer) = oneshot::channel();
-        let gone = || "nobody reads any more".to_owned();
+        let gone = || "the metrics can no longer be read".to_owned();
         self.0.send(asker).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
 
-/// `/metrics`.
+/// The route `/metrics`.
 pub fn metrics(reading: Reading) -> Router {
     Router::new().route(
         "/metrics",

@@ -16,35 +16,36 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 use super::patient::Patient;
+use crate::model::PlainError;
 
-/// Open connections; others wait until one of these is closed.
+/// Most open connections; further ones wait until one is closed.
 pub const MOST_CONNECTIONS: usize = 128;
-/// So long a client may take for a request, and as long between two.
+/// How long a client may take for a request, and between two requests.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// A request's head.
+/// Greatest length of a request's head.
 pub const LONGEST_REQUEST: usize = 16 * 1024;
-/// So long to wait when no connection can be accepted: out of descriptors, say.
+/// How long to wait if no connection can be accepted, for lack of descriptors for instance.
 const REST: Duration = Duration::from_millis(100);
-/// How long the end waits for an answer that is being made.
+/// How long the end waits for a response that is being made.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 
-/// Why nothing can be served.
+/// Why HTTP cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {}", PlainError(.reason))]
     Listen {
         address: SocketAddr,
-        source: io::Error,
+        reason: io::Error,
     },
-    #[error("cannot begin to serve HTTP: {0}")]
+    #[error("cannot start to serve HTTP: {0}")]
     Begin(#[from] io::Error),
 }
 
-/// A bound address: bound before privileges are given up, served after.
+/// A bound address. It is bound before privileges are given up, and served afterwards.
 #[derive(Debug)]
 pub struct Listener(TcpListener);
 
-/// Serves until it is dropped.
+/// Serves HTTP until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -59,7 +60,7 @@ impl Listener {
             listener.set_nonblocking(true)?;
             Ok(Self(listener))
         };
-        listen().map_err(|source| WebError::Listen { address, source })
+        listen().map_err(|reason| WebError::Listen { address, reason })
     }
 
     /// The address bound, with the port that the kernel chose where 0 was asked for.
@@ -67,7 +68,7 @@ impl Listener {
         self.0.local_addr()
     }
 
-    /// Begins to serve, on a thread of its own, which has the privileges of the calling one.
+    /// Starts to serve on a thread of its own, which has the privileges of the calling thread.
     pub fn serve(self, routes: Router) -> Result<Server, WebError> {
         let address = self.0.local_addr()?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -79,7 +80,7 @@ impl Listener {
                     let Ok(listener) = tokio::net::TcpListener::from_std(self.0) else {
                         return;
                     };
-                    // Connections that are open end with the runtime.
+                    // Open connections end with the runtime.
                     tokio::select! {
                         () = accept(listener, routes) => {}
                         _ = ended => {}
@@ -110,7 +111,7 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router) {
 }
 
 async fn serve(stream: TcpStream, routes: Router, _place: OwnedSemaphorePermit) {
-    // A client that breaks the rules, goes away or takes too long is its own loss.
+    // If a client breaks the protocol, goes away or takes too long, only that client is affected.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)

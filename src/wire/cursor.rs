@@ -12,17 +12,17 @@ impl<'a> Cursor<'a> {
         Self { bytes, offset: 0 }
     }
 
-    /// Begins behind the first `offset` bytes.
+    /// A cursor that starts after the first `offset` bytes.
     pub(super) fn behind(bytes: &'a [u8], offset: usize) -> Self {
         Self { bytes, offset }
     }
 
-    /// Bytes from the beginning to here.
+    /// Number of bytes before this position.
     pub(super) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Everything that is left.
+    /// The remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.offset..).unwrap_or_default()
     }
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         self.array(what).map(u64::from_be_bytes)
     }
 
-    /// The next `length` bytes, however many they claim to be.
+    /// The next `length` bytes; `length` may come from untrusted input.
     pub(super) fn take(
         &mut self,
         what: &'static str,
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Reads a byte that has to have one value.
+    /// Reads a byte that must have this value.
     pub(super) fn expect_u8(
         &mut self,
         what: &'static str,
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
         self.check(what, 1, found.into(), expected.into())
     }
 
-    /// Refuses a value that was read from the last `width` bytes and is not the expected one.
+    /// Refuses a value, read from the last `width` bytes, that is not the expected one.
     pub(super) fn check(
         &self,
         what: &'static str,

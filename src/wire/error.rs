@@ -1,8 +1,8 @@
-//! Why bytes are not what they should be.
+//! Decoding errors.
 
 use crate::model::BadHeaders;
 
-/// Why a datagram is no report, or a block no INT block; offsets are bytes from its beginning.
+/// Why a datagram is not a report, or a block not an INT block. Offsets count bytes from the beginning.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum DecodeError {
     #[error("{what} at offset {offset} needs {needed} bytes, {available} left")]
@@ -39,7 +39,7 @@ pub enum DecodeError {
     Headers { offset: usize, source: BadHeaders },
 }
 
-/// [`DecodeError`] without its numbers: something to count by.
+/// The kind of a [`DecodeError`], by which errors can be counted.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum DecodeErrorKind {
     Truncated,

@@ -1,7 +1,7 @@
-//! A packet that stands for a flow in standard reports: its headers, INT, and no payload.
+//! A packet that represents a flow in standard reports: its headers and INT, without payload.
 //!
-//! Addresses, ports, protocol and VLAN tags are the flow's. The rest is as little as makes a well-formed packet, and
-//! says nothing of the one that was measured.
+//! Addresses, ports, protocol and VLAN tags are the flow's. Everything else is the minimum of a well-formed packet, and
+//! is not taken from the measured one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,9 +17,9 @@ const HOPS_LEFT: u8 = 64;
 const TCP_WORDS: u8 = 5 << 4;
 const TCP_ACK: u8 = 0x10;
 
-/// The packet of a TCP or UDP flow, `dscp` in its IP header, `int` behind its L4 header; `None` of other flows.
+/// The packet of a TCP or UDP flow, with `dscp` in its IP header and `int` after its L4 header; `None` for other flows.
 ///
-/// It begins with its IP header, unless there are VLAN tags: then with Ethernet, to unknown addresses.
+/// The packet starts with its IP header, or with Ethernet and unknown addresses if there are VLAN tags.
 pub(super) fn of(flow: &FlowKey, dscp: u8, int: &[u8]) -> Option<Packet> {
     let transport = Transport::from_protocol(flow.protocol)?;
     let l4 = l4_header(flow, transport, int)?;
@@ -85,7 +85,7 @@ fn ipv6(src: Ipv6Addr, dst: Ipv6Addr, protocol: u8, dscp: u8, length: u16, out: 
     out.extend(dst.octets());
 }
 
-/// With the checksum over itself and `int`.
+/// The L4 header, with the checksum over itself and `int`.
 fn l4_header(flow: &FlowKey, transport: Transport, int: &[u8]) -> Option<Vec<u8>> {
     let mut header = vec![0; transport.quoted_bytes()];
     let length = u16::try_from(header.len() + int.len()).ok()?;
@@ -114,7 +114,7 @@ fn l4_header(flow: &FlowKey, transport: Transport, int: &[u8]) -> Option<Vec<u8>
     Some(header)
 }
 
-/// Of 16-bit words; `bytes` are whole ones.
+/// The sum of 16-bit words; the number of `bytes` must be even.
 fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2).map(|word| match word {
         [high, low] => u64::from(u16::from_be_bytes([*high, *low])),

@@ -1,8 +1,8 @@
-//! INT v0.5, v1.0 and v2.x headers of any domain, behind each carrier's shim.
+//! INT v0.5, v1.0 and v2.x headers of any domain, after each carrier's shim.
 //!
-//! No mark says that a reported packet has one: each domain chooses its own. So a header is what
-//! has type, version, counts, bitmap and lengths that agree, and asks for something; anything else
-//! is the packet's data.
+//! No fixed mark announces INT in a reported packet, because each domain chooses its own. Bytes count as a header if
+//! type, version, counts, bitmap and lengths agree and at least one instruction is set; all other bytes are the
+//! packet's data.
 
 use super::cursor::Cursor;
 use super::int_v05::{BLOCK_BYTES, IntBlock, SHIM_TYPE};
@@ -11,16 +11,16 @@ use crate::model::{IntDomain, IntHeader, IntType, IntVersion, Metadata};
 
 const SHIM_BYTES: usize = 4;
 
-/// A header, and where what it was put before begins.
+/// A header, its length, and the protocol of the data after it.
 pub(super) struct Found {
     pub(super) header: IntHeader,
-    /// Bytes from the shim's beginning; they may lie behind the end of a cut packet.
+    /// Bytes from the beginning of the shim; they may extend beyond the end of a truncated packet.
     pub(super) bytes: usize,
-    /// What the shim calls next: an IP protocol behind UDP, a VXLAN-GPE code or an EtherType.
+    /// The next protocol that the shim names: an IP protocol after UDP, a VXLAN-GPE code or an EtherType.
     pub(super) next: Option<u16>,
 }
 
-/// The header behind a UDP or TCP header.
+/// The header after a UDP or TCP header.
 pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
     match bytes.first()? {
         1 | 2 => early_behind_l4(bytes),
@@ -29,7 +29,7 @@ pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
     }
 }
 
-/// INT v0.5, which has a tail behind its stack, and v1.0.
+/// INT v0.5, which has a tail after its stack, and INT v1.0.
 fn early_behind_l4(bytes: &[u8]) -> Option<Found> {
     let [kind, 0, words, dscp] = *bytes.first_chunk()? else {
         return None;
@@ -66,7 +66,7 @@ fn v2_behind_l4(bytes: &[u8]) -> Option<Found> {
     }
     let mut header = v2(types >> 4, rest, words)?;
     let mut next = None;
-    // NPT says what the last two bytes are.
+    // NPT defines the meaning of the last two bytes.
     match (types >> 2 & 3, high) {
         (0, 0) => header.original_dscp = Some(low >> 2),
         (1, _) => header.original_dport = Some(u16::from_be_bytes([high, low])),
@@ -79,7 +79,7 @@ fn v2_behind_l4(bytes: &[u8]) -> Option<Found> {
     Some(Found::new(header, SHIM_BYTES + 4 * words, next))
 }
 
-/// The header behind a VXLAN-GPE header, or behind another INT header there.
+/// The header after a VXLAN-GPE header, or after another INT header there.
 pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
     let [types, second, third, next] = *bytes.first_chunk()?;
     let rest = bytes.get(SHIM_BYTES..)?;
@@ -101,7 +101,7 @@ pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
     Some(Found::new(header, size, Some(next.into())))
 }
 
-/// The header behind a GRE header.
+/// The header after a GRE header.
 pub(super) fn in_gre(bytes: &[u8]) -> Option<Found> {
     let [types, words, high, low] = *bytes.first_chunk()?;
     let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
@@ -113,7 +113,7 @@ pub(super) fn in_gre(bytes: &[u8]) -> Option<Found> {
     Some(Found::new(header, SHIM_BYTES + 4 * words, Some(next)))
 }
 
-/// The header that is a Geneve option's data, of `words` words if nothing cut it.
+/// The header in a Geneve option's data of `words` words, if nothing truncated it.
 pub(super) fn in_geneve(kind: u8, data: &[u8], words: usize) -> Option<IntHeader> {
     match version_of(data)? {
         IntVersion::V05 => v05(kind, data, words.checked_sub(2)?),
@@ -141,7 +141,7 @@ fn version_of(header: &[u8]) -> Option<IntVersion> {
     }
 }
 
-/// INT v0.5 and v1.0 know hop-by-hop and destination.
+/// The two types of INT v0.5 and v1.0: hop-by-hop and destination.
 fn early_type(kind: u8) -> Option<IntType> {
     match kind {
         1 => Some(IntType::Md),
@@ -240,7 +240,7 @@ fn v2(kind: u8, bytes: &[u8], words: usize) -> Option<IntHeader> {
     Some(header)
 }
 
-/// Reads what is here of a stack: whole hops, then words that only the source wrote.
+/// Reads as much of the stack as there is: whole hops, then words that only the source wrote.
 fn read_stack(
     header: &mut IntHeader,
     bytes: &[u8],
@@ -286,7 +286,8 @@ fn host_int(bytes: &[u8]) -> Option<Found> {
     });
     header.seq = Some(block.sequence);
     header.original_dscp = block.notes.original_dscp;
-    // Extension-udp has the original protocol here; over-tcp-udp leaves 0 or a checksum's words.
+    // In extension-udp these bytes hold the original protocol; in over-tcp-udp they hold 0 or words that keep a
+    // checksum right.
     if !block.notes.tail_is_checksum
         && let [protocol @ (6 | 17), 0, 0, 0] = block.tail
     {

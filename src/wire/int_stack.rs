@@ -1,4 +1,4 @@
-//! INT-MD headers that a report's packet is given: the stack of its hops, behind TCP or UDP.
+//! INT-MD headers for the packet in a report: the stack of its hops, after TCP or UDP.
 
 use super::metadata_items::{self, bits_of, layout_of, words_of};
 use crate::model::{IntVersion, Metadata};
@@ -13,16 +13,16 @@ pub(super) const QUEUE_BYTES: u16 = 0x4000;
 const TYPE_MD: u8 = 1;
 const SHIM_WORDS: usize = 1;
 
-/// What the stack has: hops, newest first, and below them words of the source alone (v2.x).
+/// The content of a stack: hops, newest first, and below them words of the source alone (v2.x).
 pub(super) struct Stack<'a> {
     pub(super) hops: &'a [Metadata],
-    /// Which words, and they.
+    /// The instruction bits of the source's words, and the words.
     pub(super) source_words: (u16, &'a [u32]),
 }
 
-/// Shim, INT-MD header of v1.0 or v2.x and stack; `None` if their length field cannot tell it.
+/// Shim, INT-MD header of v1.0 or v2.x, and stack; `None` if the stack is too long for the length field.
 ///
-/// Every hop has all items that any of them tells.
+/// Every hop has all items that any hop has.
 pub(super) fn emit(version: IntVersion, stack: &Stack<'_>) -> Option<Vec<u8>> {
     let layout = layout_of(version);
     let bits = stack.hops.iter().map(|hop| bits_of(layout, hop));

@@ -1,7 +1,7 @@
 //! INT v0.5 as Host-INT writes it: the 36-byte block in packets and the stack in reports.
 //!
-//! A block is the v0.5 TCP/UDP shim header (type 3), metadata header and stack, and then a
-//! sequence number that the instruction count does not cover; on the wire v0.5's tail follows.
+//! A block is the v0.5 TCP/UDP shim header (type 3), metadata header and stack, followed by a sequence number that the
+//! instruction count does not cover; in packets, v0.5's tail follows.
 
 use super::DecodeError;
 use super::cursor::Cursor;
@@ -26,7 +26,7 @@ pub const MAX_HOPS: u8 = 2;
 const FRAME_WORDS: usize = 4;
 const HOP_WORDS: usize = INSTRUCTION_COUNT as usize;
 
-/// What the reserved shim bytes mean between hosts that run hostint; Host-INT leaves them 0.
+/// The meaning of the reserved shim bytes between hosts that run hostint; Host-INT leaves them 0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ShimNotes {
     /// The tail is a word that keeps the L4 checksum right.
@@ -47,13 +47,12 @@ pub struct IntBlock {
     pub notes: ShimNotes,
     pub source: Hop,
     pub sequence: u32,
-    /// Behind extension-udp its first byte is the original IP protocol; otherwise see
-    /// [`ShimNotes::tail_is_checksum`].
+    /// In extension-udp the first byte is the original IP protocol; otherwise see [`ShimNotes::tail_is_checksum`].
     pub tail: [u8; 4],
 }
 
 impl IntBlock {
-    /// Reads the block at the beginning of `bytes`; what follows it is not looked at.
+    /// Reads the block at the beginning of `bytes` and ignores the rest.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut cursor = Cursor::new(bytes);
         cursor.expect_u8("shim type", SHIM_TYPE)?;
@@ -92,12 +91,12 @@ impl IntBlock {
     }
 }
 
-/// Bytes of a report's INT part with so many hops.
+/// Bytes of a report's INT part with this number of hops.
 pub(super) fn stack_bytes(hops: usize) -> usize {
     4 * (FRAME_WORDS + HOP_WORDS * hops)
 }
 
-/// How many hops an INT part of so many bytes has, if it can have that size.
+/// Number of hops in an INT part of this size, if the size is possible.
 pub(super) fn hops_in(bytes: usize) -> Option<usize> {
     let hops = bytes.checked_sub(stack_bytes(0))?;
     let hop_bytes = 4 * HOP_WORDS;
@@ -127,7 +126,7 @@ pub(super) fn decode_stack(
     Ok((stack, cursor.u32("sequence number")?))
 }
 
-/// Writes a report's INT part; reserved bytes are 0, whatever the packet had there.
+/// Writes a report's INT part. Reserved bytes are 0, whatever they were in the packet.
 pub(super) fn emit_stack(stack: &HopStack, sequence: u32, out: &mut Vec<u8>) {
     out.extend([SHIM_TYPE, 0, words_of(stack.count()), 0]);
     emit_header(count_of(stack.count()), out);
@@ -137,7 +136,7 @@ pub(super) fn emit_stack(stack: &HopStack, sequence: u32, out: &mut Vec<u8>) {
     out.extend(sequence.to_be_bytes());
 }
 
-/// A [`HopStack`] never has more hops than these two can say.
+/// A [`HopStack`] always has few enough hops for these two fields.
 fn words_of(hops: usize) -> u8 {
     u8::try_from(FRAME_WORDS + HOP_WORDS * hops).unwrap_or(u8::MAX)
 }
@@ -146,8 +145,8 @@ fn count_of(hops: usize) -> u8 {
     u8::try_from(hops).unwrap_or(u8::MAX)
 }
 
-/// Reads a metadata header that has to announce `hops` hops; reserved bits, the replication
-/// and error flags and the maximal hop count say nothing that a report needs.
+/// Reads a metadata header that must announce `hops` hops. Reserved bits, the replication and error flags and the
+/// maximum hop count are ignored, because a report does not need them.
 fn decode_header(cursor: &mut Cursor<'_>, hops: u8) -> Result<u8, DecodeError> {
     let version = cursor.u8("INT version")? >> 4;
     cursor.check("INT version", 1, version.into(), VERSION.into())?;

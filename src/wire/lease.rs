@@ -1,4 +1,4 @@
-//! Lease messages: the payload of an ICMP echo request and of its reply, as include/hostint/lease.h draws it.
+//! Lease messages: the payload of an ICMP echo request and of its reply, as drawn in include/hostint/lease.h.
 
 use std::hash::Hasher;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::model::{
 
 /// The first four bytes of a message.
 pub const MAGIC: u32 = 0x6869_6e74;
-/// Of this format.
+/// Version of the format.
 pub const VERSION: u32 = 1;
 /// Bytes of a message.
 pub const MESSAGE_LEN: usize = 96;
@@ -22,15 +22,15 @@ const QUESTION_LEN: usize = 48;
 const ANSWER_AT: usize = 56;
 const ANSWER_TAG_AT: usize = 88;
 
-/// Why a payload is no answer.
+/// Why a payload is not a lease answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum LeaseError {
-    /// Not a lease message at all.
+    /// The payload is not a lease message.
     #[error(transparent)]
     Format(#[from] DecodeError),
-    #[error("lease messages of version {0}, this one speaks 1")]
+    #[error("lease message version {0}, expected 1")]
     Version(u32),
-    #[error("the tag is wrong: keys differ, or somebody forges")]
+    #[error("the authentication tag is wrong: keys differ, or the message is forged")]
     Forged { nonce: u64 },
 }
 
@@ -41,7 +41,7 @@ fn address_bytes(addr: IpAddr) -> [u8; 16] {
     }
 }
 
-/// SipHash-2-4 of these bytes, one behind the other.
+/// SipHash-2-4 over the concatenation of these bytes.
 fn tag(key: LeaseKey, parts: &[&[u8]]) -> [u8; 8] {
     let mut hasher = SipHasher24::new_with_key(&key.0);
     for part in parts {
@@ -50,7 +50,7 @@ fn tag(key: LeaseKey, parts: &[&[u8]]) -> [u8; 8] {
     hasher.finish().to_be_bytes()
 }
 
-/// A question to the sink before `dest`.
+/// A question to the sink in front of `dest`.
 pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) -> [u8; MESSAGE_LEN] {
     let mut bytes = Vec::with_capacity(MESSAGE_LEN);
     bytes.extend(MAGIC.to_be_bytes());
@@ -74,7 +74,7 @@ pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) ->
     message
 }
 
-/// What came back of a question.
+/// Reads the echo of a question.
 pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<LeaseEcho, LeaseError> {
     let mut cursor = Cursor::new(bytes);
     let magic = cursor.u32("lease magic")?;
@@ -145,7 +145,7 @@ fn decode_answer(cursor: &mut Cursor<'_>) -> Result<LeaseAnswer, DecodeError> {
     })
 }
 
-/// A question with its answer, as a sink leaves it: for tests and tools.
+/// A question with its answer, as a sink writes it: for tests and tools.
 pub fn encode_answer(
     question: &[u8; MESSAGE_LEN],
     answer: &LeaseAnswer,

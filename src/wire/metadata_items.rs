@@ -21,7 +21,7 @@ pub(super) enum Item {
     Buffer,
     ChecksumComplement,
     Drop,
-    /// A bit without a meaning costs a word.
+    /// A bit without a meaning, which still takes a word.
     Reserved(u8),
 }
 
@@ -30,7 +30,7 @@ use Item::{
     Ingress64, Level2Ports, Node, Ports, Queue, Reserved, TxUtilization,
 };
 
-/// What each bit announces, the most significant first.
+/// The item of each bit, most significant first.
 pub(super) type Layout = [Item; 16];
 
 const INT_V05: Layout = [
@@ -90,8 +90,7 @@ const INT_V2: Layout = [
     ChecksumComplement,
 ];
 
-/// Telemetry Report v2.0: as INT v2.x, but the node stands in the group header, and the last bit
-/// is the drop.
+/// Telemetry Report v2.0: like INT v2.x, except that the node stands in the group header and the last bit is the drop.
 pub(super) const REPORT_V20: Layout = {
     let mut layout = INT_V2;
     layout[0] = Reserved(0);
@@ -99,11 +98,11 @@ pub(super) const REPORT_V20: Layout = {
     layout
 };
 
-/// Nothing to tell, in one word and in two.
+/// The value that stands for no value, in one word and in two.
 const NONE_32: u32 = u32::MAX;
 const NONE_64: u64 = u64::MAX;
 
-/// How full a queue or a buffer is has 24 bits.
+/// Occupancies of queues and buffers have 24 bits.
 const MOST_DEPTH: u32 = 0x00ff_ffff;
 
 pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
@@ -114,7 +113,7 @@ pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
     }
 }
 
-/// The items that a bitmap announces, in the order in which they stand.
+/// The items of a bitmap, in the order in which they stand.
 fn items(layout: &Layout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
     layout
         .iter()
@@ -123,13 +122,13 @@ fn items(layout: &Layout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
         .map(|(_, item)| *item)
 }
 
-/// How many words the items of a bitmap take.
+/// Number of words that the items of a bitmap take.
 pub(super) fn words_of(layout: &Layout, bits: u16) -> usize {
     items(layout, bits).map(Item::words).sum()
 }
 
-/// Reads one node's items, with `domain_words` domain-specific ones before those of the last bit
-/// (`domain_last`: behind it).
+/// Reads one node's items, with `domain_words` domain-specific words before the item of the last bit, or after it with
+/// `domain_last`.
 pub(super) fn decode(
     cursor: &mut Cursor<'_>,
     layout: &Layout,
@@ -153,13 +152,13 @@ pub(super) fn decode(
     Ok(metadata)
 }
 
-/// The bits of the items that a node tells.
+/// The bits of the items that a node has.
 pub(super) fn bits_of(layout: &Layout, metadata: &Metadata) -> u16 {
     let told = |(bit, item): (usize, &Item)| item.value(metadata).map(|_| 0x8000 >> bit);
     layout.iter().enumerate().filter_map(told).sum()
 }
 
-/// Appends the items of a bitmap, all ones for what the node does not tell.
+/// Appends the items of a bitmap, all ones for those that the node does not have.
 pub(super) fn emit(layout: &Layout, bits: u16, metadata: &Metadata, out: &mut Vec<u8>) {
     for item in items(layout, bits) {
         item.emit(metadata, out);
@@ -174,7 +173,7 @@ impl Item {
         }
     }
 
-    /// Reads one item; all ones stand for an item that the node cannot tell.
+    /// Reads one item; all ones mean that the node does not have it.
     pub(super) fn decode(
         self,
         cursor: &mut Cursor<'_>,
@@ -194,13 +193,13 @@ impl Item {
         Ok(())
     }
 
-    /// Appends one item, all ones if the node does not tell it.
+    /// Appends one item, all ones if the node does not have it.
     pub(super) fn emit(self, metadata: &Metadata, out: &mut Vec<u8>) {
         let value = self.value(metadata).unwrap_or(NONE_64).to_be_bytes();
         out.extend(&value[8 - 4 * self.words()..]);
     }
 
-    /// What the node tells; of an item of two halves, all ones for a half that it does not tell.
+    /// The value of an item. If an item has two halves, a missing half is all ones.
     pub(super) fn value(self, metadata: &Metadata) -> Option<u64> {
         let m = metadata;
         let queue = |id: Option<u8>, depth: Option<u32>| {

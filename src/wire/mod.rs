@@ -1,4 +1,4 @@
-//! Bytes to model values and back: total over untrusted input, without I/O.
+//! Encoding and decoding: bytes to model values and back, total over untrusted input, without I/O.
 
 mod cursor;
 mod error;

@@ -1,4 +1,4 @@
-//! A reported packet: its flow, the flow in its tunnel, and the INT headers between.
+//! A reported packet: its flow, the flow in its tunnel, and the INT headers between them.
 
 use std::net::IpAddr;
 
@@ -8,12 +8,12 @@ use super::int_header::{self, Found};
 use super::tunnel::{self, Inside};
 use crate::model::{FirstHeader, FlowKey, IntHeader, IntType, Packet, Vlans};
 
-/// IP headers that are followed into each other.
+/// Most nested IP headers that are followed.
 const MAX_DEPTH: usize = 5;
-/// INT headers that follow each other.
+/// Most consecutive INT headers that are read.
 pub(super) const MAX_INT_HEADERS: usize = 8;
 
-/// Reads the beginning of a packet, whatever it is; INT is looked for if `with_int`.
+/// Reads the beginning of any packet; INT is looked for if `with_int`.
 pub fn read(first: FirstHeader, bytes: &[u8], with_int: bool) -> Packet {
     let mut walk = Walk {
         with_int,
@@ -38,7 +38,7 @@ pub fn read(first: FirstHeader, bytes: &[u8], with_int: bool) -> Packet {
 
 struct Walk {
     with_int: bool,
-    /// IP headers so far.
+    /// Number of IP headers read.
     depth: usize,
     flow: Option<FlowKey>,
     inner_flow: Option<FlowKey>,
@@ -71,9 +71,9 @@ impl Walk {
         }
     }
 
-    /// Takes the flow of an IP header, and goes on behind it.
+    /// Takes the flow of an IP header, and continues after it.
     ///
-    /// Of more than two VLAN tags the innermost count. Ports are 0 in later fragments.
+    /// Of more than two VLAN tags the innermost are taken. Ports are 0 in later fragments.
     fn sliced(&mut self, packet: &LaxSlicedPacket<'_>) {
         let (src, dst, first): (IpAddr, IpAddr, bool) = match packet.net.as_ref() {
             Some(LaxNetSlice::Ipv4(ip)) => {
@@ -116,7 +116,7 @@ impl Walk {
         }
     }
 
-    /// The flow at this depth: the first is the outer one, the last the inner one.
+    /// Records the flow at this depth: the first becomes the outer one, the last the inner one.
     fn found(&mut self, flow: FlowKey) {
         match self.depth {
             1 => self.flow = Some(flow),
@@ -124,8 +124,8 @@ impl Walk {
         }
     }
 
-    /// Reads ports where TCP, UDP and SCTP have them, without a look at the rest of that header:
-    /// int-host-reporter puts a TCP header behind protocol 17.
+    /// Reads ports at the place where TCP, UDP and SCTP have them, without checking the rest of the header:
+    /// int-host-reporter puts a TCP header after protocol 17.
     fn transport(&mut self, mut flow: FlowKey, l4: &[u8]) {
         if let (6 | 17 | 132, bytes) = (flow.protocol, l4) {
             let Some([a, b, c, d]) = bytes.first_chunk() else {
@@ -144,7 +144,7 @@ impl Walk {
         }
     }
 
-    /// INT stands before TCP options, as Host-INT has it, or behind them.
+    /// INT stands before TCP options, as in Host-INT, or after them.
     fn tcp(&mut self, flow: FlowKey, l4: &[u8]) {
         let options = l4.get(12).map_or(5, |byte| usize::from(byte >> 4));
         for begin in [20, 4 * options] {
@@ -161,7 +161,7 @@ impl Walk {
             self.int_behind_l4(flow, payload);
             return;
         }
-        // INT of the tunnel's own packets stands before the tunnel's header.
+        // INT for the tunnel's own packets stands before the tunnel's header.
         let int = self.with_int.then(|| int_header::behind_l4(payload));
         match int.flatten() {
             Some(found) => self.behind_int(flow, found, payload),
@@ -181,12 +181,12 @@ impl Walk {
         }
     }
 
-    /// Whether there is INT; if so, its headers and what they hid are taken.
+    /// Looks for INT; if there is any, takes its headers and the protocol that they replaced.
     fn int_behind_l4(&mut self, flow: FlowKey, bytes: &[u8]) -> bool {
         if !self.with_int {
             return false;
         }
-        // INT v1.0 and later may stand behind a probe marker, whose 8 bytes each domain chooses.
+        // INT v1.0 and later may stand after a probe marker, whose 8 bytes each domain chooses.
         let marked = || {
             let bytes = bytes.get(8..)?;
             let found = int_header::behind_l4(bytes)?;
@@ -214,7 +214,7 @@ impl Walk {
             self.int.push(next.header);
         }
         if let Some(protocol) = protocol.and_then(|protocol| u8::try_from(protocol).ok()) {
-            // The UDP header is INT's, and the original one follows.
+            // The UDP header belongs to INT, and the original one follows.
             if self.int.len() < MAX_INT_HEADERS {
                 flow.protocol = protocol;
                 (flow.sport, flow.dport) = (0, 0);
@@ -232,7 +232,7 @@ impl Walk {
     }
 }
 
-/// Whether an extension header stands where the packet ends, so that nobody knows the protocol.
+/// Whether an extension header stands where the packet was cut, so that the protocol is unknown.
 fn cut_before(protocol: IpNumber, ipv6: bool) -> bool {
     match protocol.0 {
         51 => true,

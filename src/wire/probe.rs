@@ -1,15 +1,15 @@
-//! Probes: what a sink asks a collector at its report port, and the answer, which is no longer.
+//! Probes: a sink's question to a collector at its report port, and the answer, which has the same length.
 
 use super::DecodeError;
 use super::cursor::Cursor;
 use crate::model::NodeId;
 
-/// The first four bytes of a message. No telemetry report has them: its first four bits are its version, and 15 is the
-/// last that there will be.
+/// The first four bytes of a message. No telemetry report starts with them: its first four bits are its version, and 15
+/// is the last possible version.
 pub const MAGIC: u32 = 0xf069_6e74;
-/// Of this format.
+/// Version of the format.
 pub const VERSION: u8 = 1;
-/// Bytes of a probe, and of an answer: nobody can have a collector send more than was sent to it.
+/// Bytes of a probe and of an answer: equal, so that a collector cannot be used to amplify traffic.
 pub const MESSAGE_LEN: usize = 32;
 
 const QUESTION: u8 = 1;
@@ -18,20 +18,20 @@ const ANSWER: u8 = 2;
 /// A sink's question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Probe {
-    /// Unpredictable, so that only who got the probe can answer it.
+    /// Unpredictable, so that only a host that received the probe can answer it.
     pub nonce: u64,
-    /// Who asks.
+    /// The node that asks.
     pub node: NodeId,
 }
 
 /// A collector's answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ProbeAnswer {
-    /// What is answered.
+    /// The probe that is answered.
     pub probe: Probe,
-    /// How full the queue to the collector's decoder is, in percent.
+    /// Fill level of the queue to the collector's decoder, in percent.
     pub queue_percent: u8,
-    /// Another one after each start of the collector.
+    /// A number that changes with each start of the collector.
     pub run: u64,
 }
 
@@ -43,12 +43,12 @@ pub fn encode_answer(answer: &ProbeAnswer) -> [u8; MESSAGE_LEN] {
     write(ANSWER, &answer.probe, answer.queue_percent, answer.run)
 }
 
-/// Reads a datagram that may be a probe, whoever sent it.
+/// Reads a datagram from any sender that may be a probe.
 pub fn decode(bytes: &[u8]) -> Result<Probe, DecodeError> {
     read(QUESTION, bytes).map(|message| message.probe)
 }
 
-/// Reads a datagram that may be an answer, whoever sent it.
+/// Reads a datagram from any sender that may be an answer.
 pub fn decode_answer(bytes: &[u8]) -> Result<ProbeAnswer, DecodeError> {
     read(ANSWER, bytes)
 }
@@ -63,7 +63,7 @@ fn write(kind: u8, probe: &Probe, queue_percent: u8, run: u64) -> [u8; MESSAGE_L
     message
 }
 
-/// Reserved bytes are not looked at.
+/// Reads a message and ignores its reserved bytes.
 fn read(kind: u8, bytes: &[u8]) -> Result<ProbeAnswer, DecodeError> {
     let mut cursor = Cursor::new(bytes);
     let magic = cursor.u32("probe magic")?;
@@ -162,7 +162,7 @@ mod tests {
         let [probe, answer] = cases();
         assert!(
             (answer.reads)(&probe.bytes).is_err(),
-            "a probe is no answer"
+            "a probe is not an answer"
         );
         assert!((probe.reads)(&answer.bytes).is_err(), "nor the reverse");
     }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_changed_message_is_refused_or_another_one() {
         const RESERVED: [usize; 5] = [7, 20, 21, 22, 23];
-        /// What the reader of a probe does not hand on.
+        /// Bytes that the reader of a probe does not return.
         const OF_ANSWERS: [usize; 9] = [6, 24, 25, 26, 27, 28, 29, 30, 31];
         for case in cases() {
             for (at, bit) in (0..MESSAGE_LEN).flat_map(|at| (0..8).map(move |bit| (at, bit))) {

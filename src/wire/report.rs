@@ -1,25 +1,25 @@
-//! A datagram of telemetry reports of any version, told apart by their first bits.
+//! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{DecodeError, report_v05, report_v10, report_v20};
 use crate::model::{HwId, NodeId, Observation, Report, ReportVersion};
 
-/// What one datagram brought.
+/// The content of one datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportGroup {
     pub hw_id: HwId,
-    /// The node that numbers its datagrams; before v1.0 numbers belong to the address.
+    /// The node that numbers its datagrams; before v1.0 the sender's address does.
     pub node: Option<NodeId>,
     /// The datagram's number.
     pub sequence: u32,
-    /// How many bits the number has.
+    /// Number of bits in the sequence number.
     pub sequence_bits: u32,
-    /// The individual reports; before v2.0 one.
+    /// The individual reports; exactly one before v2.0.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
 }
 
-/// Reads one datagram, whoever sent it and whatever is in it.
+/// Reads one datagram of untrusted content.
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 => report_v05::decode(datagram).map(ReportGroup::from),
@@ -30,7 +30,7 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
 }
 
 impl From<Report> for ReportGroup {
-    /// The group of this report alone, which every one before v2.0 is.
+    /// The group of a single report, as in every version before v2.0.
     fn from(report: Report) -> Self {
         let Observation { hw_id, .. } = report.observation;
         Self {

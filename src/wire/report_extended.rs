@@ -1,5 +1,5 @@
-//! hostint's own kinds of telemetry report, for what Host-INT's cannot say: extended latency
-//! (NProto 5) and extended drop-summary (NProto 6).
+//! hostint's own kinds of telemetry report, which cover the flows that Host-INT's cannot name: extended latency (NProto
+//! 5) and extended drop-summary (NProto 6).
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ use crate::model::{
     DropSummary, FlowKey, LatencyReport, QueueDepth, ReportVersion, ReportedPacket, Vlans,
 };
 
-/// The layout of a flow description.
+/// Version of a flow description's layout.
 const LAYOUT: u8 = 1;
 const FLAG_IPV6: u8 = 0x80;
 const FLAG_QUEUE: u8 = 0x40;
@@ -24,7 +24,7 @@ const VLAN_ID: u16 = 0x0fff;
 /// The field for a queue's packets has 24 bits.
 const MOST_PACKETS: u32 = 0x00ff_ffff;
 
-/// Reads a whole datagram whose fixed header says extended latency report.
+/// Reads a whole datagram whose fixed header announces an extended latency report.
 pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     const AROUND_INT: usize = HEADER_BYTES + FLOW_BYTES + QUEUE_BYTES;
     let hops = datagram
@@ -64,7 +64,7 @@ pub(super) fn emit_latency(
     int_v05::emit_stack(&report.hops, report.sequence, out);
 }
 
-/// Reads a whole datagram whose fixed header says extended drop-summary report.
+/// Reads a whole datagram whose fixed header announces an extended drop-summary report.
 pub(super) fn decode_drop_summary(
     datagram: &[u8],
     time_s: u32,
@@ -88,7 +88,7 @@ pub(super) fn emit_drop_summary(summary: &DropSummary, out: &mut Vec<u8>) {
     emit_flow(&summary.flow, 0, out);
 }
 
-/// A flow and its flags, of which `further` are known besides the address family's.
+/// Reads a flow and its flags; `further` are the known flags besides the address family's.
 pub(super) fn decode_flow(
     cursor: &mut Cursor<'_>,
     further: u8,
@@ -137,7 +137,7 @@ fn decode_vlan(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u16, Decod
     Ok(word)
 }
 
-/// An IPv4 address stands in its IPv4-mapped form.
+/// An IPv4 address takes its IPv4-mapped form.
 fn sixteen_bytes(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(v4) => v4.to_ipv6_mapped(),

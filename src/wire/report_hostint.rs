@@ -17,7 +17,7 @@ pub(super) const GAP_BYTES: usize = 24;
 /// Version 4, five words, no options.
 const IP_VERSION_LENGTH: u8 = 0x45;
 
-/// What a latency report of some size can be made of; nothing in it says so.
+/// A layout that a latency report of a given size may have; no field of the report names it.
 #[derive(Clone, Copy)]
 struct Layout {
     reporter_word: bool,
@@ -26,11 +26,10 @@ struct Layout {
 }
 
 impl Layout {
-    /// Every layout of a datagram of `size` bytes, that of an INT sink with two hops first.
+    /// Every layout of a datagram of `size` bytes, the one of an INT sink with two hops first.
     ///
-    /// The sizes that Host-INT sends are 92 and 104 bytes with the node ID word (UDP, TCP), 88
-    /// and 100 without. Another number of hops may fit as well: 88 bytes also hold one hop of
-    /// TCP with the word.
+    /// Host-INT sends 92 and 104 bytes with the node ID word (UDP, TCP), 88 and 100 without it. Another number of hops
+    /// may fit as well: 88 bytes also hold one hop of TCP with the word.
     fn of_size(size: usize) -> impl Iterator<Item = Self> {
         let fitting = move |two_hops: bool| {
             [
@@ -55,7 +54,7 @@ impl Layout {
     }
 }
 
-/// Reads a whole datagram whose fixed header says latency report.
+/// Reads a whole datagram whose fixed header announces a latency report.
 pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     let mut refused = None;
     for layout in Layout::of_size(datagram.len()) {
@@ -115,7 +114,7 @@ pub(super) fn emit_latency(
     int_v05::emit_stack(&report.hops, report.sequence, out);
 }
 
-/// A flow that synthetic headers can name: TCP or UDP over IPv4 without VLAN.
+/// A flow that synthetic headers can name: TCP or UDP over IPv4 without VLAN tags.
 pub(super) struct Ipv4Flow {
     src: Ipv4Addr,
     dst: Ipv4Addr,
@@ -139,7 +138,7 @@ impl Ipv4Flow {
     }
 }
 
-/// Reads a whole datagram whose fixed header says drop-summary report.
+/// Reads a whole datagram whose fixed header announces a drop-summary report.
 pub(super) fn decode_drop_summary(
     datagram: &[u8],
     time_s: u32,
@@ -171,7 +170,7 @@ pub(super) fn decode_drop_summary(
     })
 }
 
-/// Reads what both kinds of drop-summary report have behind the fixed header, and then the flow.
+/// Reads the part that both kinds of drop-summary report have after the fixed header, then the flow.
 pub(super) fn decode_gap<'a>(
     cursor: &mut Cursor<'a>,
     time_s: u32,
@@ -201,7 +200,7 @@ pub(super) fn emit_gap(summary: &DropSummary, out: &mut Vec<u8>) {
     out.extend(summary.count.to_be_bytes());
 }
 
-/// The synthetic headers name the flow; every other field is 0, except that of UDP its length.
+/// Appends a drop-summary report. Its synthetic headers name the flow; every other field is 0, except UDP's length.
 pub(super) fn emit_drop_summary(summary: &DropSummary, flow: &Ipv4Flow, out: &mut Vec<u8>) {
     emit_gap(summary, out);
     out.extend([IP_VERSION_LENGTH, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -1,7 +1,7 @@
-//! What an INT sink observes, as reports about packets in the standard's sense: v1.0 and v2.0.
+//! An INT sink's observations as standard reports about packets: v1.0 and v2.0.
 //!
-//! A packet that stands for the flow has the stack of both hops, so that any collector finds the latency. What the
-//! standard has no field for travels in v2.0 as words of hostint's domain, and not at all in v1.0.
+//! A packet that represents the flow carries the stack of both hops, so that any collector finds the latency. Values
+//! that the standard has no field for travel in v2.0 as words of hostint's domain, and are left out of v1.0.
 
 use super::int_stack::{self, DOMAIN, QUEUE_BYTES, SEQUENCE, Stack};
 use super::{fragment, report_v05};
@@ -11,15 +11,15 @@ use crate::model::{
     ReportedPacket,
 };
 
-/// Domain-specific metadata of a report (DSMdBits): when it was made; numbers missing.
+/// Domain-specific metadata of a report (DSMdBits): the time it was made, and the missing numbers.
 const MADE: u16 = 0x8000;
 const GAP: u16 = 0x4000;
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// A report is taken to be made at most so long before the packet came, its clock being a whole second.
+/// A report's clock counts whole seconds, so a report may seem to be made this long before the packet arrived.
 const EARLY_NS: u64 = NS_PER_S;
 
-/// The report of v1.0 about a packet; `None` if v1.0 cannot tell the observation.
+/// The v1.0 report about a packet; `None` if v1.0 cannot express the observation.
 pub fn v10(observation: &Observation, dscp: u8) -> Option<PacketReport> {
     let Body::Latency(report) = &observation.body else {
         return None;
@@ -43,7 +43,7 @@ pub fn v10(observation: &Observation, dscp: u8) -> Option<PacketReport> {
     })
 }
 
-/// The individual report of v2.0 about a packet; `None` if it cannot tell the observation.
+/// The individual v2.0 report about a packet; `None` if v2.0 cannot express the observation.
 pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
     let (node, metadata, packet, bits) = match &observation.body {
         Body::Latency(report) => {
@@ -97,7 +97,7 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
     })
 }
 
-/// What a sink of hostint meant by an individual report, if one made it.
+/// The observation that a hostint sink put into an individual report; `None` if another device made the report.
 pub(super) fn observed(report: &PacketReport) -> Option<(Option<ClockState>, Body)> {
     let domain = report.domain.filter(|domain| domain.id == DOMAIN)?;
     let [clock, 0] = domain.status.to_be_bytes() else {
@@ -140,7 +140,7 @@ pub(super) fn observed(report: &PacketReport) -> Option<(Option<ClockState>, Bod
     Some((report_v05::decode_clock(clock), body))
 }
 
-/// The hops as INT has them; egress timestamps, where they are others than those of ingress.
+/// The hops in INT's form, with egress timestamps only if they differ from the ingress timestamps.
 fn hops_of(report: &LatencyReport, wide: impl Fn(u32) -> u64) -> Vec<Metadata> {
     let stay = report
         .hops
@@ -165,7 +165,7 @@ fn hops_of(report: &LatencyReport, wide: impl Fn(u32) -> u64) -> Vec<Metadata> {
     hops
 }
 
-/// The hops of a stack and the source's queue, if it is one of [`v20`].
+/// The hops of a stack and the source's queue, if [`v20`] made the stack.
 fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
     let domain = header.domain.filter(|domain| domain.id == DOMAIN)?;
     if header.truncated || (header.version, header.kind) != (IntVersion::V2, IntType::Md) {
@@ -179,7 +179,7 @@ fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
         }),
         _ => return None,
     };
-    // A value of all ones is taken for none when it is read.
+    // A value of all ones is read as no value.
     let hops = header.hops.iter().map(|hop| {
         let ingress_ts = hop.ingress_ts.unwrap_or(u64::MAX) as u32;
         Hop {
@@ -194,8 +194,8 @@ fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
     Some((HopStack::newest_first(&hops)?, queue))
 }
 
-/// When the packet came, nanoseconds since the Unix epoch; if only the low 32 bits are told, the last time before the
-/// report was made.
+/// Arrival of the packet, nanoseconds since the Unix epoch; if only the low 32 bits are known, the last such time
+/// before the report was made.
 fn arrival_ns(report: &LatencyReport) -> u64 {
     let latest = (u64::from(report.time_s) + 1) * NS_PER_S + EARLY_NS;
     let low = report.hops.sink().ingress_ts;
@@ -205,7 +205,7 @@ fn arrival_ns(report: &LatencyReport) -> u64 {
         .unwrap_or_else(|| latest.saturating_sub(before.into()))
 }
 
-/// The time next to `near` with these low 32 bits.
+/// The time closest to `near` with these low 32 bits.
 fn widened(low: u32, near: u64) -> u64 {
     let ahead = low.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(ahead.into())

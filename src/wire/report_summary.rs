@@ -9,15 +9,15 @@ use crate::model::{FlowSummary, FlowTotals, LATENCY_SLOTS, NodeId};
 /// Nodes and ports, eight 64-bit totals, restarts, latency.
 const TOTALS_BYTES: usize = 12 + 8 * 8 + 4 + 16;
 const SLOT_BYTES: usize = 4;
-/// Without slots of the histogram, the word that says which are there included.
+/// Bytes of a report without slots of the histogram, including the word that names the slots.
 const LEAST_BYTES: usize = HEADER_BYTES + TOTALS_BYTES + FLOW_BYTES + 4;
 
-/// Of a datagram with so many slots of the histogram.
+/// Bytes of a datagram with this number of histogram slots.
 const fn summary_bytes(slots: usize) -> usize {
     LEAST_BYTES + SLOT_BYTES * slots
 }
 
-/// Reads a whole datagram whose fixed header says flow-summary report.
+/// Reads a whole datagram whose fixed header announces a flow-summary report.
 pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<FlowSummary, DecodeError> {
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;

@@ -1,4 +1,4 @@
-//! Telemetry Report v0.5: the fixed header, the standard kinds, and the way to Host-INT's and ours.
+//! Telemetry Report v0.5: the fixed header, the standard kinds, and the dispatch to Host-INT's and hostint's own.
 
 use super::cursor::Cursor;
 use super::{DecodeError, packet, report_extended, report_hostint, report_summary};
@@ -24,7 +24,7 @@ const FLAG_DROPPED: u8 = 0x80;
 const FLAG_CONGESTED_QUEUE: u8 = 0x40;
 const FLAG_TRACKED_FLOW: u8 = 0x20;
 
-/// Of the header's third byte, which is reserved in the standard.
+/// Bits of the header's third byte, which is reserved in the standard.
 const CLOCK_SOURCE_SHIFT: u8 = 6;
 const CLOCK_SYNCHRONISED: u8 = 0x20;
 const CLOCK_TOLD: u8 = 0x10;
@@ -102,7 +102,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     })
 }
 
-/// Appends the datagram of a report to `out`; of a report of a later version, what v0.5 can say.
+/// Appends the datagram of a report to `out`; of a report of a later version, as much as v0.5 can express.
 pub fn emit(report: &Report, out: &mut Vec<u8>) {
     match &report.observation.body {
         Body::Packet(packet) => emit_packet(report, packet, out),
@@ -199,7 +199,7 @@ pub(super) fn decode_clock(byte: u8) -> Option<ClockState> {
     })
 }
 
-/// Gives an emitted datagram another sequence number.
+/// Sets the sequence number of an encoded datagram.
 pub fn renumber(datagram: &mut [u8], sequence: u32) {
     if let Some(field) = datagram.get_mut(4..8) {
         field.copy_from_slice(&sequence.to_be_bytes());

@@ -21,7 +21,7 @@ const ITEMS: [Item; 6] = [
     Item::TxUtilization,
 ];
 
-/// Appends the datagram of a report about this packet to `out`, numbered 0; no more of it than v1.0 has.
+/// Appends the datagram of a report about this packet to `out`, with sequence number 0, as far as v1.0 can express it.
 pub fn emit(observation: &Observation, report: &PacketReport, out: &mut Vec<u8>) {
     let told = |(bit, item): (usize, &Item)| item.value(&report.metadata).map(|_| 0x20 >> bit);
     let bits: u8 = ITEMS.iter().enumerate().filter_map(told).sum();
@@ -52,7 +52,7 @@ pub fn emit(observation: &Observation, report: &PacketReport, out: &mut Vec<u8>)
     out.extend(packet.map_or(&[][..], |packet| &packet.bytes));
 }
 
-/// Gives an emitted datagram a sequence number.
+/// Sets the sequence number of an encoded datagram.
 pub fn renumber(datagram: &mut [u8], sequence: u32) {
     if let Some(field) = datagram.get_mut(8..12) {
         field.copy_from_slice(&sequence.to_be_bytes());

@@ -9,7 +9,7 @@ use crate::model::{
     PacketReport, Report, ReportDomain, ReportVersion,
 };
 
-/// Individual reports that one group may have: a datagram of the smallest ones would have 16000.
+/// Most individual reports in one group: a datagram of the smallest ones would hold 16000.
 pub const MAX_REPORTS: usize = 1024;
 
 /// Bits of a group's sequence number.
@@ -24,9 +24,9 @@ const VERSION: u32 = 2;
 const INNER_ONLY: u8 = 0;
 const INT: u8 = 1;
 
-/// Fixed words behind the first one of a report of type INT.
+/// Fixed words after the first word of a report of type INT.
 const INT_WORDS: usize = 2;
-/// A Report Length of this many words or more: to the datagram's end.
+/// A Report Length of this many words or more extends to the datagram's end.
 const TO_THE_END: u8 = 0xff;
 
 /// The first word of an individual report.
@@ -40,8 +40,8 @@ struct Head {
 
 /// Reads one datagram of version 2. Reserved bits are ignored.
 ///
-/// An individual report that cannot be read is refused by itself; if its length cannot be right
-/// either, with all behind it.
+/// An individual report that cannot be read is refused alone, or together with everything after it if its length cannot
+/// be right either.
 pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     let mut cursor = Cursor::new(datagram);
     let word = cursor.u32("group header")?;
@@ -90,14 +90,14 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     }
 }
 
-/// Appends the header of a group, numbered 0.
+/// Appends the header of a group, with sequence number 0.
 pub fn begin(hw_id: HwId, node: NodeId, out: &mut Vec<u8>) {
     let word = VERSION << 28 | u32::from(hw_id.get()) << SEQUENCE_BITS;
     out.extend(word.to_be_bytes());
     out.extend(node.0.to_be_bytes());
 }
 
-/// Gives an emitted group a sequence number, modulo 2^22.
+/// Sets the sequence number of an encoded group, modulo 2^22.
 pub fn renumber(datagram: &mut [u8], sequence: u32) {
     if let Some(field) = datagram.first_chunk_mut() {
         let word = u32::from_be_bytes(*field) >> SEQUENCE_BITS << SEQUENCE_BITS;
@@ -111,9 +111,10 @@ pub fn size_of_first(bytes: &[u8]) -> Option<usize> {
     Some(4 + 4 * usize::from(*bytes.get(1)?))
 }
 
-/// Appends an individual report, without extensions; nothing, and `None`, if its lengths have no room for it.
+/// Appends an individual report, without extensions. Appends nothing and returns `None` if its length fields are too
+/// small for it.
 ///
-/// A packet that is no whole number of words is followed by zeros.
+/// A packet whose length is not a whole number of words is padded with zeros.
 pub fn append(flags: Flags, report: &PacketReport, out: &mut Vec<u8>) -> Option<()> {
     let bits = bits_of(&REPORT_V20, &report.metadata);
     let domain_words = report.metadata.domain_words.len();
@@ -167,12 +168,12 @@ fn flag_bits(flags: Flags) -> u8 {
         .sum()
 }
 
-/// What an individual report is about: an observation of hostint's own, or a packet.
+/// The content of an individual report: an observation of hostint's own, or a packet.
 fn meant(report: PacketReport) -> (Option<ClockState>, Body) {
     report_standard::observed(&report).unwrap_or_else(|| (None, Body::Packet(Box::new(report))))
 }
 
-/// An individual report's first word, and the bytes behind it that are its own.
+/// An individual report's first word, and the bytes that belong to it after that.
 fn next<'a>(cursor: &mut Cursor<'a>) -> Result<(Head, &'a [u8]), DecodeError> {
     let [types, length, metadata_words, flags] = cursor.array("individual report header")?;
     let bytes = match length {
@@ -193,7 +194,7 @@ fn next<'a>(cursor: &mut Cursor<'a>) -> Result<(Head, &'a [u8]), DecodeError> {
     Ok((head, cursor.take("individual report", bytes)?))
 }
 
-/// Reads from `begin` to `end` of the datagram, so that offsets in errors count from its start.
+/// Reads from `begin` to `end` of the datagram, so that offsets in errors count from the datagram's start.
 fn decode_individual(
     datagram: &[u8],
     begin: usize,
@@ -244,7 +245,7 @@ fn read(first: FirstHeader, bytes: &[u8]) -> Packet {
     packet::read(first, bytes, true)
 }
 
-/// The main contents of type INT: what bits announce, then the domain's words.
+/// The main contents of type INT: the items of the bits, then the domain's words.
 fn decode_int(
     cursor: &mut Cursor<'_>,
     metadata_words: usize,
@@ -270,7 +271,7 @@ fn decode_int(
     Ok((metadata, told.then_some(domain)))
 }
 
-/// The first packet among TLVs is the report's, everything else is kept as it is.
+/// The first packet among the TLVs is the report's; everything else is kept unchanged.
 fn decode_tlvs(cursor: &mut Cursor<'_>, report: &mut PacketReport) -> Result<(), DecodeError> {
     while !cursor.rest().is_empty() {
         let [kind, words, high, low] = cursor.array("TLV header")?;

@@ -1,11 +1,11 @@
-//! What is inside a tunnel: VXLAN, VXLAN-GPE, Geneve, GTP-U and GRE, with INT between.
+//! The contents of tunnels: VXLAN, VXLAN-GPE, Geneve, GTP-U and GRE, with INT in between.
 
 use super::int_header;
 use super::packet::MAX_INT_HEADERS;
 use crate::model::IntHeader;
 
 const VXLAN: u16 = 4789;
-/// Linux's own before the assignment.
+/// Linux's own port from before the assignment.
 const VXLAN_OF_OLD: u16 = 8472;
 const VXLAN_GPE: u16 = 4790;
 const GENEVE: u16 = 6081;
@@ -15,7 +15,7 @@ const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const ETHERTYPE_BRIDGED: u16 = 0x6558;
 
-/// Option classes of INT: v2.1's, and that of the earlier versions' examples.
+/// Option classes of INT: v2.1's, and the one in examples of earlier versions.
 const GENEVE_INT: [u16; 2] = [0x0103, 0x00ab];
 
 /// GTP-U: version 1, not GTP'.
@@ -34,7 +34,7 @@ pub(super) fn is_port(port: u16) -> bool {
     [VXLAN, VXLAN_OF_OLD, VXLAN_GPE, GENEVE, GTP_U].contains(&port)
 }
 
-/// What a tunnel over UDP holds; INT headers on the way are appended to `int`.
+/// The contents of a tunnel over UDP; INT headers in between are appended to `int`.
 pub(super) fn in_udp<'a>(
     port: u16,
     payload: &'a [u8],
@@ -121,7 +121,7 @@ fn in_gtp_u(payload: &[u8]) -> Option<Inside<'_>> {
     Some(Inside::Ip(payload.get(at..)?))
 }
 
-/// What GRE holds; INT headers on the way are appended to `int`.
+/// The contents of GRE; INT headers in between are appended to `int`.
 pub(super) fn in_gre<'a>(
     l4: &'a [u8],
     with_int: bool,

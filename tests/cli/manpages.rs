@@ -75,6 +75,13 @@ fn man_of(command: Command, name: &str) -> Man {
         .manual("hostint")
 }
 
+/// The options of a command, with a subsection for each heading of its help.
+fn options(man: &Man) -> String {
+    let text = render(man, Man::render_options_section);
+    let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
+    options.replace(".SH ", ".SS ")
+}
+
 /// The page of one command; commands below it become sections, unless they have pages of their own.
 fn page(command: &Command, name: &str, inline: bool) -> String {
     let shown = if name == "hostint" {
@@ -103,10 +110,11 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             out += &render(&man, Man::render_synopsis_section).replace(".SH SYNOPSIS\n", "");
             out += &render(&man, Man::render_description_section)
                 .replace(".SH DESCRIPTION\n", ".PP\n");
-            out += &render(&man, Man::render_options_section).replace(".SH OPTIONS\n", "");
+            out += &options(&man);
         }
     } else {
-        out += &render(&man, Man::render_options_section);
+        out += ".SH OPTIONS\n";
+        out += &options(&man);
         if command.has_subcommands() {
             let pages = render(&man, Man::render_subcommands_section);
             out += &pages.replace(".SH SUBCOMMANDS", ".SH COMMANDS").replace(

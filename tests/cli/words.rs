@@ -49,7 +49,7 @@ fn help_names_and_explains_every_flag() {
     root.build();
     let mut all = Vec::new();
     commands(&root, Vec::new(), &mut all);
-    assert_eq!(all.len(), 19);
+    assert_eq!(all.len(), 21);
     for (path, command) in all {
         let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
         args.push("--help");
@@ -89,11 +89,14 @@ fn help_names_and_explains_every_flag() {
 
 #[test]
 fn version_is_that_of_the_package() {
-    let output = hostint(&["--version"]);
-    assert_eq!(
-        text(&output.stdout),
-        concat!("hostint ", env!("CARGO_PKG_VERSION"), "\n")
-    );
+    for args in [["--version"], ["version"]] {
+        let output = hostint(&args);
+        assert_eq!(
+            text(&output.stdout),
+            concat!("hostint ", env!("CARGO_PKG_VERSION"), "\n"),
+            "{args:?}"
+        );
+    }
 }
 
 #[test]

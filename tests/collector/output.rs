@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hostint::report::LineFile;
+use hostint::os::line_file::LineFile;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;

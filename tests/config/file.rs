@@ -61,7 +61,7 @@ fn every_mistake_is_said_with_its_line_and_what_to_do() {
 #[test]
 fn what_is_no_text_has_a_line_too() {
     let (_, found) = mistakes(b"[sink]\ndev = \"\xff\"\n");
-    assert_eq!(found, ["F:2: bytes that are no UTF-8 text (expected TOML)"]);
+    assert_eq!(found, ["F:2: the file is not UTF-8 text (expected TOML)"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn flags_win_over_the_environment_that_wins_over_the_file() {
             command: "sink --dev lo --node-id 1",
             variables: &[("HOSTINT_LATENCY_BUCKETS", "5us,1us")],
             file: "",
-            says: "hostint: HOSTINT_LATENCY_BUCKETS: latency bucket edges must ascend: 1us comes behind 5us\n",
+            says: "hostint: HOSTINT_LATENCY_BUCKETS: latency bucket edges must ascend, but 1us comes after 5us\n",
         },
         Case {
             name: "a list of the environment replaces that of the file",
@@ -250,8 +250,8 @@ fn flags_win_over_the_environment_that_wins_over_the_file() {
             command: "source attach --dev lo",
             variables: &[("HOSTINT_STATIC", "true")],
             file: "",
-            says: "hostint: HOSTINT_STATIC: static says how the destinations of dest-file are watched, and there \
-                   is none (try --dest-file FILE)\n",
+            says: "hostint: HOSTINT_STATIC: it needs dest-file, whose destinations it applies to (try --dest-file \
+                   FILE)\n",
         },
     ];
     for case in cases {
@@ -268,7 +268,7 @@ fn a_variable_that_is_no_value_is_named() {
         "{said}"
     );
     assert!(
-        said.ends_with("The value is that of HOSTINT_MTU in the environment.\n"),
+        said.ends_with("The value comes from the environment variable HOSTINT_MTU.\n"),
         "{said}"
     );
     let said = refused(
@@ -287,7 +287,7 @@ fn a_variable_that_is_no_value_is_named() {
         "",
     );
     assert!(
-        said.ends_with("The value is that of HOSTINT_SOURCE_MTU in the environment.\n"),
+        said.ends_with("The value comes from the environment variable HOSTINT_SOURCE_MTU.\n"),
         "{said}"
     );
     let said = refused("sink", &[("HOSTINT_STRICT", "yes")], "");
@@ -418,7 +418,7 @@ fn a_wrong_file_is_2_and_all_mistakes_are_said() {
 
 #[test]
 fn an_mtu_leaves_the_room_that_the_programs_need() {
-    use hostint::config::{Settings, SourceOptions, Superpackets};
+    use hostint::config::{CommandSettings, SourceOptions, Superpackets};
     use hostint::datapath::source_settings;
     use hostint::model::Encapsulation;
 
@@ -436,7 +436,7 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
                 superpackets: Some(superpackets),
                 ..SourceOptions::default()
             };
-            let setup = Settings::check(options).unwrap();
+            let setup = CommandSettings::check(options).unwrap();
             let (ipv4, _) = source_settings::room(&setup.source);
             assert_eq!(
                 hostint::config::room(encap, superpackets),

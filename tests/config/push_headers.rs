@@ -9,7 +9,7 @@ use super::file::{TempFile, mistakes};
 
 #[test]
 fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
-    let wrong = "is no header (expected for instance X-Scope-OrgID: net)";
+    let wrong = "is not a header (expected for instance X-Scope-OrgID: net)";
     let cases = [
         (
             "two",

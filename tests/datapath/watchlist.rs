@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{source_counter as count, watch_limit};
-use hostint::datapath::watch::{Compiled, TooComplex, compile};
+use hostint::datapath::watch::{CompiledWatchlist, TooComplex, compile};
 use hostint::model::{DEFAULT_PRIORITY, Place, Prefix, Transport, WatchAction, WatchRule};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::layout;
@@ -41,7 +41,7 @@ fn exclude(rule: WatchRule) -> WatchRule {
     }
 }
 
-fn compiled(rules: &[WatchRule]) -> Result<Compiled, TooComplex> {
+fn compiled(rules: &[WatchRule]) -> Result<CompiledWatchlist, TooComplex> {
     compile(rules, |dev| (dev == "lo").then_some(1))
 }
 

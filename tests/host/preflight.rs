@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
 use hostint::os::nftables;
-use hostint::views::preflight::Text;
+use hostint::views::preflight::{Text, judge_device, judge_host, judge_network};
 
 fn host() -> HostFacts {
     HostFacts {
@@ -122,7 +122,7 @@ fn hosts_are_judged_by_what_they_have() {
             |it| it.missing_capabilities = vec!["CAP_NET_RAW".to_owned()],
             "capabilities",
             Note,
-            "no leases can be asked for",
+            "hostint cannot ask for leases",
         ),
         (
             "no bpffs, but rights",
@@ -146,7 +146,7 @@ fn hosts_are_judged_by_what_they_have() {
             |it| it.bpffs.open = true,
             "bpffs",
             Note,
-            "where anybody may make folders",
+            "where every user may create folders",
         ),
         (
             "a bpffs of others",
@@ -210,7 +210,7 @@ fn hosts_are_judged_by_what_they_have() {
             |it| it.clock.tai_offset_s = 0,
             "tai",
             Note,
-            "no TAI offset",
+            "does not know the TAI offset",
         ),
     ];
     for (sentence, change, check, verdict, words) in cases {
@@ -251,7 +251,7 @@ fn cards_are_judged_by_what_they_can_do() {
             |it| it.running = false,
             "interface",
             Note,
-            "not connected",
+            "no link",
         ),
         (
             "a tunnel",
@@ -265,7 +265,7 @@ fn cards_are_judged_by_what_they_can_do() {
             |it| it.mtu = 9000,
             "xdp",
             Ok,
-            "jumbo frames too",
+            "with jumbo frames",
         ),
         (
             "jumbo frames, but one buffer",
@@ -275,7 +275,7 @@ fn cards_are_judged_by_what_they_can_do() {
             },
             "xdp",
             Note,
-            "perhaps not with an MTU of 9000",
+            "with an MTU of 9000 perhaps generic",
         ),
         (
             "no native XDP",
@@ -289,7 +289,7 @@ fn cards_are_judged_by_what_they_can_do() {
             |it| it.xdp = None,
             "xdp",
             Ok,
-            "as far as the driver's name tells",
+            "judging by the driver's name",
         ),
         (
             "an old kernel, another driver",
@@ -316,7 +316,7 @@ fn cards_are_judged_by_what_they_can_do() {
             },
             "checksum",
             Note,
-            "not tried with INT",
+            "untested with INT",
         ),
         (
             "no checksums",
@@ -330,7 +330,7 @@ fn cards_are_judged_by_what_they_can_do() {
             |it| on(it, "rx-lro"),
             "merging",
             Note,
-            "LRO merges before",
+            "LRO merges packets before",
         ),
         (
             "no GRO",
@@ -356,7 +356,13 @@ fn cards_are_judged_by_what_they_can_do() {
             Ok,
             "no superpackets",
         ),
-        ("a small MTU", |it| it.mtu = 600, "mtu", Note, "hardly room"),
+        (
+            "a small MTU",
+            |it| it.mtu = 600,
+            "mtu",
+            Note,
+            "hardly any room",
+        ),
         ("free hooks", |_| {}, "hooks", Ok, "free (XDP, tcx, clsact)"),
         (
             "free hooks of an older kernel",
@@ -377,7 +383,7 @@ fn cards_are_judged_by_what_they_can_do() {
             },
             "hooks",
             Fail,
-            "xdp: xdp_lb (id 7), of somebody else",
+            "xdp: xdp_lb (id 7), not hostint's",
         ),
         (
             "XDP taken by us",
@@ -391,7 +397,7 @@ fn cards_are_judged_by_what_they_can_do() {
             },
             "hooks",
             Ok,
-            "of hostint",
+            "hostint's own",
         ),
     ];
     for (sentence, change, check, verdict, words) in cases {
@@ -467,7 +473,7 @@ fn the_network_is_judged_by_what_is_in_the_way() {
             |_| {},
             "firewall",
             Ok,
-            "nothing is dropped",
+            "nftables drops nothing",
         ),
         (
             "three rules",
@@ -498,7 +504,7 @@ fn the_network_is_judged_by_what_is_in_the_way() {
             |it| it.legacy_tables = vec!["filter".to_owned()],
             "firewall",
             Note,
-            "iptables (legacy) has tables: filter",
+            "legacy iptables has tables: filter",
         ),
         (
             "no pings",
@@ -512,7 +518,7 @@ fn the_network_is_judged_by_what_is_in_the_way() {
             |it| it.collectors = vec![("192.0.2.9:32766".parse().unwrap(), None)],
             "collector",
             Fail,
-            "192.0.2.9:32766: there is no way",
+            "192.0.2.9:32766: no route",
         ),
     ];
     for (sentence, change, check, verdict, words) in cases {

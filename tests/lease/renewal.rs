@@ -5,7 +5,7 @@ mod root {
     use std::collections::HashMap;
     use std::net::IpAddr;
 
-    use hostint::datapath::leases::{Entry, Leases};
+    use hostint::datapath::leases::{LeaseEntry, Leases};
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
     use hostint::model::{
@@ -80,8 +80,8 @@ mod root {
         }
     }
 
-    fn any_entry(random: &mut Random) -> Entry {
-        Entry {
+    fn any_entry(random: &mut Random) -> LeaseEntry {
+        LeaseEntry {
             lease: any_lease(random),
             named: random.chance(0.5),
             wanted_ns: random.next(),
@@ -89,7 +89,10 @@ mod root {
     }
 
     /// What renewing is to do, and how many it finds.
-    fn renew(model: &mut HashMap<AddressPair, Entry>, renewed: &[(AddressPair, Lease)]) -> u32 {
+    fn renew(
+        model: &mut HashMap<AddressPair, LeaseEntry>,
+        renewed: &[(AddressPair, Lease)],
+    ) -> u32 {
         let mut known = 0;
         for (pair, lease) in renewed {
             if let Some(entry) = model.get_mut(pair) {
@@ -100,7 +103,7 @@ mod root {
         known
     }
 
-    fn assert_same(leases: &Leases, model: &HashMap<AddressPair, Entry>, name: &str) {
+    fn assert_same(leases: &Leases, model: &HashMap<AddressPair, LeaseEntry>, name: &str) {
         let mut there = HashMap::new();
         leases
             .for_each(|pair, entry| {
@@ -182,7 +185,7 @@ mod root {
                 }
                 2 => {
                     leases.name(&one).unwrap();
-                    let entry = model.entry(one).or_insert(Entry {
+                    let entry = model.entry(one).or_insert(LeaseEntry {
                         lease: Lease::default(),
                         named: true,
                         wanted_ns: 0,

@@ -236,7 +236,7 @@ mod root {
                 "source attach --dev a0 --node-id 1 --force --no-tcx",
                 "source attach --dev a0 --node-id 1 --force --superpackets stage",
                 "source detach",
-                "sink --detach",
+                "sink detach",
             ][random.below(7)];
             let args: Vec<&str> = line.split(' ').collect();
             let mut child = host.command(places::hostint(), &args);
@@ -246,7 +246,7 @@ mod root {
             child.wait().unwrap();
             if n % 4 == 3 {
                 host.try_hostint("source detach");
-                host.try_hostint("sink --detach");
+                host.try_hostint("sink detach");
                 assert_eq!(traces(host), before, "seed {seed}, {n}: after {line}");
             }
         }
@@ -435,7 +435,7 @@ mod root {
                 ));
             }
             _ => {
-                pair.host(side).hostint("sink --detach");
+                pair.host(side).hostint("sink detach");
                 let mut daemon = pair.sinks[side].take().unwrap();
                 await_that("the daemon of a detached sink ends", || daemon.has_ended());
                 pair.start(side, places::hostint());

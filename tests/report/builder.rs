@@ -12,6 +12,7 @@ const NOW_NS: u64 = 1_700_000_000 * 1_000_000_000 + 987_654_321;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(3),
     node_id_word: true,
+    host_int: false,
     clock: None,
 };
 
@@ -249,6 +250,23 @@ fn the_node_id_word_makes_no_difference_to_an_extended_report() {
         datagram(&event, 1, BUILDER, NOW_NS),
         datagram(&event, 1, wordless, NOW_NS)
     );
+}
+
+#[test]
+fn a_report_for_host_int_names_no_queue() {
+    let mut event = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
+    let without = datagram(&SinkEvent::Latency(event.clone()), 1, BUILDER, NOW_NS);
+    event.queue = Some(QueueDepth {
+        packets: 7,
+        bytes: 4000,
+    });
+    let event = SinkEvent::Latency(event);
+    let for_host_int = Builder {
+        host_int: true,
+        ..BUILDER
+    };
+    assert_eq!(datagram(&event, 1, for_host_int, NOW_NS), without);
+    assert_ne!(datagram(&event, 1, BUILDER, NOW_NS), without);
 }
 
 #[test]

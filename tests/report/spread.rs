@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
-use hostint::report::{Destinations, Emitter, PROBE_PERIOD, Standing, rendezvous};
+use hostint::report::{CollectorStanding, Destinations, Emitter, PROBE_PERIOD, rendezvous};
 use hostint::wire::probe::{self, ProbeAnswer};
 use hostint_testing::harness::Daemon;
 use hostint_testing::synthetic::Synthetic;
@@ -102,7 +102,7 @@ impl Sink {
         }
     }
 
-    fn standing(&self, collector: SocketAddr) -> Standing {
+    fn standing(&self, collector: SocketAddr) -> CollectorStanding {
         let standings = self.emitter.standings(self.now).into_iter();
         let mut of = standings.filter(|standing| standing.collector == collector);
         of.next().unwrap()

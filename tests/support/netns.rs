@@ -418,7 +418,7 @@ impl Drop for Lab {
     fn drop(&mut self) {
         for host in [&self.a, &self.m, &self.b] {
             let _ = host.try_hostint("source detach");
-            let _ = host.try_hostint("sink --detach");
+            let _ = host.try_hostint("sink detach");
         }
         let extra = self.extra.borrow();
         for ns in [&self.a.ns, &self.m.ns, &self.b.ns]

@@ -6,11 +6,12 @@ use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::datapath::abi::{daemon_counter, peer_counter, sink_counter, source_counter};
 use hostint::datapath::counters;
-use hostint::model::reasons::{DAEMON, NO_REASON, Row, SINK, SOURCE};
 use hostint::model::*;
+use hostint::views::diagnosis::counters::{CounterReason, DAEMON, NO_REASON, SINK, SOURCE};
+use hostint::views::diagnosis::diagnose;
 use hostint::views::status::Text;
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static CounterReason> {
     SOURCE.iter().chain(SINK).chain(DAEMON)
 }
 
@@ -253,7 +254,7 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
         (
             "no interface",
             |it| it.attachments.clear(),
-            &["the source is attached nowhere: hostint source attach"],
+            &["the source is not attached to any interface: hostint source attach"],
         ),
         (
             "no destination",
@@ -266,12 +267,12 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
         (
             "no packet",
             |it| it.counters.clear(),
-            &["attached to eth1 and saw no packet: "],
+            &["attached to eth1, but has seen no packet: "],
         ),
         (
             "only other destinations",
             |it| it.counters = vec![counter("tagged", 0), counter("unwatched", 5)],
-            &["no packet that left by eth1 is one that the watchlist is about: "],
+            &["no packet that left by eth1 matched the watchlist: "],
         ),
         (
             "some peers have no sink",
@@ -284,13 +285,13 @@ fn a_source_that_tags_needs_no_words_and_others_get_them() {
             },
             &[
                 "2 peers without a sink: start hostint sink there",
-                "1 peer whose answers have a wrong tag: give both sides",
+                "1 peer whose answers carry a wrong authentication tag: give both sides",
             ],
         ),
         (
             "no peer yet",
             |it| it.peers.clear(),
-            &["no lease was asked for yet: "],
+            &["no lease has been asked for yet: "],
         ),
         (
             "no peer is needed for static destinations",
@@ -351,7 +352,7 @@ fn a_sink_that_strips_needs_no_words_and_others_get_them() {
             "no interface",
             STRIPPED,
             |it| it.attachments.clear(),
-            &["the sink is attached nowhere: "],
+            &["the sink is not attached to any interface: "],
         ),
         (
             "nothing came",
@@ -369,7 +370,7 @@ fn a_sink_that_strips_needs_no_words_and_others_get_them() {
             "no daemon",
             MEASURED,
             |it| it.daemon_pid = None,
-            &["no daemon runs, so nothing is reported"],
+            &["no daemon runs: nothing is reported"],
         ),
         (
             "own data lost",

@@ -9,13 +9,13 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hostint::datapath::counters::{self, Meaning};
+use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
 
 use hostint_testing::random::Random;
 
-fn counter_statuses(all: &[Meaning]) -> Vec<CounterStatus> {
+fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
     let counters = all.iter().enumerate().map(|(i, meaning)| CounterStatus {
         name: meaning.name,
         text: meaning.text,

@@ -276,7 +276,7 @@ check("exporters in trouble come first, with what it is", async () => {
   const all = (await rows.allInnerTexts()).map(plain);
   holds(all[0].includes("reports lost"), all[0]);
   holds(all.some((row) => row.includes("15 min ago") && row.includes("silent")), "one is silent");
-  holds(all.some((row) => row.includes("clock not kept to UTC")), "a clock is not kept to UTC");
+  holds(all.some((row) => row.includes("clock not synchronised")), "a clock is not synchronised");
   await until("the number in trouble", async () => (await page.locator("#trouble").innerText()) === "4");
   await page.context().close();
 });

@@ -685,11 +685,14 @@ fn random_changes_of_every_vector_are_survived() {
 #[test]
 fn lines_that_are_no_reports_are_refused_with_a_reason() {
     for (line, reason) in [
-        ("", "no JSON object of a report: EOF while parsing a value"),
-        ("[]", "no JSON object of a report: "),
+        (
+            "",
+            "not the JSON object of a report: EOF while parsing a value",
+        ),
+        ("[]", "not the JSON object of a report: "),
         (
             "{\"schema\":\"hostint.report/1\"}",
-            "no JSON object of a report: missing field",
+            "not the JSON object of a report: missing field",
         ),
         (
             r#"{"schema":"hostint.status/1","kind":"drop","hw_id":0,"report_seq":1}"#,
@@ -705,11 +708,11 @@ fn lines_that_are_no_reports_are_refused_with_a_reason() {
         ),
         (
             r#"{"schema":"hostint.report/1","kind":"latency","hw_id":0,"report_seq":1}"#,
-            "source of a latency report is no hop",
+            "source of a latency report is not a hop",
         ),
         (
             r#"{"schema":"hostint.report/1","kind":"drop-summary","hw_id":0,"report_seq":1}"#,
-            "source or sink of a drop-summary report is no node and port",
+            "source or sink of a drop-summary report is not a node and port",
         ),
         (
             r#"{"schema":"hostint.report/1","kind":"local","hw_id":0,"report_seq":1,"sink_clock":"sun"}"#,

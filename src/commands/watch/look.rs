@@ -1,15 +1,15 @@
-//! One look at the host: by its pins, or by asking the daemon where this user may not read them.
+//! One look at the host, by its pins or by asking the daemon.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::cli::StatusArgs;
-use crate::commands::ask;
-use crate::commands::status::{self, Seen, Wanted};
+use crate::control::{ControlAnswer, Form};
+use crate::host::ask;
+use crate::host::state::{self, HostState, StatusQuery};
 use crate::model::HostStatus;
 
-/// Flows and peers that the daemon is asked for: it does other things, too.
+/// The least number of flows and peers that the daemon is asked for. It is not asked for all: it has other work.
 const ASKED: usize = 1000;
 
 /// How to look.
@@ -17,46 +17,56 @@ const ASKED: usize = 1000;
 pub struct Looker {
     bpffs: Option<PathBuf>,
     control: Option<PathBuf>,
-    wanted: Wanted,
+    query: StatusQuery,
 }
 
 impl Looker {
-    pub fn new(bpffs: Option<&Path>, args: &StatusArgs) -> Self {
+    pub fn new(bpffs: Option<&Path>, control: Option<&Path>, query: StatusQuery) -> Self {
         Self {
             bpffs: bpffs.map(Path::to_owned),
-            control: args.control.clone(),
-            wanted: Wanted::of(args),
+            control: control.map(Path::to_owned),
+            query,
         }
     }
 
-    /// Everything there is, if it may be read.
+    fn ask(&self, query: StatusQuery) -> Result<ControlAnswer> {
+        ask::status(
+            self.control.as_deref(),
+            query.to_question(Form::Json, false),
+        )
+    }
+
+    /// All flows and peers, if this user may read them, else as many as the daemon is asked for.
     pub fn all(&self) -> Result<HostStatus> {
-        let all = Wanted {
+        let all = StatusQuery {
             flows: usize::MAX,
             peers: usize::MAX,
-            ..self.wanted
+            ..self.query
         };
-        let asked = Wanted {
-            flows: self.wanted.flows.max(ASKED),
-            peers: self.wanted.peers.max(ASKED),
-            ..self.wanted
+        let asked = StatusQuery {
+            flows: self.query.flows.max(ASKED),
+            peers: self.query.peers.max(ASKED),
+            ..self.query
         };
-        let ask = || ask::look(self.control.as_deref(), asked);
-        match status::look(self.bpffs.as_deref(), all, ask)? {
-            Seen::Here(status) => Ok(*status),
-            Seen::Asked(value) => serde_json::from_value(value)
+        match state::read_or_ask(self.bpffs.as_deref(), all, || self.ask(asked))? {
+            HostState::Read(status) => Ok(*status),
+            HostState::Asked(answer) => serde_json::from_value(status_of(answer)?)
                 .context("cannot understand the daemon's answer (is it of another version?)"),
         }
     }
 
-    /// What was asked for on the command line, as a line.
+    /// What the command line asks for, as a line of JSON.
     pub fn json(&self) -> Result<String> {
-        let ask = || ask::look(self.control.as_deref(), self.wanted);
+        let ask = || self.ask(self.query);
         Ok(
-            match status::look(self.bpffs.as_deref(), self.wanted, ask)? {
-                Seen::Here(status) => format!("{}\n", serde_json::to_string(&status)?),
-                Seen::Asked(value) => format!("{value}\n"),
+            match state::read_or_ask(self.bpffs.as_deref(), self.query, ask)? {
+                HostState::Read(status) => format!("{}\n", serde_json::to_string(&status)?),
+                HostState::Asked(answer) => format!("{}\n", status_of(answer)?),
             },
         )
     }
+}
+
+fn status_of(answer: ControlAnswer) -> Result<serde_json::Value> {
+    answer.status.context("the daemon's answer holds no status")
 }

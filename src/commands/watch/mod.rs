@@ -5,20 +5,19 @@ mod screen;
 mod terminal;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::Usage;
 use crate::cli::{StatusArgs, exit};
+use crate::host::advice::Usage;
 use crate::os::log;
-use look::Looker;
+pub use look::Looker;
 
-pub fn run(bpffs: Option<&Path>, args: &StatusArgs, interval: Duration) -> Result<u8> {
+pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> {
     if args.json {
-        return lines(&Looker::new(bpffs, args), interval);
+        return lines(&looker, interval);
     }
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if !io::stdout().is_terminal() || dumb {
@@ -29,7 +28,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs, interval: Duration) -> Resul
         )
         .into());
     }
-    screen::run(Looker::new(bpffs, args), args, interval)
+    screen::run(looker, args, interval)
 }
 
 /// A line of JSON each interval, until nobody reads them.

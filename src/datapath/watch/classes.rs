@@ -1,4 +1,4 @@
-//! Values that all rules treat alike are one class: ports, DSCP and protocol, source addresses, interfaces.
+//! Classes of values that all rules treat alike: ports, DSCP and protocol, source addresses, interfaces.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use crate::model::{PortRange, Prefix, Transport, WatchRule};
 const PORTS: usize = watch_limit::WATCH_PORTS.0 as usize;
 const TRAFFIC: usize = watch_limit::WATCH_TRAFFIC.0 as usize;
 
-/// What a packet is tested for behind its destination, in this order.
+/// The tests of a packet after its destination, in this order.
 pub const TESTS: [watch_test; 5] = [
     watch_test::WATCH_BY_FROM,
     watch_test::WATCH_BY_TRAFFIC,
@@ -17,24 +17,24 @@ pub const TESTS: [watch_test; 5] = [
     watch_test::WATCH_BY_FROM_PORT,
 ];
 
-/// The classes of a test that a rule fits; `None`: all values.
+/// The classes of a test that match a rule; `None` if all values match.
 type Fitting = Option<Vec<u32>>;
 
-/// What each rule asks of each test, for packets of one IP version.
-pub struct Classes {
+/// The classes that match each rule in each test, for packets of one IP version.
+pub struct RuleClasses {
     /// By rule, then by test.
     rules: Vec<[Fitting; TESTS.len()]>,
-    /// Places of source addresses; their class is their index and 1.
+    /// The prefixes of source addresses. A prefix's class is its index plus 1.
     pub from: Vec<Prefix>,
-    to_ports: Ports,
-    from_ports: Ports,
-    traffic: Traffic,
+    to_ports: PortClasses,
+    from_ports: PortClasses,
+    traffic: TrafficClasses,
 }
 
 /// The first port of each class, ascending.
-struct Ports(Vec<u16>);
+struct PortClasses(Vec<u16>);
 
-impl Ports {
+impl PortClasses {
     fn new<'a>(ranges: impl Iterator<Item = &'a PortRange>) -> Self {
         let mut starts = BTreeSet::from([0]);
         for range in ranges {
@@ -60,8 +60,8 @@ impl Ports {
     }
 }
 
-/// The class of each DSCP value, of UDP and then of TCP.
-struct Traffic(Vec<u32>);
+/// The class of each DSCP value, first for UDP, then for TCP.
+struct TrafficClasses(Vec<u32>);
 
 fn fits_traffic(rule: &WatchRule, value: usize) -> bool {
     let transport = if value < TRAFFIC / 2 {
@@ -74,7 +74,7 @@ fn fits_traffic(rule: &WatchRule, value: usize) -> bool {
         && (rule.dscp.is_empty() || rule.dscp.contains(&dscp))
 }
 
-impl Traffic {
+impl TrafficClasses {
     fn new(rules: &[WatchRule]) -> Self {
         let mut seen = BTreeSet::new();
         let different: Vec<&WatchRule> = rules
@@ -94,22 +94,23 @@ impl Traffic {
     }
 
     fn fitting(&self, rule: &WatchRule) -> Fitting {
-        let values = (0..TRAFFIC).filter(|value| fits_traffic(rule, *value));
-        let values: Vec<usize> = values.collect();
+        let values: Vec<usize> = (0..TRAFFIC)
+            .filter(|value| fits_traffic(rule, *value))
+            .collect();
         let classes: BTreeSet<u32> = values.iter().map(|value| self.0[*value]).collect();
         (values.len() < TRAFFIC).then(|| classes.into_iter().collect())
     }
 }
 
-/// The prefixes of a rule's addresses.
+/// Iterates over the prefixes of a rule's addresses.
 pub fn prefixes(places: &[crate::model::Place]) -> impl Iterator<Item = Prefix> {
     places
         .iter()
         .flat_map(|place| place.prefixes.iter().copied())
 }
 
-/// Those of `all`, sorted, that lie within one of the rule's prefixes: an address is of the class of the
-/// longest.
+/// Returns the classes of those prefixes in `all`, which is sorted, that lie within one of the rule's prefixes. An
+/// address belongs to the class of its longest prefix.
 fn fitting_places(all: &[Prefix], rule: &WatchRule, is_ipv4: bool) -> Fitting {
     if rule.from.is_empty() {
         return None;
@@ -128,8 +129,8 @@ fn fitting_places(all: &[Prefix], rule: &WatchRule, is_ipv4: bool) -> Fitting {
     Some(classes.into_iter().collect())
 }
 
-impl Classes {
-    /// `index_of`: the number of an interface, if it is there.
+impl RuleClasses {
+    /// Sorts values into classes. `index_of` returns an interface's index, if the interface exists.
     pub fn new(
         rules: &[WatchRule],
         is_ipv4: bool,
@@ -141,12 +142,11 @@ impl Classes {
             .filter(|prefix| prefix.addr().is_ipv4() == is_ipv4)
             .collect();
         let from: Vec<Prefix> = from.into_iter().collect();
-        let to_ports = Ports::new(rules.iter().flat_map(|rule| &rule.to_ports));
-        let from_ports = Ports::new(rules.iter().flat_map(|rule| &rule.from_ports));
-        let traffic = Traffic::new(rules);
+        let to_ports = PortClasses::new(rules.iter().flat_map(|rule| &rule.to_ports));
+        let from_ports = PortClasses::new(rules.iter().flat_map(|rule| &rule.from_ports));
+        let traffic = TrafficClasses::new(rules);
         let asked = |rule: &WatchRule| {
-            let devs = rule.devs.iter().filter_map(|dev| index_of(dev));
-            let devs: BTreeSet<u32> = devs.collect();
+            let devs: BTreeSet<u32> = rule.devs.iter().filter_map(|dev| index_of(dev)).collect();
             [
                 fitting_places(&from, rule, is_ipv4),
                 traffic.fitting(rule),
@@ -164,24 +164,27 @@ impl Classes {
         }
     }
 
-    /// The classes of a test, by its place in [`TESTS`], that this rule fits; `None`: all.
+    /// Returns the classes that match this rule in a test, given by its place in [`TESTS`]; `None` if all match.
     pub fn fitting(&self, rule: usize, test: usize) -> Option<&[u32]> {
         self.rules[rule][test].as_deref()
     }
 
-    /// The last test that this rule asks something of, and 1; 0: it asks nothing.
+    /// Returns the number of tests up to the last one that this rule needs.
     pub fn tests_end(&self, rule: usize) -> usize {
-        let asked = self.rules[rule].iter().rposition(Option::is_some);
-        asked.map_or(0, |test| test + 1)
+        self.rules[rule]
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1)
     }
 
-    /// As the kernel half looks them up: by port, behind them by traffic.
+    /// Returns the kernel half's table of classes: by port, then by protocol and DSCP.
     pub fn table(&self) -> Vec<u32> {
-        let port = |port: usize| {
-            let port = port as u16;
-            self.to_ports.class_of(port) | self.from_ports.class_of(port) << 16
-        };
-        let ports = (0..PORTS).map(port);
-        ports.chain(self.traffic.0.iter().copied()).collect()
+        (0..PORTS)
+            .map(|port| {
+                let port = port as u16;
+                self.to_ports.class_of(port) | self.from_ports.class_of(port) << 16
+            })
+            .chain(self.traffic.0.iter().copied())
+            .collect()
     }
 }

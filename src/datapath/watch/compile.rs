@@ -1,13 +1,13 @@
-//! Rules become nodes and edges: a packet's way through them is as long as the number of things that are tested.
+//! The compiler of rules: they become nodes and edges, and a packet passes one node for each value that is tested.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
-use super::classes::{Classes, TESTS, prefixes};
-use super::places::Table;
+use super::classes::{RuleClasses, TESTS, prefixes};
+use super::places::{PlaceTable, WatchPlace};
 use crate::model::{Prefix, WatchAction, WatchRule};
 
-/// Rules that leave too many ways to go through them: so many steps of work at most.
+/// The most steps of work on one list of rules. Rules that combine in too many ways need more.
 const MOST_WORK: usize = 20_000_000;
 const MOST_NODES: usize = watch_limit::WATCH_NODES.0 as usize;
 const MOST_EDGES: usize = watch_limit::WATCH_EDGES.0 as usize;
@@ -18,7 +18,7 @@ const TABLES: usize = watch_limit::WATCH_TABLES.0 as usize;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TooComplex {
     #[error(
-        "the rules need {0} prefixes, those included that lead to others: {MOST_PLACES} are possible"
+        "the rules need {0} prefixes, including those that lead to longer ones: {MOST_PLACES} are possible"
     )]
     Places(usize),
     #[error(
@@ -28,71 +28,62 @@ pub enum TooComplex {
     Ways,
 }
 
-/// An entry of the table of addresses.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
-    pub prefix: Prefix,
-    /// Of a destination: the node to go on from. Of a source: its class.
-    pub number: u32,
-    pub flags: u32,
-}
-
-/// A watchlist as the kernel half walks through it.
+/// A watchlist in the form that the kernel half walks through.
 #[derive(Clone, Debug, Default)]
-pub struct Compiled {
-    /// Destinations of IPv4 and of IPv6, sources of IPv4 and of IPv6.
-    pub tables: [Table; TABLES],
-    /// The first one is nobody's.
+pub struct CompiledWatchlist {
+    /// IPv4 destinations, IPv6 destinations, IPv4 sources, IPv6 sources.
+    pub tables: [PlaceTable; TABLES],
+    /// Packets are judged at these nodes. The first one is not used.
     pub nodes: Vec<watch_node>,
-    /// Node, value, next node.
+    /// Each edge is a node, a value and the next node.
     pub edges: Vec<(u32, u32, u32)>,
-    /// By port and traffic; empty: nothing tests them.
+    /// The classes by port, then by protocol and DSCP; empty if no rule tests them.
     pub classes: Vec<u32>,
 }
 
-/// A rule with one of its destinations.
+/// A rule's number, with one of its destinations.
 #[derive(Clone, Copy)]
 struct Atom {
     rule: usize,
     to: Prefix,
 }
 
-/// Values and the nodes that they lead to.
+/// Values, with the nodes that they lead to.
 type Branches = Vec<(u32, u32)>;
 
 struct Compiler<'a> {
     rules: &'a [WatchRule],
-    classes: Classes,
-    /// The one that decides before others comes first.
+    classes: RuleClasses,
+    /// Sorted by rank: the atom that overrules the others comes first.
     atoms: Vec<Atom>,
-    to: Vec<Place>,
-    out: Compiled,
-    /// By the first test and the rules that are left.
+    to: Vec<WatchPlace>,
+    out: CompiledWatchlist,
+    /// Finished nodes, by their first test and the atoms that are left.
     built: HashMap<(usize, Vec<u32>), u32>,
-    /// By test, other node, and branches.
+    /// Finished nodes, by test, node for other values, and branches.
     nodes: HashMap<(usize, u32, Branches), u32>,
     verdicts: HashMap<(u32, u32, u32), u32>,
     work: usize,
 }
 
-/// Compiles rules; `index_of`: the number of an interface, if it is there.
+/// Compiles rules. `index_of` returns an interface's index, if the interface exists.
 ///
 /// # Errors
-/// If they need more room or time than there is.
+/// The rules need more room or work than the limits allow.
 pub fn compile(
     rules: &[WatchRule],
     index_of: impl Fn(&str) -> Option<u32>,
-) -> Result<Compiled, TooComplex> {
-    let mut out = Compiled {
+) -> Result<CompiledWatchlist, TooComplex> {
+    let mut out = CompiledWatchlist {
         nodes: vec![watch_node::default()],
-        ..Compiled::default()
+        ..CompiledWatchlist::default()
     };
     for any in [
         Prefix::host(std::net::Ipv4Addr::UNSPECIFIED),
         Prefix::host(std::net::Ipv6Addr::UNSPECIFIED),
     ] {
         let is_ipv4 = any.addr().is_ipv4();
-        let classes = Classes::new(rules, is_ipv4, &index_of);
+        let classes = RuleClasses::new(rules, is_ipv4, &index_of);
         let mut compiler = Compiler {
             to: Vec::new(),
             rules,
@@ -106,10 +97,10 @@ pub fn compile(
         };
         let from = compiler.compile()?;
         let version = usize::from(!is_ipv4);
-        let to = Table::new(&compiler.to);
+        let to = PlaceTable::new(&compiler.to);
         out = compiler.out;
         out.tables[watch_role::WATCH_TO.0 as usize + version] = to;
-        out.tables[watch_role::WATCH_FROM.0 as usize + version] = Table::new(&from);
+        out.tables[watch_role::WATCH_FROM.0 as usize + version] = PlaceTable::new(&from);
     }
     let places = out.tables.iter().map(|table| table.entries.len()).sum();
     if places > MOST_PLACES {
@@ -128,15 +119,18 @@ fn atoms(rules: &[WatchRule], any: Prefix) -> Vec<Atom> {
         if asked.to.is_empty() {
             atoms.push(Atom { rule, to: any });
         }
-        let to = prefixes(&asked.to).filter(of_family);
-        atoms.extend(to.map(|to| Atom { rule, to }));
+        atoms.extend(
+            prefixes(&asked.to)
+                .filter(of_family)
+                .map(|to| Atom { rule, to }),
+        );
     }
-    // Stable: what was named first stays first.
+    // The sort is stable: rules of equal rank keep their order.
     atoms.sort_by_key(|atom| rules[atom.rule].rank(atom.to.len()));
     atoms
 }
 
-/// Two ascending lists as one.
+/// Merges two ascending lists.
 fn merge(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     merged.extend_from_slice(a);
@@ -146,15 +140,15 @@ fn merge(a: &[u32], b: &[u32]) -> Vec<u32> {
 }
 
 impl Compiler<'_> {
-    /// Fills in all but the places of sources, which it gives back if anything asks for them.
-    fn compile(&mut self) -> Result<Vec<Place>, TooComplex> {
+    /// Fills in all but the places of sources. Returns those if any rule tests them.
+    fn compile(&mut self) -> Result<Vec<WatchPlace>, TooComplex> {
         let mut by_prefix: BTreeMap<Prefix, Vec<u32>> = BTreeMap::new();
         for (number, atom) in self.atoms.iter().enumerate() {
             by_prefix.entry(atom.to).or_default().push(number as u32);
         }
         let nodes_before = self.out.nodes.len();
-        // A prefix, whose rules its longer ones inherit, and what it leads to.
-        let mut around: Vec<(Prefix, Vec<u32>, Place)> = Vec::new();
+        // Prefixes around the present one, each with its atoms, which longer prefixes inherit, and its place.
+        let mut around: Vec<(Prefix, Vec<u32>, WatchPlace)> = Vec::new();
         for (prefix, own) in by_prefix {
             while around
                 .last()
@@ -166,7 +160,7 @@ impl Compiler<'_> {
             let set = self.cut(&merge(inherited, &own), 0).to_vec();
             self.do_work(set.len())?;
             let number = self.build(&set, 0)?;
-            let place = Place {
+            let place = WatchPlace {
                 prefix,
                 number,
                 flags: self.flags_of(&set, number),
@@ -192,13 +186,14 @@ impl Compiler<'_> {
         if !tests(watch_test::WATCH_BY_FROM) {
             return Ok(Vec::new());
         }
-        let numbered = (1..).zip(&self.classes.from);
-        let place = |(number, prefix): (u32, &Prefix)| Place {
-            prefix: *prefix,
-            number,
-            flags: 0,
-        };
-        Ok(numbered.map(place).collect())
+        Ok((1..)
+            .zip(&self.classes.from)
+            .map(|(number, prefix)| WatchPlace {
+                prefix: *prefix,
+                number,
+                flags: 0,
+            })
+            .collect())
     }
 
     fn do_work(&mut self, steps: usize) -> Result<(), TooComplex> {
@@ -210,20 +205,24 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Behind a rule that fits whatever is still to be tested, none decides.
+    /// Cuts off the atoms behind the first one that needs no further test: they are never reached.
     fn cut<'a>(&self, set: &'a [u32], test: usize) -> &'a [u32] {
         let asks_nothing =
             |atom: &u32| self.classes.tests_end(self.atoms[*atom as usize].rule) <= test;
-        let end = set.iter().position(asks_nothing).map(|last| last + 1);
-        &set[..end.unwrap_or(set.len())]
+        let end = set
+            .iter()
+            .position(asks_nothing)
+            .map_or(set.len(), |last| last + 1);
+        &set[..end]
     }
 
-    /// The node from which packets are judged by these rules, from this test on.
+    /// Returns the node that judges packets by these atoms, from this test on.
     fn build(&mut self, set: &[u32], test: usize) -> Result<u32, TooComplex> {
         let set = self.cut(set, test);
         let asked = |test: &usize| {
-            let mut atoms = set.iter().map(|atom| self.atoms[*atom as usize].rule);
-            atoms.any(|rule| self.classes.fitting(rule, *test).is_some())
+            set.iter()
+                .map(|atom| self.atoms[*atom as usize].rule)
+                .any(|rule| self.classes.fitting(rule, *test).is_some())
         };
         let Some(test) = (test..TESTS.len()).find(asked) else {
             return self.verdict(set.first().copied());
@@ -259,7 +258,7 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    /// The node that tests this and leads on so, one for all that need it.
+    /// Returns the node with this test and these branches. Equal nodes are made once.
     fn branch(&mut self, test: usize, other: u32, next: Branches) -> u32 {
         if next.is_empty() {
             return other;
@@ -310,7 +309,8 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    /// What is known of a packet by its destination, if these rules are about that.
+    /// Returns the flags of a destination with these atoms: whether packets may be tagged, and whether that is decided
+    /// already.
     fn flags_of(&self, set: &[u32], number: u32) -> u32 {
         let mut flags = 0;
         let tags =

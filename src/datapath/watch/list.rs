@@ -1,4 +1,4 @@
-//! The list in the kernel: a new one is written beside the one in use, and takes its place at once.
+//! The watchlist in the kernel: a new list is written beside the one in use, and replaces it in one step.
 
 use std::io;
 use std::net::IpAddr;
@@ -7,29 +7,18 @@ use super::super::abi::{
     WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
     watch_role, watch_state, watch_text,
 };
-use super::super::before;
 use super::super::events::address_words;
+use super::super::handover;
+use super::super::map_names::{
+    WATCH_CLASSES, WATCH_EDGES, WATCH_NODES, WATCH_PLACES4, WATCH_PLACES6, WATCH_STATE, WATCH_TEXTS,
+};
 use super::super::maps::Map;
 use super::super::pins::Pins;
-use super::compile::{Compiled, compile};
+use super::compile::{CompiledWatchlist, compile};
 use crate::model::WatchRule;
 use crate::os::netdev;
 
-/// The names of its pinned maps.
-pub const MAPS: [&str; 7] = [
-    STATE_MAP,
-    "watch_places4",
-    "watch_places6",
-    "watch_nodes",
-    "watch_edges",
-    "watch_classes",
-    TEXTS_MAP,
-];
-
-const STATE_MAP: &str = "watch_state";
-const TEXTS_MAP: &str = "watch_texts";
-
-/// The rules, and what packets are judged by. One process at a time changes it.
+/// The pinned maps of the watchlist. Only one process at a time may change them.
 pub struct Watchlist {
     pub state: Map<u32, watch_state>,
     pub places4: Map<watch_key4, watch_place>,
@@ -42,7 +31,7 @@ pub struct Watchlist {
 
 const TABLES: u32 = watch_limit::WATCH_TABLES.0;
 
-/// Rules out of the pieces of their text.
+/// Reads rules from the pieces of their text.
 fn read_text(pieces: impl Iterator<Item = watch_text>) -> io::Result<Vec<WatchRule>> {
     let mut text = Vec::new();
     for piece in pieces {
@@ -59,7 +48,7 @@ fn too_long(text: &[u8]) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
         format!(
-            "the rules are {} bytes long: {} are possible",
+            "the rules are {} bytes long: at most {} are possible",
             text.len(),
             WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize
         ),
@@ -67,18 +56,16 @@ fn too_long(text: &[u8]) -> io::Error {
 }
 
 impl Watchlist {
-    /// The list pinned on this host, if a source was set up.
+    /// Opens the list pinned on this host. Returns `None` if no source is set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        let [state, places4, places6, nodes, edges, classes, texts] =
-            MAPS.map(|name| pins.map(name));
         let found = (
-            Map::open(&state)?,
-            Map::open(&places4)?,
-            Map::open(&places6)?,
-            Map::open(&nodes)?,
-            Map::open(&edges)?,
-            Map::open(&classes)?,
-            Map::open(&texts)?,
+            Map::open(&pins.map(WATCH_STATE))?,
+            Map::open(&pins.map(WATCH_PLACES4))?,
+            Map::open(&pins.map(WATCH_PLACES6))?,
+            Map::open(&pins.map(WATCH_NODES))?,
+            Map::open(&pins.map(WATCH_EDGES))?,
+            Map::open(&pins.map(WATCH_CLASSES))?,
+            Map::open(&pins.map(WATCH_TEXTS))?,
         );
         let (
             Some(state),
@@ -107,12 +94,12 @@ impl Watchlist {
         Ok(self.state.get(&0)?.unwrap_or_default().generation & 1)
     }
 
-    /// Changes whenever the rules do.
+    /// Returns a number that changes whenever the rules change.
     pub fn serial(&self) -> io::Result<u32> {
         Ok(self.state.get(&0)?.unwrap_or_default().serial)
     }
 
-    /// The rules in use.
+    /// Returns the rules in use.
     pub fn rules(&self) -> io::Result<Vec<WatchRule>> {
         loop {
             let generation = self.generation()?;
@@ -126,10 +113,10 @@ impl Watchlist {
         }
     }
 
-    /// From now on packets are judged by these rules, and none by parts of them.
+    /// Replaces the rules. Each packet is judged either by all old rules or by all new ones.
     ///
     /// # Errors
-    /// If there is no room: then nothing changed.
+    /// There is no room for the rules. The old ones stay in use.
     pub fn replace(&self, rules: &[WatchRule]) -> io::Result<()> {
         let compiled = compile(rules, |dev| netdev::index_of(dev).ok())
             .map_err(|err| io::Error::new(io::ErrorKind::InvalidInput, err))?;
@@ -140,7 +127,7 @@ impl Watchlist {
         let state = self.state.get(&0)?.unwrap_or_default();
         let old = state.generation & 1;
         let new = old ^ 1;
-        // What a process that was killed left there.
+        // A process that was killed may have left entries there.
         self.clear(new)?;
         let written = self
             .write(new, &compiled)
@@ -161,7 +148,7 @@ impl Watchlist {
         self.clear(old)
     }
 
-    fn write(&self, generation: u32, list: &Compiled) -> io::Result<()> {
+    fn write(&self, generation: u32, list: &CompiledWatchlist) -> io::Result<()> {
         let first_node = generation * watch_limit::WATCH_NODES.0;
         let nodes: Vec<watch_node> = list
             .nodes
@@ -221,7 +208,7 @@ impl Watchlist {
         Ok(())
     }
 
-    /// Removes what a list left in tables that hold both.
+    /// Removes the entries of one generation from tables that hold both.
     fn clear(&self, generation: u32) -> io::Result<()> {
         self.places4
             .remove_where(|key| key.what >> 16 == generation)?;
@@ -233,13 +220,13 @@ impl Watchlist {
     }
 }
 
-/// Rules of another version that runs here go on in this one, whose list was just made.
+/// Copies the rules of another version that runs on this host into this version's list, which was just made.
 pub fn adopt(pins: &Pins) -> io::Result<()> {
-    let states = before::entries::<u32, watch_state>(pins, STATE_MAP)?;
+    let states = handover::entries::<u32, watch_state>(pins, WATCH_STATE)?;
     let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {
         return Ok(());
     };
-    let mut pieces = before::entries::<u32, watch_text>(pins, TEXTS_MAP)?;
+    let mut pieces = handover::entries::<u32, watch_text>(pins, WATCH_TEXTS)?;
     pieces.retain(|(key, _)| key >> 16 == state.generation & 1);
     pieces.sort_by_key(|(key, _)| *key);
     let rules = read_text(pieces.into_iter().map(|(_, piece)| piece))?;

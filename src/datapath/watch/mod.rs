@@ -1,9 +1,10 @@
-//! The watchlist: rules, compiled for the kernel half, and live there.
+//! The watchlist: its rules are compiled, and stored in the kernel.
 
 mod classes;
 mod compile;
 mod list;
 mod places;
 
-pub use compile::{Compiled, Place, TooComplex, compile};
-pub use list::{MAPS, Watchlist, adopt};
+pub use compile::{CompiledWatchlist, TooComplex, compile};
+pub use list::{Watchlist, adopt};
+pub use places::WatchPlace;

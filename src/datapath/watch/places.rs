@@ -1,22 +1,30 @@
-//! Prefixes as the kernel half looks for the longest one that an address has: by halving their lengths.
+//! Tables of prefixes, in which the kernel half finds an address's longest prefix by a binary search over lengths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::abi::{watch_flag, watch_probe, watch_search};
 use super::super::events::address_words;
-use super::compile::Place;
 use crate::model::Prefix;
+
+/// A prefix in the table of addresses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct WatchPlace {
+    pub prefix: Prefix,
+    /// The node to go on from for a destination, the class for a source.
+    pub number: u32,
+    pub flags: u32,
+}
 
 /// The prefixes of one role and IP version.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
-    /// Ascending.
+pub struct PlaceTable {
+    /// The lengths of all prefixes, ascending.
     lengths: Vec<u8>,
-    pub entries: Vec<Place>,
+    pub entries: Vec<WatchPlace>,
 }
 
-/// The lengths up to this one that halving asks for.
+/// Returns the lengths that the binary search for `len` finds on its way.
 fn way_to(lengths: &[u8], len: u8) -> Vec<u8> {
     let mut way = Vec::new();
     let mut left = lengths;
@@ -39,15 +47,15 @@ fn mask(addr: IpAddr) -> [u32; 4] {
     }
 }
 
-/// The probes that halve these lengths, the first of which is the number `first + 1`; the number to begin with, 0
-/// if there are none.
+/// Writes the probes of the binary search over these lengths, numbered from `first + 1` on. Returns the number of the
+/// probe to begin with, or 0 if there are no lengths.
 fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) -> u8 {
     if lengths.is_empty() {
         return 0;
     }
     let middle = lengths.len() / 2;
     let number = first + middle + 1;
-    // All bits set: what is kept of them is a mask.
+    // All bits are set: those that remain after the cut are the mask.
     let whole = if is_ipv4 {
         Prefix::host(Ipv4Addr::BROADCAST)
     } else {
@@ -64,13 +72,16 @@ fn probes(lengths: &[u8], first: usize, is_ipv4: bool, out: &mut [watch_probe]) 
     number as u8
 }
 
-/// The entry that says what holds where only longer prefixes may follow.
-fn marker(prefix: Prefix, places: &BTreeMap<Prefix, Place>, lengths: &[u8]) -> Place {
-    let shorter = lengths.iter().rev().filter(|len| **len < prefix.len());
-    let mut around = shorter.filter_map(|len| places.get(&prefix.cut(*len)));
-    match around.next() {
-        Some(place) => Place { prefix, ..*place },
-        None => Place {
+/// Returns the entry for a prefix that only leads to longer ones: it repeats the longest prefix around it.
+fn marker(prefix: Prefix, places: &BTreeMap<Prefix, WatchPlace>, lengths: &[u8]) -> WatchPlace {
+    let around = lengths
+        .iter()
+        .rev()
+        .filter(|len| **len < prefix.len())
+        .find_map(|len| places.get(&prefix.cut(*len)));
+    match around {
+        Some(place) => WatchPlace { prefix, ..*place },
+        None => WatchPlace {
             prefix,
             number: 0,
             flags: watch_flag::WATCH_DECIDED.0,
@@ -78,9 +89,9 @@ fn marker(prefix: Prefix, places: &BTreeMap<Prefix, Place>, lengths: &[u8]) -> P
     }
 }
 
-impl Table {
-    pub fn new(places: &[Place]) -> Self {
-        let places: BTreeMap<Prefix, Place> =
+impl PlaceTable {
+    pub fn new(places: &[WatchPlace]) -> Self {
+        let places: BTreeMap<Prefix, WatchPlace> =
             places.iter().map(|place| (place.prefix, *place)).collect();
         let lengths: BTreeSet<u8> = places.keys().map(|prefix| prefix.len()).collect();
         let lengths: Vec<u8> = lengths.into_iter().collect();
@@ -99,7 +110,7 @@ impl Table {
         }
     }
 
-    /// How it is searched.
+    /// Returns the kernel half's plan of the binary search.
     pub fn search(&self, is_ipv4: bool) -> watch_search {
         let mut search = watch_search::default();
         search.first = probes(&self.lengths, 0, is_ipv4, &mut search.probes).into();

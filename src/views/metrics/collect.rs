@@ -1,4 +1,4 @@
-//! What a collector has received, lost and kept, as metrics.
+//! A collector's counts as metrics.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{build_info, engines, seconds};
 use crate::model::metrics::Family;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
-/// A counter's name, what it counts, and where it is.
+/// A counter's name, its help, and its value.
 type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
 
 const COUNTED: [Counted<CollectStatus>; 18] = [
@@ -15,7 +15,7 @@ const COUNTED: [Counted<CollectStatus>; 18] = [
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
         "socket_drops",
-        "datagrams that the kernel dropped at a full socket",
+        "datagrams that the kernel dropped because the socket buffer was full",
         |s| s.socket_drops,
     ),
     ("receive_errors", "receive calls that failed", |s| {
@@ -23,22 +23,22 @@ const COUNTED: [Counted<CollectStatus>; 18] = [
     }),
     (
         "probes",
-        "datagrams of sinks that asked whether the collector is there",
+        "probes: datagrams with which sinks ask whether the collector is there",
         |s| s.probes,
     ),
     (
         "probes_unanswered",
-        "of these, those whose answer could not be sent",
+        "probes whose answer could not be sent",
         |s| s.probes_unanswered,
     ),
     (
         "queue_drops",
-        "datagrams that found the queue to the decoder full",
+        "datagrams dropped because the queue to the decoder was full",
         |s| s.queue_drops,
     ),
     (
         "undecodable",
-        "datagrams that were no report, or ended in one that could not be read",
+        "datagrams that held no readable report",
         |s| s.undecodable,
     ),
     ("reports", "individual reports", |s| s.reports),
@@ -49,12 +49,14 @@ const COUNTED: [Counted<CollectStatus>; 18] = [
     ),
     (
         "reports_lost",
-        "numbers that miss in exporters' sequences: lost on the way, or dropped here",
+        "numbers missing from exporters' sequences: reports lost on the way, or dropped here",
         |s| s.reports_lost,
     ),
-    ("reports_duplicate", "reports that came before", |s| {
-        s.reports_duplicate
-    }),
+    (
+        "reports_duplicate",
+        "reports that had been received before",
+        |s| s.reports_duplicate,
+    ),
     ("lines", "lines written", |s| s.lines),
     ("lines_lost", "lines that could not be written", |s| {
         s.lines_lost
@@ -62,22 +64,22 @@ const COUNTED: [Counted<CollectStatus>; 18] = [
     ("stored", "reports in the store", |s| s.stored),
     (
         "rolled_up_only",
-        "reports that are in the store's figures only: there was no time to write them by themselves",
+        "reports that are only in the store's figures, because there was no time to write them singly",
         |s| s.rolled_up_only,
     ),
     (
         "store_drops",
-        "reports that are not in the store: its queue was full, or it could not be written",
+        "reports that the store does not have, because its queue was full or they could not be written",
         |s| s.store_drops,
     ),
     (
         "exporters_untracked",
-        "datagrams of exporters beyond the most that are followed",
+        "datagrams of exporters beyond the limit of followed ones",
         |s| s.exporters_untracked,
     ),
 ];
 
-/// Exporters of one node.
+/// The exporters of one node.
 #[derive(Default)]
 struct Node {
     exporters: u64,
@@ -103,7 +105,7 @@ impl Node {
     }
 }
 
-/// By node; those that do not tell it share a sum, and those beyond the most another one.
+/// Exporters by node. Those that do not name their node share a sum, and those beyond the limit share another.
 fn by_node(exporters: &[ExporterHealth]) -> BTreeMap<String, Node> {
     let mut nodes = BTreeMap::<String, Node>::new();
     for exporter in exporters {
@@ -118,18 +120,22 @@ fn by_node(exporters: &[ExporterHealth]) -> BTreeMap<String, Node> {
     nodes
 }
 
-/// `rising` is the same from call to call.
+/// The metrics as text. `rising` must be the same from call to call.
 pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
     super::text(&families(status, rising))
 }
 
-/// As [`text`].
+/// The same as [`text`], as families.
 pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<Family> {
     let mut page = Page::default();
     build_info(&mut page);
     let name = "hostint_collect_start_time_seconds";
-    page.family(name, Kind::Gauge, "start, seconds since the Unix epoch")
-        .value(&[], seconds(status.started_ns));
+    page.family(
+        name,
+        Kind::Gauge,
+        "start of the collector, seconds since the Unix epoch",
+    )
+    .value(&[], seconds(status.started_ns));
     for (name, help, of) in COUNTED {
         let value = rising.at_least(name, "", of(status));
         let name = format!("hostint_collect_{name}_total");
@@ -137,8 +143,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<Family> {
     }
     engines::write(&mut page, &status.engines, rising);
     let name = "hostint_collect_exporters";
-    let help =
-        "sequences of reports that are followed, each of an address, a node and its subsystem";
+    let help = "followed sequences of reports, one for each address, node and subsystem";
     page.family(name, Kind::Gauge, help)
         .value(&[], status.exporters_total);
     let nodes = by_node(&status.exporters);
@@ -150,17 +155,17 @@ fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Risin
     let counted: [Counted<Node>; 4] = [
         (
             "hostint_exporter_reports_total",
-            "individual reports, by the node that reports",
+            "individual reports, by reporting node",
             |node| node.reports,
         ),
         (
             "hostint_exporter_reports_lost_total",
-            "numbers that miss in its sequences",
+            "numbers missing from its sequences",
             |node| node.lost,
         ),
         (
             "hostint_exporter_reports_duplicate_total",
-            "reports that came before",
+            "reports that had been received before",
             |node| node.duplicates,
         ),
         (
@@ -177,13 +182,13 @@ fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Risin
         }
     }
     let name = "hostint_exporter_last_seen_time_seconds";
-    let help = "when a report came last, seconds since the Unix epoch";
+    let help = "time of the last report, seconds since the Unix epoch";
     let mut family = page.family(name, Kind::Gauge, help);
     for (label, node) in nodes.iter().filter(|(_, node)| node.last_seen_ns > 0) {
         family.value(&[("node", label)], seconds(node.last_seen_ns));
     }
     let name = "hostint_exporter_clock_synchronised";
-    let help = "1 if the exporter's clock is kept to UTC, as far as it tells";
+    let help = "1 if the exporter says that its clock is synchronised to UTC";
     let mut family = page.family(name, Kind::Gauge, help);
     for (label, node) in nodes {
         if let Some(synchronised) = node.synchronised {

@@ -1,9 +1,9 @@
-//! What became of what goes to engines, as metrics: of reports, and of the metrics themselves.
+//! Deliveries to engines as metrics: of reports, and of pushed metrics.
 
 use super::page::{Kind, Page, Rising};
 use crate::model::{EngineStatus, EngineUnit};
 
-/// A counter of engines that get reports, and of those that get metrics.
+/// A counter's names and helps: for engines that get reports, and for those that get metrics.
 struct Counted {
     names: [&'static str; 2],
     help: [&'static str; 2],
@@ -28,16 +28,16 @@ const COUNTED: [Counted; 5] = [
             "hostint_push_queue_drops_total",
         ],
         help: [
-            "reports that found the queue to the engine full",
-            "points, or samples, that waited for too long",
+            "reports dropped because the queue to the engine was full",
+            "points, or samples, dropped because they waited too long",
         ],
         of: |engine| engine.queue_drops,
     },
     Counted {
         names: ["hostint_engine_refused_total", "hostint_push_refused_total"],
         help: [
-            "reports that the engine does not want",
-            "points, or samples, that the receiver of metrics does not want",
+            "reports that the engine refused",
+            "points, or samples, that the receiver of metrics refused",
         ],
         of: |engine| engine.refused,
     },
@@ -47,16 +47,16 @@ const COUNTED: [Counted; 5] = [
             "hostint_push_abandoned_total",
         ],
         help: [
-            "reports that were still to be delivered at the end",
-            "points, or samples, that were still to be delivered at the end",
+            "reports that were not delivered before the end",
+            "points, or samples, that were not delivered before the end",
         ],
         of: |engine| engine.abandoned,
     },
     Counted {
         names: ["hostint_engine_retries_total", "hostint_push_retries_total"],
         help: [
-            "deliveries that failed and were tried again",
-            "deliveries of metrics that failed and were tried again",
+            "deliveries that failed and were repeated",
+            "deliveries of metrics that failed and were repeated",
         ],
         of: |engine| engine.retries,
     },
@@ -75,7 +75,7 @@ const UP: ([&str; 2], &str) = (
     "1 unless the last delivery failed",
 );
 
-/// Families of each sort that there is.
+/// Writes the families of engines for reports, and of engines for metrics.
 pub fn write(page: &mut Page, engines: &[EngineStatus], rising: &mut Rising) {
     let (reports, metrics): (Vec<_>, Vec<_>) = engines
         .iter()

@@ -1,4 +1,4 @@
-//! Metrics: base units, and labels that are bounded.
+//! Metrics in base units and with bounded labels.
 
 pub mod collect;
 mod engines;
@@ -21,7 +21,7 @@ fn build_info(page: &mut Page) {
     .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
 }
 
-/// Of ns.
+/// Nanoseconds as seconds.
 fn seconds(ns: impl Into<i128>) -> f64 {
     ns.into() as f64 / 1e9
 }

@@ -1,4 +1,4 @@
-//! Metrics on their way out: families with help and type, their values with labels.
+//! A page of metrics: families with help and type, and their values with labels.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use crate::model::metrics::{Family, Histogram, Number, Sample, Value};
 
 pub use crate::model::metrics::Kind;
 
-/// The label of what shares a sum because there is too much of its kind; no class can be named so.
+/// The label value of a sum that things beyond a limit share; no class can have this name.
 pub const OTHER: &str = "_other";
 
-/// What a scrape gets.
+/// The result of a scrape.
 #[derive(Default)]
 pub struct Page(pub Vec<Family>);
 
-/// A metric, whose values follow: the last of a page.
+/// A metric that takes values: the last one of the page.
 pub struct Values<'a>(&'a mut Page);
 
 impl Page {
@@ -21,7 +21,7 @@ impl Page {
         self.push(name, kind, help, false)
     }
 
-    /// Of what may have been counted before this process began.
+    /// A metric whose count may have begun before this process.
     pub fn older(&mut self, name: &str, kind: Kind, help: &str) -> Values<'_> {
         self.push(name, kind, help, true)
     }
@@ -60,12 +60,12 @@ impl Values<'_> {
     }
 }
 
-/// The most that counters said so far: who reads them takes one that falls for one that began anew.
+/// The greatest value that each counter has shown: readers take a falling counter for a restarted one.
 #[derive(Debug, Default)]
 pub struct Rising(HashMap<(&'static str, String), u64>);
 
 impl Rising {
-    /// The value, or what was told before if that is more.
+    /// The value, or the greatest one shown before if that is greater.
     pub fn at_least(&mut self, name: &'static str, label: &str, value: u64) -> u64 {
         let most = self.0.entry((name, label.to_owned())).or_default();
         *most = value.max(*most);

@@ -1,4 +1,4 @@
-//! A host's state, and what its sink has measured, as metrics.
+//! A host's state, and the sums over its sink's flows, as metrics.
 
 use super::page::{Kind, OTHER, Page, Rising};
 use super::{build_info, engines, seconds, traffic};
@@ -12,7 +12,7 @@ pub fn text(status: &HostStatus, tally: &Tally) -> String {
     super::text(&families(status, tally, &[]))
 }
 
-/// With what became of metrics that were pushed.
+/// The same, with the deliveries of pushed metrics.
 pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> Vec<Family> {
     let mut page = Page::default();
     build_info(&mut page);
@@ -56,18 +56,19 @@ fn host(page: &mut Page, status: &HostStatus) {
         )
         .value(&[("source", clock.source)], 1);
         let name = "hostint_clock_offset_seconds";
-        let help = "added to that clock's reading to get the time since the Unix epoch";
+        let help =
+            "offset that is added to that clock's reading to get the time since the Unix epoch";
         page.family(name, Kind::Gauge, help)
             .value(&[], seconds(clock.offset_ns));
         let name = "hostint_clock_synchronised";
-        let help = "1 if the kernel believes that something keeps its clock to UTC";
+        let help = "1 if the kernel reports that its clock is synchronised to UTC";
         page.family(name, Kind::Gauge, help)
             .value(&[], u8::from(clock.synchronised));
     }
     let mut family = page.family(
         "hostint_attached_info",
         Kind::Gauge,
-        "1; where programs are attached",
+        "1; the interfaces and hooks to which programs are attached",
     );
     let sink = status.sink.iter().map(|sink| ("sink", &sink.attachments));
     let source = status.source.iter();
@@ -85,14 +86,14 @@ fn host(page: &mut Page, status: &HostStatus) {
     }
 }
 
-/// Each counter is a metric: they count packets, numbers, flows, or some of what others count, over all lives of the
+/// Each counter is a metric. It counts packets, numbers or flows, or a part of another counter's, over all runs of the
 /// daemon.
 fn counters(page: &mut Page, role: &str, counters: &[CounterStatus]) {
     for counter in counters {
         let name = format!("hostint_{role}_{}_total", counter.name);
         page.older(&name, Kind::Counter, counter.text)
             .value(&[], counter.packets);
-        // Of others bytes say nothing, or are not counted.
+        // Bytes of other counters have no meaning, or are not counted.
         if ["stripped", "tagged"].contains(&counter.name) {
             let name = format!("hostint_{role}_{}_bytes_total", counter.name);
             let help = format!("bytes of these frames: {}", counter.text);
@@ -132,15 +133,19 @@ fn sink_families(page: &mut Page, sink: &SinkStatus) {
         daemon(page, counter);
     }
     let flows = sink.flows_total as u64;
-    gauge(page, "hostint_sink_flows", "flows in the table", flows);
+    gauge(page, "hostint_sink_flows", "flows in the flow table", flows);
     let name = "hostint_sink_flows_max";
-    gauge(page, name, "room in the table", sink.flows_max.into());
+    gauge(
+        page,
+        name,
+        "capacity of the flow table",
+        sink.flows_max.into(),
+    );
     let name = "hostint_sink_leases_granted";
     let help = "source addresses that hold a lease";
     gauge(page, name, help, sink.leases_granted as u64);
     let name = "hostint_sink_collectors";
-    let help =
-        "collectors, by whether they answer; those that get a copy of all reports are not asked";
+    let help = "collectors by state; those that get a copy of all reports are not probed";
     let mut family = page.family(name, Kind::Gauge, help);
     for state in CollectorState::ALL.map(CollectorState::name) {
         let collectors = sink.collectors.iter();
@@ -152,9 +157,19 @@ fn sink_families(page: &mut Page, sink: &SinkStatus) {
 fn source_families(page: &mut Page, source: &SourceStatus) {
     counters(page, "source", &source.counters);
     let flows = source.flows_total as u64;
-    gauge(page, "hostint_source_flows", "flows in the table", flows);
+    gauge(
+        page,
+        "hostint_source_flows",
+        "flows in the flow table",
+        flows,
+    );
     let name = "hostint_source_flows_max";
-    gauge(page, name, "room in the table", source.flows_max.into());
+    gauge(
+        page,
+        name,
+        "capacity of the flow table",
+        source.flows_max.into(),
+    );
     let rules = source.rules_total as u64;
     gauge(
         page,
@@ -163,7 +178,8 @@ fn source_families(page: &mut Page, source: &SourceStatus) {
         rules,
     );
     let name = "hostint_source_peers";
-    let help = "pairs of addresses that packets are tagged between, or would be, by the state of their lease";
+    let help =
+        "pairs of addresses whose packets are, or would be, tagged, by the state of their lease";
     let mut family = page.family(name, Kind::Gauge, help);
     for state in LeaseState::names().chain(["idle"]) {
         let peers = source.peers.iter().filter(|peer| peer.state == state);

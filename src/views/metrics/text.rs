@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::model::metrics::{Family, Kind, Value};
 
-/// Families with their help and type, a line for each value.
+/// Families with their help and type, one line for each value.
 pub fn text(families: &[Family]) -> String {
     let mut out = String::new();
     for family in families {

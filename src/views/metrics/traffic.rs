@@ -1,14 +1,14 @@
-//! Sums over flows, by what they share.
+//! Sums over flows with a common node or class, as metrics.
 
 use super::page::{Kind, Page};
 use super::seconds;
 use crate::model::metrics::Histogram;
 use crate::model::{LATENCY_SLOTS, Traffic};
 
-/// Latencies below 2^10 ns, about a microsecond, are not told apart: between hosts there are none.
+/// Latencies below 2^10 ns, about a microsecond, share a bucket: between hosts there are none.
 const FINEST_SLOT: usize = 10;
 
-/// What flows of the same node, or class, have in common.
+/// One sum over the flows of a node or class.
 struct Sum {
     name: &'static str,
     help: &'static str,
@@ -33,22 +33,22 @@ const SUMS: [Sum; 6] = [
     },
     Sum {
         name: "recovered_total",
-        help: "sequence numbers that came after they were declared lost",
+        help: "sequence numbers that arrived after they were declared lost",
         of: |sums| sums.recovered,
     },
     Sum {
         name: "reordered_total",
-        help: "packets behind a newer one of their flow",
+        help: "packets that arrived after a newer one of their flow",
         of: |sums| sums.reordered,
     },
     Sum {
         name: "duplicates_total",
-        help: "packets that came before",
+        help: "packets that had arrived before",
         of: |sums| sums.duplicates,
     },
 ];
 
-/// Families whose values have the label.
+/// Writes families whose values have this label.
 pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &Traffic)]) {
     for sum in SUMS {
         let (name, help) = (
@@ -63,7 +63,7 @@ pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &T
     let (name, help) = (
         format!("hostint_{label}_latency_seconds"),
         format!(
-            "one-way latency from source to sink, by {by}; 0 and less (clocks disagree) is at most 0, and adds 0"
+            "one-way latency from source to sink, by {by}; negative latencies (the clocks disagree) count as 0"
         ),
     );
     let mut family = page.family(&name, Kind::Histogram, &help);

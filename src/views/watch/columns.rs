@@ -1,4 +1,4 @@
-//! The columns of the table of flows: what they show, and how flows are sorted by them.
+//! The columns of the flow table: their content, and the order of flows by each.
 
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ pub enum Column {
     Duplicates,
 }
 
-/// A flow, and what became of it lately.
+/// A flow, with its rates since the last refresh.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     pub flow: &'a FlowStatus,
@@ -38,7 +38,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The share of all packets that never came.
+    /// The share of all packets that were lost.
     pub fn loss(&self) -> Option<f64> {
         let sent = self.flow.packets.saturating_sub(self.flow.duplicates) + self.flow.lost;
         (sent > 0).then(|| self.flow.lost as f64 / sent as f64)
@@ -50,7 +50,7 @@ impl Row<'_> {
 }
 
 impl Column {
-    /// From left to right.
+    /// The columns from left to right.
     pub const ALL: [Self; 17] = [
         Self::Flow,
         Self::Node,
@@ -71,7 +71,7 @@ impl Column {
         Self::Duplicates,
     ];
 
-    /// Those besides the flow that a narrow terminal keeps longest come first.
+    /// The columns besides the flow; those that a narrow terminal keeps longest come first.
     pub const BY_IMPORTANCE: [Self; 16] = [
         Self::Rate,
         Self::LossNow,
@@ -131,7 +131,7 @@ impl Column {
         }
     }
 
-    /// Words begin at the left, figures end at the right.
+    /// Text is aligned left, figures are aligned right.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Flow | Self::Encapsulation)
     }
@@ -159,7 +159,7 @@ impl Column {
         }
     }
 
-    /// The greatest comes first, unless it is reversed.
+    /// Whether the greatest value comes first when the order is not reversed.
     pub fn descends(self) -> bool {
         !matches!(
             self,
@@ -167,7 +167,7 @@ impl Column {
         )
     }
 
-    /// What figures are sorted by; `None`, and a flow that has no such figure: last.
+    /// The figure to sort by. `None`, and flows without this figure, come last.
     fn figure(self, row: &Row<'_>) -> Option<f64> {
         let flow = row.flow;
         match self {
@@ -190,7 +190,7 @@ impl Column {
         }
     }
 
-    /// Sorts places in a list of flows; those that are equal by what moves most, then by name.
+    /// Sorts indices of flows; those with equal figures by recent traffic, then by name.
     pub fn sort<'a>(self, reversed: bool, places: &mut Vec<u32>, row: impl Fn(u32) -> Row<'a>) {
         let mut keyed: Vec<(Option<f64>, f64, u32)> = places
             .iter()

@@ -1,8 +1,8 @@
-//! All counters of a host, with how fast they move.
+//! All counters of a host, with their rates.
 
 use crate::model::HostStatus;
 
-/// Who counts.
+/// The origin of a counter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Section {
     Sink,
@@ -27,11 +27,11 @@ pub struct Counter {
     pub name: &'static str,
     pub text: &'static str,
     pub count: u64,
-    /// How many a second since the last look.
+    /// Increments per second since the last refresh.
     pub rate: Option<f64>,
 }
 
-/// What was counted, counters that are 0 last; rates by what the look before had.
+/// All counters, those that are 0 last; rates are relative to the refresh before.
 pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -> Vec<Counter> {
     let mut all = Vec::new();
     let mut add = |section, name: &'static str, text, count| {
@@ -39,7 +39,7 @@ pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -
             .iter()
             .find(|one| one.section == section && one.name == name);
         let rate = match (known, seconds) {
-            // Less than before: counted anew.
+            // A smaller value means that the count restarted.
             (Some(known), Some(seconds)) if seconds > 0.0 && count >= known.count => {
                 Some((count - known.count) as f64 / seconds)
             }
@@ -65,7 +65,7 @@ pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -
     }
     if let Some(sink) = &status.sink {
         for one in &sink.daemon {
-            // Times, and the process: they count nothing.
+            // Times and the process id do not count anything.
             if !one.name.ends_with("_ns") && one.name != "pid" {
                 add(Section::Daemon, one.name, one.text, one.value);
             }
@@ -75,7 +75,7 @@ pub fn counters(status: &HostStatus, before: &[Counter], seconds: Option<f64>) -
     all
 }
 
-/// How fast one of them moves.
+/// The rate of one counter.
 pub fn rate(all: &[Counter], section: Section, name: &str) -> Option<f64> {
     let found = all
         .iter()

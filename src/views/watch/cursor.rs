@@ -1,18 +1,18 @@
-//! A place in a list that is longer than the screen.
+//! A position in a list that is longer than the screen.
 
 use super::keys::Key;
 
-/// The chosen row, and which rows are shown.
+/// The chosen row, and the rows that are shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     pub at: usize,
     pub top: usize,
-    /// Rows that fit the screen.
+    /// Number of rows that fit the screen.
     pub page: usize,
 }
 
 impl Cursor {
-    /// Moves as a key says; false if it says nothing.
+    /// Moves as a key demands; false if the key does not move the cursor.
     pub fn press(&mut self, key: Key, rows: usize) -> bool {
         let page = self.page.max(1);
         self.at = match key {
@@ -28,7 +28,7 @@ impl Cursor {
         true
     }
 
-    /// Keeps the chosen row on a screen with room for so many.
+    /// Keeps the chosen row visible on a screen with room for `page` rows.
     pub fn fit(&mut self, rows: usize, page: usize) {
         self.page = page;
         self.at = self.at.min(rows.saturating_sub(1));

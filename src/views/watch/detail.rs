@@ -1,4 +1,4 @@
-//! One flow: its figures, the histogram of its latencies, and what became of it while it was watched.
+//! The detail of one flow: its figures, the histogram of its latencies, and its recent history.
 
 use std::collections::VecDeque;
 
@@ -18,9 +18,9 @@ use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate, wra
 use crate::model::FlowStatus;
 use crate::views::text::{Grouped, Nanoseconds};
 
-/// A fact with its name takes so many characters.
+/// The width of a fact with its name.
 const FACT: usize = 26;
-/// Where histogram and history stand side by side.
+/// The width from which histogram and history stand side by side.
 const WIDE: u16 = 110;
 
 pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
@@ -60,7 +60,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         histogram(look, buffer, left, flow, history.window.as_deref());
         plots(look, buffer, right, history);
     } else {
-        // Three figures over time take a line each at least.
+        // Three figures over time take at least one line each.
         let upper = rest.height - (rest.height / 2).min(3).max(rest.height / 3);
         let used = histogram(
             look,
@@ -80,7 +80,7 @@ fn facts(look: Look, row: &Row<'_>, width: usize, most: usize) -> Vec<Line<'stat
     let max_ns = i64::from(flow.latency_max_ns);
     let life = |thousandths| maybe_ns(quantile(&flow.histogram, thousandths, max_ns));
     let lately = |figure: fn(&Rates) -> Option<i64>| maybe_ns(row.rates.and_then(figure));
-    // The most important first: a low terminal shows the first of them.
+    // The most important facts come first: a low terminal shows only those.
     let facts = [
         (
             "packets/s",
@@ -135,7 +135,7 @@ fn facts(look: Look, row: &Row<'_>, width: usize, most: usize) -> Vec<Line<'stat
         .collect()
 }
 
-/// A slot, or some beside each other.
+/// A bar of the histogram: one slot, or several adjacent ones.
 #[derive(Clone, Copy)]
 struct Bar {
     first: usize,
@@ -154,7 +154,7 @@ impl Bar {
         }
     }
 
-    /// The last bar holds everything from its begin on if it is several slots.
+    /// The label. The last bar covers everything from its lower bound on if it has several slots.
     fn label(self, is_last: bool) -> String {
         match (self.last, is_last && self.first < self.last) {
             (0, _) => "0 or less".to_owned(),
@@ -164,7 +164,7 @@ impl Bar {
     }
 }
 
-/// The slots that hold packets; where there are too many, the rarer end goes together.
+/// The slots that hold packets. If there are too many, the rarer end is merged.
 fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
     let count = |counts: &[u32], slot: usize| counts.get(slot).map_or(0, |one| u64::from(*one));
     let mut bars: VecDeque<Bar> = (0..flow.histogram.len())
@@ -200,7 +200,7 @@ fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
     bars.into()
 }
 
-/// Draws the histogram; returns how many lines it took.
+/// Draws the histogram; returns the number of lines it took.
 fn histogram(
     look: Look,
     buffer: &mut Buffer,
@@ -213,12 +213,12 @@ fn histogram(
     let lately: u64 = bars.iter().map(|bar| bar.lately).sum();
     let most = bars.iter().map(|bar| bar.life).max().unwrap_or(0);
     let most_lately = bars.iter().map(|bar| bar.lately).max().unwrap_or(0);
-    // Label and share; then two bars with a share between.
+    // The width left for two bars, after the label and two shares.
     let room = (area.width as usize).saturating_sub(28);
     let (wide, narrow) = (room * 2 / 3, room / 3);
     let title = format!(
         "{:>10} {:<wide$} {:>7} {:<narrow$}",
-        "latency", "all packets", "", "since last look"
+        "latency", "all packets", "", "last interval"
     );
     put(buffer, area, 0, &Line::styled(title, look.strong()));
     let share = |part: u64, all: u64| part as f64 / (all.max(1)) as f64;
@@ -271,7 +271,7 @@ const PLOTS: [Plot; 4] = [
     },
 ];
 
-/// Draws what became of the flow, the latest at the right.
+/// Draws the flow's recent figures, the latest at the right.
 fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
     const LABEL: usize = 19;
     let height = area.height as usize;
@@ -305,7 +305,7 @@ fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
         }
     }
     if history.len() == 0 {
-        let text = "history begins with the next look";
+        let text = "history begins with the next refresh";
         put(buffer, area, height - 1, &Line::styled(text, look.faint()));
     }
 }

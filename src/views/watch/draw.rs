@@ -1,4 +1,4 @@
-//! The screen: header, tabs, what is looked at, and the keys.
+//! The screen: header, tabs, the chosen view, and the keys.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -13,13 +13,13 @@ use super::words::{maybe_rate, shortened};
 use super::{detail, header, peers};
 use crate::views::text::Grouped;
 
-/// With so many lines a flow's detail leaves the table of flows on the screen.
+/// The height from which a flow's detail leaves room for the table of flows.
 const HIGH: u16 = 40;
 
-/// So wide a terminal shows what counters mean.
+/// The width from which the meaning of counters is shown whole.
 const WHOLE: u16 = 120;
 
-/// A line of an area, counted from its top; nothing where there is none.
+/// Writes one line of an area, counted from its top; writes nothing below its end.
 pub fn put(buffer: &mut Buffer, area: Rect, row: usize, line: &Line<'_>) {
     if row < area.height as usize {
         buffer.set_line(area.x, area.y + row as u16, line, area.width);
@@ -33,7 +33,7 @@ pub fn paint(buffer: &mut Buffer, area: Rect, row: usize, style: Style) {
     }
 }
 
-/// The first so many lines of an area, and the rest.
+/// The first `rows` lines of an area, and the rest.
 pub fn split(area: Rect, rows: usize) -> (Rect, Rect) {
     let rows = (rows as u16).min(area.height);
     (
@@ -122,7 +122,7 @@ impl Watch {
                     self.look.head(),
                 ),
                 Span::styled(" ", self.look.chosen()),
-                Span::styled("  Enter keeps it, Esc drops it", self.look.faint()),
+                Span::styled("  Enter keeps the filter, Esc clears it", self.look.faint()),
             ]);
         }
         let keys: &[(&str, &str)] = match (self.help, self.tab, self.detail) {
@@ -180,7 +180,7 @@ impl Watch {
         if !runs {
             let text = match (self.now.is_some(), &self.trouble) {
                 (_, Some(_)) => "",
-                (true, None) => "nothing of hostint runs on this host (network namespace)",
+                (true, None) => "hostint does not run on this host (network namespace)",
                 (false, None) => "reading",
             };
             let waits = if self.now.is_some() {
@@ -215,7 +215,7 @@ impl Watch {
     fn counters(&mut self, buffer: &mut Buffer, area: Rect) {
         let rows = self.counters_shown().len();
         let (head, mut list) = split(area, 1);
-        // Where sentences are cut off, the chosen one has a line of its own.
+        // If texts are cut off, the chosen counter's text gets a line of its own.
         let cut = area.width < WHOLE && list.height > 2;
         let below = if cut {
             let parts = split(list, list.height as usize - 1);
@@ -263,20 +263,20 @@ impl Watch {
     }
 }
 
-/// As hostint-status(8) has it. The screen of 15 lines has room for ten.
+/// The keys, as hostint-status(8) lists them. The screen of 15 lines has room for ten.
 const HELP: [(&str, &str); 12] = [
     ("arrows, PgUp, PgDn", "choose a flow; Home: the first"),
-    ("Enter, Esc", "its histogram and history, and back"),
-    ("s or >, S or <", "sort by the next column, or the last"),
+    ("Enter, Esc", "show its histogram and history; go back"),
+    ("s or >, S or <", "sort by the next, or previous, column"),
     ("r", "reverse the order"),
-    ("/", "show what has these words; Esc: all"),
-    ("p or space", "pause, and go on"),
-    ("+, -", "look less often, or more often"),
+    ("/", "show rows with these words; Esc: all"),
+    ("p or space", "pause and resume"),
+    ("+, -", "refresh less often, or more often"),
     ("Tab, 1 to 4", "flows, counters, peers, troubles"),
-    ("Ctrl-L, Ctrl-Z", "draw anew, suspend"),
+    ("Ctrl-L, Ctrl-Z", "redraw, suspend"),
     ("q, Ctrl-C", "quit"),
     ("", ""),
-    ("", "loss, p50, p99: of the last interval"),
+    ("", "loss, p50 and p99 cover the last interval"),
 ];
 
 fn counter(look: Look, one: &Counter) -> Line<'static> {

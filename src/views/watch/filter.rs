@@ -1,13 +1,13 @@
-//! What is shown: rows that have all words of the filter.
+//! A filter for rows: those that have all of its words are shown.
 
-/// Words as they were typed; none fit everything.
+/// The words as they were typed. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub text: String,
     words: Vec<String>,
 }
 
-/// Longer than any row.
+/// Greatest length of a filter, longer than any row.
 const LONGEST: usize = 200;
 
 impl Filter {
@@ -36,7 +36,7 @@ impl Filter {
         self.words.is_empty()
     }
 
-    /// Whether a row in small letters has all words.
+    /// Whether a row in lower case has all words.
     pub fn fits(&self, row: &str) -> bool {
         self.words.iter().all(|word| row.contains(&**word))
     }

@@ -1,4 +1,4 @@
-//! The flows of a sink: what each did since the last look, which are shown, and in which order.
+//! The flows of a sink: their rates since the last refresh, and the filtered, sorted list of them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,21 +11,21 @@ use super::history::History;
 use super::keys::Key;
 use crate::model::{FlowKey, FlowStatus};
 
-/// Flows whose history is kept: those that were on the screen last.
+/// Number of flows whose history is kept: those that were on the screen last.
 const MOST_HISTORIES: usize = 128;
 
-/// What a flow did from one look to the next.
+/// A flow's rates between two refreshes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     pub packets_s: f64,
     pub lost_s: f64,
-    /// The share of those sent; `None` if none was.
+    /// The share of sent packets that were lost; `None` if none was sent.
     pub loss: Option<f64>,
     pub p50_ns: Option<i64>,
     pub p99_ns: Option<i64>,
 }
 
-/// A flow as the last look found it.
+/// A flow as the last refresh found it.
 #[derive(Debug, Default)]
 struct Known {
     first_ns: u64,
@@ -33,19 +33,19 @@ struct Known {
     lost: u64,
     duplicates: u64,
     histogram: Vec<u32>,
-    /// Its place in that look's list, and which look that was.
+    /// Its index in that refresh's list, and the number of that refresh.
     place: u32,
     look: u64,
 }
 
 impl Known {
-    /// What it did since, and the latencies of that; `None` if it is another flow, or numbering of the same.
+    /// The rates since then, with their histogram; `None` if it is another flow, or its numbering restarted.
     fn until(&self, flow: &FlowStatus, seconds: f64) -> Option<Rates> {
         if flow.first_ns != self.first_ns || flow.packets < self.packets || seconds <= 0.0 {
             return None;
         }
         let packets = flow.packets - self.packets;
-        // Those that came after all are taken off.
+        // Packets that arrived after all are subtracted.
         let lost = flow.lost.saturating_sub(self.lost);
         let sent = packets.saturating_sub(flow.duplicates.saturating_sub(self.duplicates)) + lost;
         let mut rates = Rates {
@@ -78,18 +78,18 @@ impl Known {
     }
 }
 
-/// The table of flows.
+/// The list of flows.
 #[derive(Debug)]
 pub struct Flows {
     known: HashMap<FlowKey, Known>,
     looks: u64,
-    /// Of each flow of the last look.
+    /// The rates of each flow of the last refresh.
     rates: Vec<Option<Rates>>,
-    /// Places in that list: what fits the filter, sorted.
+    /// Indices into that list: the flows that match the filter, sorted.
     order: Vec<u32>,
     pub sort: Column,
     pub reversed: bool,
-    /// Whom the cursor follows; nobody until it is moved.
+    /// The flow that the cursor follows; `None` until the cursor is moved.
     chosen: Option<FlowKey>,
     pub cursor: Cursor,
     histories: HashMap<FlowKey, History>,
@@ -110,7 +110,7 @@ impl Flows {
         }
     }
 
-    /// Takes the next look. `since`: the seconds from the one before, and when that was.
+    /// Takes the next refresh. `since` is the number of seconds from the one before, and its time.
     pub fn update(&mut self, flows: &[FlowStatus], since: Option<(f64, u64)>) {
         self.looks += 1;
         self.rates.clear();
@@ -118,7 +118,7 @@ impl Flows {
             let known = self.known.entry(flow.flow).or_default();
             let mut rates = None;
             if let Some((seconds, before_ns)) = since {
-                // One that began since then did all of it since then.
+                // A flow that began since then did all of its work since then.
                 if flow.first_ns != known.first_ns && flow.first_ns > before_ns {
                     *known = Known {
                         first_ns: flow.first_ns,
@@ -138,8 +138,8 @@ impl Flows {
         self.remember(flows, since.is_some());
     }
 
-    /// Adds to the history of flows that are looked at. Its histograms are the life's; what came between is told
-    /// apart by the one before.
+    /// Adds to the history of flows that are kept. The kernel's histograms cover the flow's life, so the previous one
+    /// is subtracted.
     fn remember(&mut self, flows: &[FlowStatus], again: bool) {
         for (key, history) in &mut self.histories {
             let place = self.known.get(key).map(|known| known.place as usize);
@@ -169,7 +169,7 @@ impl Flows {
         });
         self.order = places;
         match self.chosen {
-            // It may have moved, or not fit any more.
+            // The chosen flow may have moved, or may no longer match.
             Some(chosen) => {
                 let known = self.known.get(&chosen);
                 let place = known.map(|known| known.place);
@@ -187,7 +187,7 @@ impl Flows {
         self.order.len()
     }
 
-    /// The flow in a row of the table.
+    /// The flow in a row of the list.
     pub fn row<'a>(&'a self, row: usize, flows: &'a [FlowStatus], wall_ns: u64) -> Option<Row<'a>> {
         let place = *self.order.get(row)? as usize;
         Some(Row {
@@ -197,12 +197,12 @@ impl Flows {
         })
     }
 
-    /// Moves the cursor; false if the key says nothing.
+    /// Moves the cursor; false if the key does not move it.
     pub fn press(&mut self, key: Key, flows: &[FlowStatus]) -> bool {
         let moved = self.cursor.press(key, self.order.len());
         if moved {
             match key {
-                // The first row, whoever is in it.
+                // Chooses the first row, whichever flow is in it.
                 Key::Home | Key::Char('g') => self.chosen = None,
                 _ => self.choose(flows),
             }
@@ -210,7 +210,7 @@ impl Flows {
         moved
     }
 
-    /// The cursor follows whom it is at.
+    /// Makes the cursor follow the flow that it is at.
     pub fn choose(&mut self, flows: &[FlowStatus]) {
         self.cursor.at = self.cursor.at.min(self.order.len().saturating_sub(1));
         let place = self.order.get(self.cursor.at);
@@ -219,7 +219,7 @@ impl Flows {
             .map(|flow| flow.flow);
     }
 
-    /// Begins the history of flows that are on the screen, and forgets those that were not for longest.
+    /// Starts the history of flows that are on the screen, and forgets the flows that have been off it longest.
     pub fn watch(&mut self, rows: std::ops::Range<usize>, flows: &[FlowStatus]) {
         let looks = self.looks;
         let places = self.order.get(rows).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What stands above everything: who this host is, what is attached, totals, and the worst that is wrong.
+//! The header: this host, its attached programs, totals, and the worst problem.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -6,11 +6,10 @@ use ratatui::text::{Line, Span};
 use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate, shortened, wrap};
-use crate::model::reasons::{Severity, Topic};
-use crate::model::{Attachment, Reason};
+use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
 use crate::views::text::Grouped;
 
-/// Parts of a line by importance: those that there is no room for are left out.
+/// Parts of a line, most important first: those that do not fit are left out.
 struct Parts {
     spans: Vec<Span<'static>>,
     left: usize,
@@ -36,7 +35,7 @@ impl Parts {
         }
     }
 
-    /// At the right end.
+    /// Adds a part at the right end.
     fn end(mut self, text: String, style: Style) -> Line<'static> {
         let span = Span::styled(text, style);
         if span.width() < self.left {
@@ -168,7 +167,7 @@ fn first(watch: &Watch, width: usize) -> Line<'static> {
     }
 }
 
-/// One line with what is wrong, if anything is.
+/// One line with the worst problem, if there is one.
 fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
     let look = watch.look;
     if let Some(trouble) = &watch.trouble {
@@ -177,7 +176,7 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
     }
     let why = &watch.status()?.why;
     let reason = why.iter().min_by_key(|reason| reason.severity)?;
-    if reason.severity == Severity::Note {
+    if reason.severity == ReasonSeverity::Note {
         return None;
     }
     let more = match why.len() - 1 {
@@ -193,7 +192,7 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
         text
     };
     let style = match reason.severity {
-        Severity::Stopped | Severity::Dropped => look.bad(),
+        ReasonSeverity::Stopped | ReasonSeverity::Dropped => look.bad(),
         _ => look.head(),
     };
     Some(Line::from(vec![
@@ -209,7 +208,7 @@ fn sentence(reason: &Reason) -> String {
     format!("{count}{}: {}", reason.text, reason.advice)
 }
 
-/// All that is wrong, by topic, in whole sentences.
+/// All problems by topic, as whole sentences.
 pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let Some(status) = watch.status() else {
@@ -219,16 +218,16 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
     for reason in &status.why {
         if topic.replace(reason.topic) != Some(reason.topic) {
             let head = match reason.topic {
-                Topic::Tagging => "why packets are not tagged",
-                Topic::Stripping => "why packets are not stripped",
-                Topic::Measuring => "why packets are not measured or reported",
+                ReasonTopic::Tagging => "why packets are not tagged",
+                ReasonTopic::Stripping => "why packets are not stripped",
+                ReasonTopic::Measuring => "why packets are not measured or reported",
             };
             lines.push(Line::styled(head, watch.look.strong()));
         }
         let style = match reason.severity {
-            Severity::Stopped | Severity::Dropped => watch.look.bad(),
-            Severity::Missed => Style::new(),
-            Severity::Note => watch.look.faint(),
+            ReasonSeverity::Stopped | ReasonSeverity::Dropped => watch.look.bad(),
+            ReasonSeverity::Missed => Style::new(),
+            ReasonSeverity::Note => watch.look.faint(),
         };
         let wrapped = wrap(&sentence(reason), width.saturating_sub(4));
         for (number, part) in wrapped.iter().enumerate() {
@@ -237,7 +236,7 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
         }
     }
     if lines.is_empty() {
-        let all_well = "no counter tells of packets that were not tagged, stripped or measured";
+        let all_well = "no counter shows packets that were not tagged, stripped or measured";
         lines.push(Line::styled(all_well, watch.look.faint()));
     }
     lines

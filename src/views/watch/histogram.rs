@@ -1,9 +1,9 @@
-//! Histograms of powers of two: what came since a look before, and quantiles.
+//! Histograms of powers of two: differences between two refreshes, and quantiles.
 
-/// Packets of a flow that may be on their way through its counters while they are read.
+/// The number of packets that may be counted while a flow's counters are read.
 const UNDER_WAY: u64 = 1024;
 
-/// What was counted between two looks, if that can be: slots are as wide as the kernel's and wrap as they do.
+/// The counts between two refreshes, if they can be known: slots are as wide as the kernel's and wrap around like them.
 pub fn window(now: &[u32], before: &[u32], packets: u64) -> Option<Vec<u32>> {
     if now.len() != before.len() {
         return None;
@@ -18,8 +18,8 @@ pub fn window(now: &[u32], before: &[u32], packets: u64) -> Option<Vec<u32>> {
     plausible.then_some(counts)
 }
 
-/// The upper bound of the slot that this share of packets (in thousandths) is in or below; at most the greatest
-/// latency. `None` of no packets.
+/// The upper bound of the slot that this share of packets (in thousandths) is in or below, but at most the greatest
+/// latency. `None` if there are no packets.
 pub fn quantile(counts: &[u32], thousandths: u64, max_ns: i64) -> Option<i64> {
     let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let wanted = (all * thousandths).div_ceil(1000).max(1);
@@ -33,7 +33,7 @@ pub fn quantile(counts: &[u32], thousandths: u64, max_ns: i64) -> Option<i64> {
     None
 }
 
-/// Where a slot ends.
+/// The upper bound of a slot.
 pub fn upper_ns(slot: usize) -> i64 {
     match slot {
         0 => 0,

@@ -1,4 +1,4 @@
-//! What became of a flow while somebody watched, an interval after the other.
+//! The history of a flow while it is on the screen, one interval after the other.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::flows::Rates;
 use super::histogram;
 use crate::model::FlowStatus;
 
-/// Intervals that are kept of a flow: ten minutes of seconds.
+/// Number of intervals that are kept for a flow: ten minutes of seconds.
 const LONGEST: usize = 600;
 
 /// The history of one flow.
@@ -16,12 +16,12 @@ pub struct History {
     /// The histogram of the last interval, if there was one.
     pub window: Option<Vec<u32>>,
     before: Option<(u64, Vec<u32>)>,
-    /// When it was last on the screen, in looks.
+    /// The number of the refresh at which it was last on the screen.
     pub looked_at: u64,
 }
 
 impl History {
-    /// Begins.
+    /// A history that starts with this state of the flow.
     pub fn of(flow: &FlowStatus) -> Self {
         Self {
             before: Some((flow.packets, flow.histogram.clone())),
@@ -29,7 +29,7 @@ impl History {
         }
     }
 
-    /// Takes what a look found of the flow, `again` if it is not the first look.
+    /// Takes a refresh of the flow; `again` if it is not the first.
     pub fn push(&mut self, flow: Option<&FlowStatus>, rates: Option<Rates>, again: bool) {
         let before = self.before.take();
         self.window = None;
@@ -49,7 +49,7 @@ impl History {
         self.points.push_back(rates);
     }
 
-    /// One figure of the last intervals, the latest at the end.
+    /// One figure over the last intervals, the latest at the end.
     pub fn last(&self, count: usize, figure: fn(&Rates) -> Option<f64>) -> Vec<Option<f64>> {
         let from = self.points.len().saturating_sub(count);
         let points = self.points.iter().skip(from);

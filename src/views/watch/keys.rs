@@ -1,10 +1,10 @@
-//! What a key does.
+//! Keys and their effects.
 
 use std::time::Duration;
 
 use super::state::{Tab, Watch};
 
-/// A key, however the terminal says it.
+/// A key, independent of the terminal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Key {
     Up,
@@ -21,16 +21,16 @@ pub enum Key {
     Char(char),
 }
 
-/// What is to be done besides drawing.
+/// An action besides drawing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Act {
     Nothing,
-    /// It goes on, or at another pace: look again now.
+    /// The pace changed or the pause ended: refresh now.
     Look,
     Quit,
 }
 
-/// Every interval that + and - lead to, in ms.
+/// The intervals that + and - step through, in ms.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 
 impl Watch {

@@ -1,8 +1,8 @@
-//! What the terminal can show: colours, and characters beyond ASCII.
+//! The appearance that the terminal allows: colours, and characters beyond ASCII.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The terminal's own foreground and background, and few accents that can be read on light and dark.
+/// A style that keeps the terminal's own foreground and background, with a few accents readable on light and dark.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     pub colour: bool,
@@ -23,7 +23,7 @@ impl Look {
             .add_modifier(Modifier::BOLD)
     }
 
-    /// Something is lost or stopped.
+    /// Marks loss and failures.
     pub fn bad(self) -> Style {
         self.accent(Color::Red, Modifier::BOLD)
     }

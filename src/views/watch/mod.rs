@@ -1,4 +1,4 @@
-//! `hostint status --watch`: looks at a host and keys become a state, and that becomes a screen.
+//! `hostint status --watch`: refreshes and keys become a state, and the state becomes a screen.
 
 mod columns;
 mod counters;

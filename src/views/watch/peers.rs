@@ -11,7 +11,7 @@ use super::words::{NONE, maybe_ns, shortened};
 use crate::model::PeerStatus;
 use crate::views::text::Nanoseconds;
 
-/// Widths of what stands behind the address.
+/// Widths of the columns after the address.
 const NODE: usize = 10;
 const STATE: usize = 13;
 const RTT: usize = 9;
@@ -51,7 +51,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     let longest = peers.iter().map(|peer| peer.dest.to_string().len()).max();
     let width = area.width as usize;
     let addr = longest.unwrap_or(0).max(15).min(width / 3);
-    // What there is room for; the sentence takes the rest.
+    // The columns that fit; the sentence takes the rest.
     let mut used = addr + 1;
     let mut columns = 0;
     for (_, width_of) in cells_of_titles() {
@@ -61,7 +61,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         }
     }
     let titles = cells_of_titles();
-    let mut title = format!("{:<addr$} ", "sink before");
+    let mut title = format!("{:<addr$} ", "sink of");
     for (index, (text, width)) in titles.iter().take(columns).enumerate() {
         title += &aligned(text, *width, index == 0);
     }
@@ -120,17 +120,17 @@ fn aligned(text: &str, width: usize, left: bool) -> String {
     }
 }
 
-/// What a state of a lease means, in few words.
+/// A lease's state as a short phrase.
 fn lease(state: &str) -> &'static str {
     match state {
         "asking" => "asked for a lease",
-        "silent" => "does not answer: packets go untagged",
-        "no_sink" => "no sink before it: packets go untagged",
-        "forged" => "wrong tag (--lease-key? NAT?): packets go untagged",
-        "encapsulation" => "does not recognise what is sent: packets go untagged",
-        "mark" => "has another mark or port: packets go untagged",
-        "own_node" => "has this host's own node id: packets go untagged",
-        "duplicate" => "has the node id of another: packets go untagged",
-        _ => "packets go untagged",
+        "silent" => "does not answer: packets stay untagged",
+        "no_sink" => "no sink in front of it: packets stay untagged",
+        "forged" => "wrong tag (--lease-key? NAT?): packets stay untagged",
+        "encapsulation" => "does not recognise the encapsulation: packets stay untagged",
+        "mark" => "expects another mark or port: packets stay untagged",
+        "own_node" => "uses this host's own node id: packets stay untagged",
+        "duplicate" => "uses another sink's node id: packets stay untagged",
+        _ => "packets stay untagged",
     }
 }

@@ -1,13 +1,13 @@
-//! Bars of characters: figures over time, and parts of a whole.
+//! Bars of characters: figures over time, and shares of a whole.
 
 use super::look::Look;
 
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII: [char; 9] = [' ', '.', '.', ':', ':', '+', '+', '#', '#'];
-/// From left to right.
+/// The eighths of a block from left to right.
 const LYING: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// Standing bars, one a figure, in lines from top to bottom. What is not known is a dot at the bottom.
+/// Vertical bars, one for each figure, in lines from top to bottom. An unknown figure is a dot at the bottom.
 pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -> Vec<String> {
     let steps = if look.unicode { EIGHTHS } else { ASCII };
     let unknown = if look.unicode { '·' } else { '-' };
@@ -15,7 +15,7 @@ pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -
         if most <= 0.0 || figure <= 0.0 {
             return 0;
         }
-        // The least that there is can be seen.
+        // The smallest figure stays visible.
         ((figure / most * height as f64 * 8.0).round() as usize).clamp(1, height * 8)
     };
     (0..height)
@@ -33,7 +33,7 @@ pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -
         .collect()
 }
 
-/// A lying bar of at most so many characters.
+/// A horizontal bar of at most `width` characters.
 pub fn lying(look: Look, share: f64, width: usize) -> String {
     let eighths = (share * width as f64 * 8.0).round() as usize;
     let eighths = eighths.max(usize::from(share > 0.0)).min(width * 8);

@@ -1,4 +1,4 @@
-//! What is watched, and how: the state between looks and keys.
+//! The state of the view between refreshes and keys.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use super::keys::Key;
 use super::look::Look;
 use crate::model::{FlowStatus, HostStatus, PeerStatus};
 
-/// A host at one time.
+/// The state of a host at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub status: HostStatus,
-    /// By a clock that never steps, from any beginning.
+    /// A time by a clock that never steps.
     pub at: Duration,
-    /// Since the Unix epoch.
+    /// The time since the Unix epoch.
     pub wall_ns: u64,
 }
 
-/// What is looked at.
+/// The tab that is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tab {
     Flows,
@@ -47,13 +47,13 @@ pub struct Watch {
     pub(super) tab: Tab,
     pub(super) detail: bool,
     pub(super) help: bool,
-    /// A key was pressed: nothing is chosen for the user any more.
+    /// A key was pressed: nothing is chosen automatically any more.
     pub(super) pressed: bool,
-    /// Of each tab.
+    /// The filter of each tab.
     pub(super) filters: [Filter; 4],
     pub(super) typing: bool,
     pub(super) now: Option<Snapshot>,
-    /// Why the last look failed.
+    /// Why the last refresh failed.
     pub(super) trouble: Option<String>,
     pub(super) flows: Flows,
     pub(super) counters: Vec<Counter>,
@@ -86,7 +86,7 @@ impl Watch {
         }
     }
 
-    /// Takes what a look found.
+    /// Takes the result of a refresh.
     pub fn update(&mut self, snapshot: Snapshot) {
         let since = self.now.as_ref().map(|before| {
             let seconds = snapshot.at.saturating_sub(before.at).as_secs_f64();
@@ -104,7 +104,7 @@ impl Watch {
         self.arrange();
     }
 
-    /// The last look failed: what was seen before stays.
+    /// Records that a refresh failed; the last state stays on the screen.
     pub fn fail(&mut self, why: String) {
         self.trouble = Some(why);
     }

@@ -49,7 +49,7 @@ impl Watch {
         if rows.is_empty() {
             let text = match (flows.is_empty(), now.status.sink.is_some()) {
                 (false, _) => "no flow has all words of the filter (Esc shows all again)",
-                (true, true) => "no flow has come yet",
+                (true, true) => "no flow has arrived yet",
                 (true, false) => "no sink here: flows are measured where they arrive",
             };
             put(buffer, list, 1, &Line::styled(text, self.look.faint()));
@@ -80,7 +80,7 @@ impl Watch {
     }
 }
 
-/// Text in its column, with a space before all but the first.
+/// Text in its column, with a space before every column but the first.
 fn aligned(text: &str, width: usize, is_text: bool) -> String {
     if is_text {
         format!("{text:<width$} ")
@@ -89,11 +89,11 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
     }
 }
 
-/// What there is room for, from left to right, with widths.
+/// The columns that fit, from left to right, with their widths.
 fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
     let mut chosen = vec![Column::Flow];
     let cost = |column: Column| column.width() + 1;
-    // Of long flows the middle goes before the second figure does.
+    // Long flows lose their middle before the second figure is left out.
     let mut flow = longest.max(Column::Flow.width());
     let figures: usize = Column::BY_IMPORTANCE
         .iter()
@@ -104,13 +104,13 @@ fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
     let mut left = width.saturating_sub(flow + 1);
     let first = (sort != Column::Flow).then_some(sort);
     for column in first.into_iter().chain(Column::BY_IMPORTANCE) {
-        // The space behind the last is not needed.
+        // The space after the last column is not needed.
         if !chosen.contains(&column) && cost(column) <= left + 1 {
             left = (left + 1).saturating_sub(cost(column) + 1);
             chosen.push(column);
         }
     }
-    // What is left over is the flow's.
+    // The flow gets the remaining width.
     flow = longest.clamp(flow, flow + left);
     let ordered = Column::ALL.into_iter().filter(|one| chosen.contains(one));
     ordered

@@ -2,10 +2,10 @@
 
 use crate::views::text::{Grouped, Nanoseconds};
 
-/// Nothing is known.
+/// The text for an unknown figure.
 pub const NONE: &str = "-";
 
-/// How many a second: `0`, `0.3`, `12,345`, `1.23M`.
+/// A rate per second: `0`, `0.3`, `12,345`, `1.23M`.
 pub fn rate(rate: f64) -> String {
     match rate {
         0.0 => "0".to_owned(),
@@ -22,7 +22,7 @@ pub fn maybe_rate(some: Option<f64>) -> String {
     some.map_or_else(|| NONE.to_owned(), rate)
 }
 
-/// A share as percent: `0%`, `0.004%`, `12.3%`, `100%`.
+/// A share in percent: `0%`, `0.004%`, `12.3%`, `100%`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -30,7 +30,7 @@ pub fn percent(share: f64) -> String {
         ..0.001 => "<.001%".to_owned(),
         ..0.9995 => format!("{percent:.3}%"),
         ..9.995 => format!("{percent:.2}%"),
-        // What is not all is not called all.
+        // A share below 1 is never shown as 100 %.
         ..100.0 => format!("{:.1}%", percent.min(99.9)),
         _ => "100%".to_owned(),
     }
@@ -61,7 +61,7 @@ pub fn time_of_day(wall_ns: u64) -> String {
     format!("{:02}:{:02}:{:02} UTC", s / 3600, s / 60 % 60, s % 60)
 }
 
-/// No longer than this: what is too long loses its middle, because both ends of a flow matter.
+/// The text, with its middle left out if it is longer than `width`, because both ends of a flow matter.
 pub fn shortened(text: &str, width: usize, dots: &str) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -75,7 +75,7 @@ pub fn shortened(text: &str, width: usize, dots: &str) -> String {
     format!("{front}{dots}{back}")
 }
 
-/// Lines of at most so many characters, broken between words where that can be.
+/// Lines of at most `width` characters, broken between words if possible.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

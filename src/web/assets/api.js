@@ -1,18 +1,18 @@
-// Questions to the collector. Times are ms here and ns, as text, there.
+// Requests to the collector. Times are milliseconds here, and nanoseconds as text in the API.
 
 import { RANGES } from "./state.js";
 
 const PATIENCE = 30_000;
 
 export class NoAnswer extends Error {
-  // `gone` if there was no answer at all.
+  // `gone` is true if there was no answer at all.
   constructor(message, gone) {
     super(message);
     this.gone = gone;
   }
 }
 
-// Integers that a number cannot hold come as text, to the last figure.
+// Parses JSON; integers that a number cannot hold exactly become text.
 export function parse(text) {
   const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}/g, (token) => (token[0] === '"' ? token : `"${token}"`));
   return JSON.parse(exact);
@@ -20,7 +20,7 @@ export function parse(text) {
 
 export const ms = (ns) => Number(ns) / 1e6;
 
-// The collector's clock against this one.
+// How far the collector's clock is ahead of this one, in milliseconds.
 let ahead = 0;
 
 export const now = () => Date.now() + ahead;
@@ -49,7 +49,7 @@ async function get(path, signal) {
   try {
     why = JSON.parse(text).error;
   } catch {
-    // Then it is plain text.
+    // The body is plain text, not JSON.
   }
   throw new NoAnswer(why || `${response.status} ${response.statusText}`, false);
 }
@@ -63,7 +63,7 @@ export async function status(signal) {
 
 export const extent = (signal) => get("api/extent", signal);
 
-// One of pairs, flows, series and reports in a span.
+// Requests pairs, flows, series or reports of a span.
 export function ask(what, span, parameters, signal) {
   const query = new URLSearchParams({ since: ns(span.since), until: ns(span.until) });
   for (const [name, value] of Object.entries(parameters)) {
@@ -83,7 +83,7 @@ export async function pairs(span, parameters, signal) {
   };
 }
 
-// Hears news while the page is seen: a browser has few connections for all pages of one collector.
+// Receives news while the page is visible, because a browser allows few connections for all pages of one collector.
 export function hearNews({ news, gone }) {
   let source;
   const listen = () => {

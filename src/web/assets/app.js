@@ -1,4 +1,4 @@
-// The page: what the address asks for, the newest of it, and the keys.
+// The page: it shows the view that the address names, keeps it up to date, and handles keys.
 
 import { NoAnswer, extent, hearNews, ms, now, spanOf, status } from "./api.js";
 import { choice, h, say } from "./dom.js";
@@ -13,7 +13,7 @@ import { bytes, count, time } from "./units.js";
 
 const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, exporters: ExportersView };
 
-// How much of the shown time passes before it is asked for again.
+// The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
 const QUICKEST = 2000;
 const SLOWEST = 60_000;
@@ -58,7 +58,7 @@ function zoom(span) {
   go({ range: "custom", since: String(span.since), until: String(span.until) });
 }
 
-// What of the page around the view depends on the address.
+// The parts around the view that depend on the address.
 function mark(shown) {
   for (const a of document.querySelectorAll("header nav a")) {
     const here = a.dataset.view === shown.view || (a.dataset.view === "overview" && shown.view === "pair") || (a.dataset.view === "flows" && shown.view === "flow");
@@ -81,12 +81,12 @@ function markLive() {
   const button = find("live");
   button.disabled = fixed;
   button.setAttribute("aria-pressed", String(paused));
-  button.title = fixed ? "A fixed time has no news" : paused ? "Go on (p)" : "Pause (p)";
+  button.title = fixed ? "A fixed period has no news" : paused ? "Resume (p)" : "Pause (p)";
   button.className = goneSince ? "gone" : paused || fixed ? "still" : "on";
   button.replaceChildren(h("i", {}), goneSince ? "No answer" : fixed ? "Fixed" : paused ? "Paused" : "Live");
 }
 
-// One at a time: a newer wish ends the older.
+// One request at a time: a newer one cancels the older.
 async function refresh() {
   clearTimeout(wanted);
   wanted = undefined;
@@ -126,8 +126,8 @@ function failed(error) {
   const gone = error instanceof NoAnswer && error.gone;
   if (gone) goneSince ??= Date.now();
   const text = gone
-    ? `No answer from the collector at ${location.host} since ${time(goneSince)} (${error.message}). What is shown is from before; it is tried again every ${AGAIN / 1000} seconds.`
-    : error instanceof NoAnswer ? `The collector says: ${error.message}.` : `This page failed: ${error.message}.`;
+    ? `No answer from the collector at ${location.host} since ${time(goneSince)} (${error.message}). This page shows old data and retries every ${AGAIN / 1000} seconds.`
+    : error instanceof NoAnswer ? `The collector answered: ${error.message}.` : `This page failed: ${error.message}.`;
   find("banner").replaceChildren(h("span", {}, text), h("button", { type: "button", onclick: refresh }, "Try now"));
   find("banner").hidden = false;
   main.classList.toggle("stale", gone);
@@ -138,7 +138,7 @@ function failed(error) {
   wanted = setTimeout(refresh, AGAIN);
 }
 
-// News are asked for when what is shown has changed by a little.
+// Requests news when enough of the shown period has passed.
 function news() {
   const shown = state();
   if (goneSince) return refresh();
@@ -155,7 +155,7 @@ async function foot(signal) {
   const inTrouble = known.exporters.filter((one) => troubles(one).length).length;
   find("trouble").hidden = inTrouble === 0;
   find("trouble").textContent = inTrouble;
-  find("trouble").title = `${inTrouble} exporters in trouble`;
+  find("trouble").title = `${inTrouble} exporters with problems`;
   const before = lastCount;
   const at = ms(known.now_ns);
   if (!before || at - before.at > 500) lastCount = { at, reports: known.reports };
@@ -165,9 +165,9 @@ async function foot(signal) {
   try {
     const kept = known.keeps_history && (await extent(signal));
     if (kept.reports) parts.unshift(`${count(kept.reports)} reports of ${count(kept.flows)} flows since ${time(ms(kept.first_ns))}, ${bytes(kept.bytes)}`);
-    if (kept.rolled_up_only) parts.unshift(`${count(kept.rolled_up_only)} reports in figures only, until ${time(ms(kept.rolled_up_only_ns))}`);
+    if (kept.rolled_up_only) parts.unshift(`${count(kept.rolled_up_only)} reports only summarised, until ${time(ms(kept.rolled_up_only_ns))}`);
   } catch {
-    // Then the view says what is wrong.
+    // The view reports this error.
   }
   find("foot").textContent = [...parts.filter(Boolean), `as of ${time(now())}`].join(" · ");
 }
@@ -211,7 +211,7 @@ function theme() {
     if (next) localStorage.setItem("theme", next);
     else localStorage.removeItem("theme");
   } catch {
-    // Then it lasts as long as the page.
+    // Without storage, the choice lasts as long as the page.
   }
   markTheme();
   refresh();
@@ -263,7 +263,7 @@ find("custom").addEventListener("submit", (event) => {
   event.preventDefault();
   const { since, until } = event.target.elements;
   const span = { since: Date.parse(since.value), until: Date.parse(until.value) };
-  until.setCustomValidity(span.since < span.until ? "" : "The end is not after the beginning");
+  until.setCustomValidity(span.since < span.until ? "" : "The end must be after the beginning");
   if (until.reportValidity()) zoom(span);
 });
 document.addEventListener("keydown", key);
@@ -272,6 +272,6 @@ document.querySelector(".skip").addEventListener("click", (event) => { event.pre
 onChange(show);
 markTheme();
 show(state());
-// Time goes on without news, too.
+// The period moves on without news, too.
 setInterval(() => { if (!document.hidden && Date.now() - fresh > SLOWEST / 2) news(); }, SLOWEST / 10);
 hearNews({ news, gone: () => { if (!goneSince && !running) refresh(); } });

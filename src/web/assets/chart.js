@@ -1,4 +1,4 @@
-// Figures by time: latency as a band from p50 to p99, loss and packets as bars; what is not known is a gap.
+// Figures over time: latency as a band from p50 to p99, loss and packets as bars; unknown values are gaps.
 
 import { ms } from "./api.js";
 import { h, svg } from "./dom.js";
@@ -21,13 +21,13 @@ const FIGURES = [
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800].map((s) => s * 1000);
 
 export class Chart {
-  // `zoom` is told a span that was drawn with the pointer.
+  // `zoom` is called with a span that was selected with the pointer.
   constructor(zoom) {
     this.zoom = zoom;
     this.readout = h("div", { class: "readout" });
     this.picture = svg("svg", {
       class: "chart", tabindex: "0", role: "application", "aria-roledescription": "chart",
-      "aria-label": "Latency, loss and packets by time. Arrow keys move the cursor.",
+      "aria-label": "Latency, loss and packets over time. Arrow keys move the cursor.",
     });
     this.table = h("details", { class: "as-table" }, h("summary", {}, "Values as a table"));
     this.element = h("div", { class: "chart-box" }, this.readout, this.picture, this.table);
@@ -90,7 +90,7 @@ export class Chart {
       if (begin - last > this.period / 2 && (begin < until || until - last > this.period * 1.5)) gaps.push([last, begin]);
       last = Math.max(last, end);
     }
-    // Where reports are few, what is between them is no gap.
+    // If reports are rare, the time between them is not a gap.
     const missing = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
     if (missing > (until - since) / 2) return svg("g", {});
     return svg("g", { class: "gaps" }, gaps.map(([from, to]) =>
@@ -117,7 +117,7 @@ export class Chart {
     return svg("g", { class: lane.name }, lane.name === "latency" ? this.latency(lane) : this.bars(lane), title);
   }
 
-  // The axis of latency: by logarithm where the spread is large.
+  // The latency axis, logarithmic if the values spread widely.
   axis(values, lane) {
     const low = values.reduce((a, b) => Math.min(a, b), Infinity);
     const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -144,7 +144,7 @@ export class Chart {
       svg("text", { x: LEFT - 6, y: y(value) + 3.5, "text-anchor": "end" }, text(value))));
   }
 
-  // Points that follow each other without a gap.
+  // Runs of points without a gap.
   runs() {
     const runs = [];
     let last;
@@ -226,7 +226,7 @@ export class Chart {
     this.point(Math.min(last, Math.max(0, (this.cursor ?? last + (step < 0 ? 1 : 0)) + step)));
   }
 
-  // The cursor and its values; without one, those of the newest period.
+  // The cursor and its values; without a cursor, the values of the newest period.
   point(index, at) {
     this.cursor = index;
     if (!this.marks) return;

@@ -1,4 +1,4 @@
-// Scales of colour: lightness alone tells more from less, so that all eyes can read them.
+// Colour scales. Lightness alone separates large from small values, so that they work with colour blindness too.
 
 import { duration, share } from "./units.js";
 
@@ -30,7 +30,7 @@ export function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// 1, 2 or 5 times a power of ten, at or beyond.
+// The next 1, 2 or 5 times a power of ten.
 function nice(value, up) {
   const power = 10 ** Math.floor(Math.log10(value));
   const steps = up ? [1, 2, 5, 10] : [5, 2, 1];
@@ -38,7 +38,7 @@ function nice(value, up) {
   return (found ?? 1) * power;
 }
 
-// A scale over the values that are above nothing, by their logarithms.
+// A logarithmic scale over the positive values.
 export function scale(kind, values) {
   const ramp = RAMPS[isDark() ? "dark" : "light"][kind];
   const above = values.filter((value) => value > 0);
@@ -55,7 +55,7 @@ export function scale(kind, values) {
     high: text(high),
     middle: text(Math.sqrt(low * high)),
     ramp,
-    // Nothing, and latencies below nothing, are not on the scale.
+    // Zero and negative latencies are not on the scale.
     colour: (value) => (value > 0 ? at(ramp, part(value)) : undefined),
     text,
   };
@@ -65,7 +65,7 @@ export function css([r, g, b]) {
   return `rgb(${r} ${g} ${b})`;
 }
 
-// Black or white, whichever is read better on it.
+// Black or white, whichever is more readable on this colour.
 export function ink([r, g, b]) {
   const linear = [r, g, b].map((value) => (value / 255 <= 0.04045 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4));
   const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];

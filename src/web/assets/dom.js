@@ -1,4 +1,4 @@
-// Elements, made of a name, attributes and children: never of text that could be markup.
+// Elements made of a name, attributes and children, never of text that could be markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,17 +20,17 @@ export function svg(name, attributes, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
-// For who hears the page.
+// A message for screen readers.
 export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-// A colour or another value of the style sheet.
+// A colour or another value from the style sheet.
 export function style(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Buttons of which one is on.
+// Buttons of which one is pressed.
 export function choice(label, options, chosen, choose) {
   const buttons = options.map(([value, text, title]) =>
     h("button", { type: "button", title, "data-value": value, "aria-pressed": String(value === chosen), onclick: () => choose(value) }, text));

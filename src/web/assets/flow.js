@@ -1,4 +1,4 @@
-// One flow: its figures, by time, and every report of it.
+// One flow: its figures in all and over time, and its reports.
 
 import { ask, ms } from "./api.js";
 import { Chart } from "./chart.js";
@@ -27,7 +27,7 @@ export class FlowView {
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this time."));
+    this.figures.replaceChildren(flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
     this.chart.update(series, span);
     this.reports.update(reports);
   }

@@ -1,4 +1,4 @@
-// Flows by their trouble, or those that a search finds.
+// All flows, worst first, or those that match a search.
 
 import { ask } from "./api.js";
 import { h, panel } from "./dom.js";
@@ -17,11 +17,11 @@ export class FlowsView {
   async update(shown, span, signal) {
     setAbove({ view: "overview" });
     const { flows } = await ask("flows", span, { order: shown.sort, search: shown.q, class: shown.class, limit: MOST }, signal);
-    const words = { loss: "packets lost", latency: "p99", jitter: "jitter", packets: "packets" };
+    const words = { loss: "most packets lost", latency: "highest p99", jitter: "largest jitter", packets: "most packets" };
     const which = [shown.q && `that contain “${shown.q}”`, shown.class && `of class ${shown.class}`].filter(Boolean).join(", ");
     this.note.replaceChildren(
-      `${flows.length === MOST ? `the first ${MOST}` : flows.length} ${which}, most ${words[shown.sort]} first`,
+      `${[flows.length === MOST ? `the first ${MOST}` : flows.length, which].filter(Boolean).join(" ")}, ${words[shown.sort]} first`,
       ...(which ? [" · ", h("a", { href: link({ q: "", class: "" }) }, "all flows")] : []));
-    this.table.update(flows, { sorted: shown.sort, none: which ? `No flows in this time ${which}.` : "No flows in this time." });
+    this.table.update(flows, { sorted: shown.sort, none: which ? `No flows ${which} in this period.` : "No flows in this period." });
   }
 }

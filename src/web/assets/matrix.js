@@ -1,10 +1,10 @@
-// Node by node: a cell for each pair, on a canvas, so that 200 nodes are as quick as two.
+// The matrix of nodes: a cell for each pair, on a canvas, so that 200 nodes are as fast as two.
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
 import { duration, exact, lossOf, share } from "./units.js";
 
-// Of a cell, in pixels.
+// Sizes of a cell, in pixels.
 const SMALLEST = 3;
 const WIDEST = 96;
 const HIGHEST = 44;
@@ -17,7 +17,7 @@ export const METRICS = {
 };
 
 export class Matrix {
-  // `open` is told the pair that was chosen.
+  // `open` is called with the chosen pair.
   constructor(open) {
     this.open = open;
     this.base = h("canvas", { class: "base" });
@@ -29,7 +29,7 @@ export class Matrix {
     this.legend = h("div", { class: "legend" });
     const zoom = (text, title, by) => h("button", { type: "button", title, "aria-label": title, onclick: () => this.zoom(by) }, text);
     this.tools = h("div", { class: "zoom", role: "group", "aria-label": "Zoom" },
-      zoom("−", "Smaller (-)", 1 / 1.5), zoom("+", "Larger (+)", 1.5), zoom("fit", "All of it (0)", 0));
+      zoom("−", "Smaller (-)", 1 / 1.5), zoom("+", "Larger (+)", 1.5), zoom("fit", "Whole matrix (0)", 0));
     this.field = h("div", { class: "matrix" }, this.base, this.over, this.tip);
     this.element = h("div", {}, h("div", { class: "under-head" }, this.legend, this.tools), this.field);
     this.nodes = [];
@@ -132,7 +132,7 @@ export class Matrix {
     return context;
   }
 
-  // Indices of what is seen along one axis.
+  // The indices that are visible along one axis.
   seen(offset, length, cell) {
     return [Math.floor(offset / cell), Math.min(this.nodes.length - 1, Math.floor((offset + length - 0.01) / cell))];
   }
@@ -203,15 +203,15 @@ export class Matrix {
     }
     context.textAlign = "left";
     context.textBaseline = "top";
-    context.fillText("INT sink →", x, 1);
+    context.fillText("to →", x, 1);
     context.save();
     context.translate(1, y + Math.min(this.shown.height, 110));
     context.rotate(-Math.PI / 2);
-    context.fillText("← INT source", 0, 0);
+    context.fillText("← from", 0, 0);
     context.restore();
   }
 
-  // What is pointed at or chosen: row, column, and values.
+  // The row, column and values of the cell that is pointed at or chosen.
   drawOver() {
     const size = { width: this.field.clientWidth, height: this.field.clientHeight };
     if (!this.gutter || size.width < 50) return;
@@ -264,7 +264,7 @@ export class Matrix {
     });
     const zero = metric.kind === "loss" ? [h("i", { class: "zero" }), h("span", {}, "none lost")] : [];
     const negative = metric.kind === "latency" && [...this.cells.values()].some((pair) => metric.of(pair) < 0)
-      ? [h("i", { class: "negative" }), h("span", { title: "The two clocks differ by more than the packet's way took" }, "below 0: clocks differ")] : [];
+      ? [h("i", { class: "negative" }), h("span", { title: "The two clocks differ by more than the packet's travel time" }, "below 0: clocks differ")] : [];
     this.legend.replaceChildren(...zero, ...negative,
       ...(of.none ? [] : [h("span", {}, of.low), h("span", { class: "ramp" }, steps), h("span", {}, of.high)]));
     this.tools.hidden = this.fitted.height >= 20;
@@ -296,7 +296,7 @@ export class Matrix {
     this.drawOver();
   }
 
-  // With Ctrl it zooms at the pointer; without, it moves what is zoomed, and else the page.
+  // The wheel zooms with Ctrl; without, it scrolls the zoomed matrix, or else the page.
   wheel(event) {
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();

@@ -1,4 +1,4 @@
-// All nodes: the matrix, the pairs and flows in most trouble, and everything together by time.
+// All nodes: the matrix, the worst pairs and flows, and all traffic over time.
 
 import { ask, pairs } from "./api.js";
 import { Chart } from "./chart.js";
@@ -25,7 +25,7 @@ export class Overview {
     this.matrix = new Matrix((pair) => go({ view: "pair", source: String(pair.source), sink: String(pair.sink) }));
     this.chart = new Chart(zoom);
     this.pairTable = pairTable("Pairs, worst first", (key) => go({ metric: key }));
-    this.flowTable = flowTable("Flows in most trouble", (sort) => go({ sort }), { withPair: true });
+    this.flowTable = flowTable("Worst flows", (sort) => go({ sort }), { withPair: true });
     this.more = h("a", { class: "more" }, "All flows");
     this.title = h("p", { class: "dim" });
     this.element = h("div", { class: "view" }, h("p", { class: "loading" }, "Loading…"));
@@ -33,19 +33,19 @@ export class Overview {
       panel("Node by node", h("div", { class: "tools" }, this.metrics, this.order), this.matrix.element),
       panel("Pairs, worst first", this.title, this.pairTable.element),
       wide(panel("All traffic", null, this.chart.element)),
-      wide(panel("Flows in most trouble", this.more, this.flowTable.element)));
+      wide(panel("Worst flows", this.more, this.flowTable.element)));
   }
 
   async update(shown, span, signal) {
     setAbove({ view: "overview" });
-    // Each as soon as it is there; the matrix is what people wait for.
+    // Each part is shown as soon as its data has arrived; the view waits for the matrix only.
     const matrix = pairs(span, {}, signal);
     const series = ask("series", span, { points: 400 }, signal).then((answer) => { this.chart.update(answer, span); return answer; });
     const flows = ask("flows", span, { order: shown.sort, limit: FEW }, signal).then((answer) => {
-      this.flowTable.update(answer.flows, { sorted: shown.sort, none: "No flows in this time." });
+      this.flowTable.update(answer.flows, { sorted: shown.sort, none: "No flows in this period." });
       return answer;
     });
-    // What fails first is told; the rest is not missed.
+    // Only the first failure is reported.
     flows.catch(() => {});
     series.catch(() => {});
     const found = await matrix;
@@ -83,7 +83,7 @@ export class Overview {
     const addresses = this.collectsOn();
     const first = addresses[0] ?? "0.0.0.0:32766";
     const port = first.slice(first.lastIndexOf(":") + 1);
-    const usual = shown.range === "custom" ? "in the chosen time" : `in the last ${RANGE_NAMES[shown.range]}`;
+    const usual = shown.range === "custom" ? "in the selected period" : `in the last ${RANGE_NAMES[shown.range]}`;
     this.element.replaceChildren(h("section", { class: "panel nothing" },
       h("h2", {}, `No reports ${usual}`),
       h("p", {}, "This collector listens on ", addresses.map((address, i) => [i ? ", " : "", h("code", {}, address)]), "."),
@@ -91,6 +91,6 @@ export class Overview {
       h("pre", {}, `hostint sink --dev eth1 --node-id 2 --collector ADDRESS-OF-THIS-HOST:${port}`),
       h("p", {}, "On the sending host, an INT source tags packets to it:"),
       h("pre", {}, "hostint source attach --dev eth1\nhostint source add-dest ADDRESS-OF-THE-RECEIVING-HOST"),
-      h("p", { class: "dim" }, "This page shows reports as soon as the first has come. Datagrams that come and are no reports are counted under ", h("a", { href: link({ view: "exporters" }) }, "Exporters"), ".")));
+      h("p", { class: "dim" }, "This page shows reports as soon as the first one arrives. Datagrams that are not reports are counted under ", h("a", { href: link({ view: "exporters" }) }, "Exporters"), ".")));
   }
 }

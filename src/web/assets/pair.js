@@ -1,4 +1,4 @@
-// One pair of nodes: its figures, by time, by flow, and its newest reports.
+// One pair of nodes: its figures in all, over time and by flow, and its newest reports.
 
 import { ask, pairs } from "./api.js";
 import { Chart } from "./chart.js";
@@ -7,7 +7,7 @@ import { go, link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
 import { figuresList, flowTable } from "./tables.js";
 
-// Reports up to the one that is open, so that its link shows it later, too.
+// The span of reports, up to the open one, so that its link still shows it later.
 export function reportsIn(span, at) {
   if (!at) return span;
   const until = Math.ceil(Number(at) / 1e6) + 1;
@@ -40,10 +40,10 @@ export class PairView {
     ]);
     this.crumb.setAttribute("href", link({ view: "overview" }));
     this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
-    this.back.textContent = `the way back, ${shown.sink} → ${shown.source}`;
-    this.figures.replaceChildren(found ? figuresList(found) : h("p", { class: "none" }, "No reports in this time."));
+    this.back.textContent = `reverse direction, ${shown.sink} → ${shown.source}`;
+    this.figures.replaceChildren(found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
     this.chart.update(series, span);
-    this.flows.update(flows, { sorted: shown.sort, none: "No flows in this time." });
+    this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);
   }
 }

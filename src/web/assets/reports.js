@@ -1,4 +1,4 @@
-// Single reports, newest first; one of them opens to all that it says.
+// Single reports, newest first; a row opens to show the whole report.
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
@@ -11,7 +11,7 @@ function fine(ns) {
   return `${time(at)}.${text.slice(-9)}`;
 }
 
-function what(report) {
+function measured(report) {
   if (report.gap) return `${exact(report.gap.count)} lost`;
   if (report.drop_reason !== undefined) return report.drop_reason_name ?? `drop reason ${report.drop_reason}`;
   if (report.totals) return `${exact(report.totals.packets)} packets`;
@@ -23,7 +23,7 @@ function number(report) {
   return report.seq ?? "";
 }
 
-// Besides the value as it is: what it means.
+// An explanation that follows the raw value.
 function meaning(name, value) {
   if (name === "received_ns") return new Date(ms(value)).toISOString();
   if (name === "latency_ns" || name === "hop_latency_ns") return value === null ? "one hop only" : duration(Number(value));
@@ -42,25 +42,25 @@ function fields(object) {
   return h("dl", { class: "record" }, Object.entries(object).map(([name, of]) => h("div", {}, h("dt", {}, name), value(name, of))));
 }
 
-// The packet's way, hop by hop.
+// The packet's path, hop by hop.
 function way(report) {
   const hops = [report.source, ...(report.transit ?? []), report.sink].filter(Boolean);
   if (hops.length < 2) return [];
   const shown = hops.map((hop, i) => {
     const next = hops[i + 1];
-    // Timestamps are the low 32 bits.
+    // Timestamps are the low 32 bits of the time.
     const took = next?.ingress_ts_ns !== undefined && hop.egress_ts_ns !== undefined && ((next.ingress_ts_ns - hop.egress_ts_ns) | 0);
     const link = next && h("span", { class: "way-link" }, typeof took === "number" ? duration(took) : "");
     const inside = hop.ingress_ts_ns !== undefined && hop.egress_ts_ns !== undefined ? duration((hop.egress_ts_ns - hop.ingress_ts_ns) | 0) : "";
     const role = i === 0 ? "INT source" : next ? "transit" : "INT sink";
     return [h("li", {}, h("span", { class: "dim" }, role), h("b", {}, `node ${hop.node}`), h("span", { class: "dim" }, inside && `${inside} inside`)), link && h("li", { class: "way-to" }, link)];
   });
-  return h("ol", { class: "way", "aria-label": "the packet's way" }, shown);
+  return h("ol", { class: "way", "aria-label": "the packet's path" }, shown);
 }
 
 function whole(report) {
   const json = JSON.stringify(report, null, 2).replace(/"(-?\d{16,})"/g, "$1");
-  // Browsers have a clipboard for pages of this host and of HTTPS only.
+  // Browsers offer a clipboard only to pages of this host and of HTTPS.
   const copy = navigator.clipboard && h("button", { type: "button", onclick: async () => {
     await navigator.clipboard.writeText(json);
     copy.textContent = "Copied";
@@ -72,8 +72,8 @@ export class Reports {
   constructor({ withFlow }) {
     this.withFlow = withFlow;
     this.body = h("tbody", {});
-    this.none = h("p", { class: "none", hidden: true }, "No single reports in this time: they are kept for a shorter time than figures.");
-    const heads = [["received", "left"], ["kind", "left"], ["says"], ["seq"], ...(withFlow ? [["flow", "left"]] : []), ["report"], ["exporter", "left"]];
+    this.none = h("p", { class: "none", hidden: true }, "No single reports in this period: they are kept for a shorter time than figures.");
+    const heads = [["received", "left"], ["kind", "left"], ["value"], ["seq"], ...(withFlow ? [["flow", "left"]] : []), ["report"], ["exporter", "left"]];
     this.table = h("table", { class: "rows", "aria-label": "Reports" },
       h("thead", {}, h("tr", {}, heads.map(([name, left]) => h("th", { scope: "col", class: left }, name)))), this.body);
     this.element = h("div", { class: "scroll reports" }, this.table, this.none);
@@ -100,9 +100,9 @@ export class Reports {
     const flow = report.inner_flow ?? report.flow;
     const row = h("tr", { class: isOpen ? "open" : undefined },
       h("th", { scope: "row", class: "left" }, name), h("td", { class: "left" }, report.kind),
-      h("td", { class: report.gap ? "trouble" : undefined }, what(report)), h("td", {}, number(report)),
+      h("td", { class: report.gap ? "trouble" : undefined }, measured(report)), h("td", {}, number(report)),
       this.withFlow && h("td", { class: "left" }, flow ? `${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}` : ""),
-      h("td", { title: "number of the report" }, report.report_seq), h("td", { class: "left" }, report.exporter ?? ""));
+      h("td", { title: "sequence number of the report" }, report.report_seq), h("td", { class: "left" }, report.exporter ?? ""));
     return isOpen ? [row, h("tr", { class: "whole-row" }, h("td", { colspan: "7" }, whole(report)))] : [row];
   }
 

@@ -1,4 +1,4 @@
-// What is shown: it stands in the address, so that links, reload and the back button work.
+// The state of the page. It is part of the address, so that links, reload and the back button work.
 
 export const RANGES = {
   "15m": 900_000,
@@ -10,7 +10,7 @@ export const RANGES = {
 
 export const RANGE_NAMES = { "15m": "15 min", "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", custom: "custom" };
 
-// What is left out of the address.
+// Defaults, which are left out of the address.
 const USUAL = { range: "1h", metric: "p99", nodes: "id", sort: "loss", q: "", "class": "", since: "", until: "", at: "" };
 
 const CHOICES = {
@@ -78,7 +78,7 @@ function changed() {
 
 window.addEventListener("hashchange", changed);
 
-// The address of another state.
+// The address of a changed state.
 export function link(change) {
   return write({ ...current, at: "", ...change });
 }
@@ -86,12 +86,12 @@ export function link(change) {
 export function go(change, { replace = false } = {}) {
   const hash = link(change);
   if (hash === location.hash) return;
-  // At once: what is pressed next is about this state already.
+  // The state changes at once, because the next key already applies to it.
   history[replace ? "replaceState" : "pushState"](null, "", hash);
   changed();
 }
 
-// What Esc leads to, from a single report, a flow or a pair.
+// The view that Esc leads to from a single report, a flow or a pair.
 let above = { view: "overview" };
 
 export function setAbove(change) {

@@ -1,4 +1,4 @@
-// Tables of pairs, flows and reports: a row leads to what it is about; arrows go from row to row.
+// Tables of pairs and flows: a row links to its pair or flow, and arrow keys move between rows.
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
@@ -7,7 +7,7 @@ import { count, duration, endpoint, exact, lossOf, share, time } from "./units.j
 
 const PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp" };
 
-// `columns` have a name, a title, what stands in a row's cell, and, to be sorted by, a key.
+// `columns` have a name, a title, a function for the cell's content and, if rows can be sorted by them, a key.
 export class Table {
   constructor(label, columns, { href, sort }) {
     this.columns = columns;
@@ -57,19 +57,19 @@ export class Table {
 }
 
 const latency = (name, key) => ({
-  name, key, title: `${name} of the one-way latencies reported`,
+  name, key, title: `${name} of the reported one-way latencies`,
   of: (row) => duration(row.latency?.[`${name}_ns`]),
   exactly: (row) => row.latency && `${exact(row.latency[`${name}_ns`])} ns`,
 });
 
 const FIGURES = {
-  loss: { name: "loss", key: "loss", title: "packets lost, of those sent", of: (row) => share(lossOf(row)), exactly: (row) => `${exact(row.lost)} of ${exact(row.packets)}`, trouble: (row) => row.lost > 0 },
+  loss: { name: "loss", key: "loss", title: "share of sent packets that were lost", of: (row) => share(lossOf(row)), exactly: (row) => `${exact(row.lost)} of ${exact(row.packets)}`, trouble: (row) => row.lost > 0 },
   lost: { name: "lost", title: "packets lost", of: (row) => count(row.lost), exactly: (row) => exact(row.lost) },
   p50: latency("p50"),
   p99: latency("p99", "latency"),
   jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => row.latency && `${exact(row.latency.jitter_ns)} ns` },
-  packets: { name: "packets", key: "packets", title: "packets sent, by their sequence numbers", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
-  reordered: { name: "reord.", title: "packets that arrived after later ones; known where sinks send summaries (--summary-period)", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
+  packets: { name: "packets", key: "packets", title: "packets sent, derived from sequence numbers", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
+  reordered: { name: "reord.", title: "packets that arrived after later ones; known if sinks send summaries (--summary-period)", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
 };
 
 export function flowName({ flow }) {
@@ -79,7 +79,7 @@ export function flowName({ flow }) {
 }
 
 export function flowTable(label, sort, { withPair }) {
-  const pair = { name: "nodes", title: "INT source → INT sink", left: true, of: (row) => `${row.source ?? "?"} → ${row.sink ?? "?"}` };
+  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${row.source ?? "?"} → ${row.sink ?? "?"}` };
   const columns = [
     { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
@@ -92,7 +92,7 @@ export function flowTable(label, sort, { withPair }) {
 
 export function pairTable(label, sort) {
   const columns = [
-    { name: "pair", title: "INT source → INT sink", left: true, of: (row) => `${row.source} → ${row.sink}` },
+    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => `${row.source} → ${row.sink}` },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
     { ...FIGURES.packets, key: undefined },
   ];

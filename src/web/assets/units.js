@@ -1,4 +1,4 @@
-// Numbers as people read them: three figures and the unit that fits; the exact ones are in titles.
+// Readable numbers: three figures and a fitting unit; titles hold the exact numbers.
 
 const NBSP = "\u00a0";
 const NONE = "–";
@@ -10,7 +10,7 @@ function three(value) {
   return value.toFixed(size >= 9.995 ? 1 : 2);
 }
 
-// A duration; may be negative, where two clocks differ.
+// A duration. It may be negative, because two clocks may differ.
 export function duration(ns) {
   if (ns === undefined || ns === null) return NONE;
   const size = Math.abs(ns);
@@ -42,7 +42,7 @@ export function bytes(value) {
   return `${value}${NBSP}B`;
 }
 
-// A part of all: loss.
+// A share of the whole: loss.
 export function share(part) {
   if (part === undefined || part === null || Number.isNaN(part)) return NONE;
   if (part === 0) return "0";
@@ -64,7 +64,7 @@ export function time(ms) {
   return new Date(ms).toDateString() === new Date().toDateString() ? text : `${day.format(ms)} ${text}`;
 }
 
-// At a tick of an axis on which ticks are `step` apart.
+// The label of a tick on an axis whose ticks are `step` apart.
 export function tick(ms, step) {
   if (step >= 86_400_000) return day.format(ms);
   return step < 60_000 ? clock.format(ms) : minute.format(ms);
@@ -79,14 +79,14 @@ export function ago(ms) {
   return `${Math.round(s / 86_400)}${NBSP}d ago`;
 }
 
-// Steps of 1, 2 and 5 that divide a length into some parts.
+// A step of 1, 2 or 5 times a power of ten that divides a length into about `parts` parts.
 export function niceStep(length, parts) {
   const rough = length / parts;
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
 }
 
-// "192.0.2.1:443", "[2001:db8::1]:443"
+// An address with its port: "192.0.2.1:443", "[2001:db8::1]:443".
 export function endpoint(address, port) {
   if (!port) return address;
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;

@@ -183,7 +183,7 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
     let place = Place::new();
     let mut client = place.connect();
     for (line, words) in [
-        ("nonsense", "an object of JSON"),
+        ("nonsense", "a JSON object"),
         (r#"{"ask":"keys"}"#, "cannot be asked for: keys"),
         (
             r#"{"ask":"status","sort":"colour"}"#,
@@ -281,7 +281,7 @@ fn a_socket_that_was_left_behind_is_no_hindrance() {
 #[test]
 fn root_may_ask_for_a_reload() {
     let place = Place::new();
-    place.lab.b.hostint("sink --detach --now");
+    place.lab.b.hostint("sink detach --now");
     let config = place.folder.join("hostint.toml");
     let write = |node: u32| {
         let text = format!("[sink]\ndev = \"b0\"\nnode-id = {node}\n");

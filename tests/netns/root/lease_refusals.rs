@@ -50,7 +50,7 @@ impl Third {
 
 impl Drop for Third {
     fn drop(&mut self) {
-        let _ = self.0.try_hostint("sink --detach --now");
+        let _ = self.0.try_hostint("sink detach --now");
     }
 }
 
@@ -109,7 +109,7 @@ fn sinks_that_do_not_suit_are_not_tagged_to_and_named_with_the_reason() {
             "--encap over-tcp-udp",
             "--node-id 2 --encap extension-udp",
             "encapsulation",
-            &["(node 2)", "--encap of both sides"],
+            &["(node 2)", "--encap on both sides"],
         ),
         case(
             "superpackets in an encapsulation that the sink does not know",
@@ -130,7 +130,7 @@ fn sinks_that_do_not_suit_are_not_tagged_to_and_named_with_the_reason() {
             "--encap extension-udp",
             "--node-id 2 --extension-port 4444",
             "mark",
-            &["(node 2)", "--extension-port of both sides"],
+            &["(node 2)", "--extension-port on both sides"],
         ),
     ];
     for case in cases {
@@ -146,7 +146,7 @@ fn sinks_that_do_not_suit_are_not_tagged_to_and_named_with_the_reason() {
         let stderr = a.stderr();
         let line = stderr
             .lines()
-            .find(|line| line.contains("10.9.2.1") && line.contains("packets go untagged"))
+            .find(|line| line.contains("10.9.2.1") && line.contains("packets stay untagged"))
             .unwrap_or_else(|| panic!("{name}: says nothing: {stderr}"));
         for part in case.says {
             assert!(line.contains(part), "{name}: no {part}: {line}");
@@ -156,7 +156,7 @@ fn sinks_that_do_not_suit_are_not_tagged_to_and_named_with_the_reason() {
             text.contains("peers: 1, of which 0 strip"),
             "{name}: {text}"
         );
-        assert!(text.contains("packets go untagged"), "{name}: {text}");
+        assert!(text.contains("packets stay untagged"), "{name}: {text}");
     }
 }
 

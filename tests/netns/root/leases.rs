@@ -43,7 +43,7 @@ fn await_tagged(lab: &Lab, more: u64) {
 
 fn await_untagged(lab: &Lab, more: u64) {
     let before = no_lease(lab);
-    await_that(&format!("{more} more packets go untagged"), || {
+    await_that(&format!("{more} more packets stay untagged"), || {
         no_lease(lab) >= before + more
     });
 }
@@ -119,7 +119,7 @@ fn a_sink_that_is_detached_costs_nothing() {
             .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
         let load = Load::start(&lab.a, &lab.b, "10.9.1.1", "10.9.2.1");
         await_tagged(&lab, 1_000);
-        lab.b.hostint("sink --detach");
+        lab.b.hostint("sink detach");
         assert_eq!(b.wait(), Some(0), "{hook}");
         let sent = load.sent();
         await_that("traffic goes on", || load.sent() > sent + 1_500);

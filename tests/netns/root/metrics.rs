@@ -428,7 +428,7 @@ fn whoever_may_reach_it_is_said_once() {
     let lab = Lab::new();
     let line = "sink --dev b0 --node-id 2 --http 0.0.0.0:9999";
     let b = lab.b.start(line, "serving http://0.0.0.0:9999");
-    let told = "HTTP on 0.0.0.0:9999: whoever reaches it may read it";
+    let told = "HTTP on 0.0.0.0:9999: everybody who reaches this address may read it";
     assert_eq!(b.stderr().matches(told).count(), 1, "{}", b.stderr());
     let output = lab
         .b
@@ -453,7 +453,7 @@ fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
     let tally = Arc::new(Mutex::new(Tally::default()));
     let timeout = Duration::from_millis(200);
     let mut sweeper = Sweeper::new(&sink, timeout, 2 * timeout).unwrap();
-    sweeper.tell(Arc::clone(&tally));
+    sweeper.set_tally(Arc::clone(&tally));
     let read = |tally: &mut Tally| {
         tally.begin();
         let look = |key: flow_key, flow: sink_flow| {

@@ -52,8 +52,8 @@ fn measure(lab: &Lab, source: &str, sink: &str) -> [Daemon; 2] {
 fn assert_all_detaches(lab: &Lab, name: &str, daemons: [Daemon; 2]) {
     let folders = [lab.a.pins(), lab.b.pins()];
     lab.a.hostint("source detach");
-    lab.a.hostint("sink --detach");
-    lab.b.hostint("sink --detach");
+    lab.a.hostint("sink detach");
+    lab.b.hostint("sink detach");
     for mut daemon in daemons {
         assert_eq!(daemon.wait(), Some(0), "{name}: {}", daemon.stderr());
     }

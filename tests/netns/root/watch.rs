@@ -117,7 +117,7 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     let _sinks = lab.tag("");
     tmux.await_words(
         "a sink that comes is seen",
-        &["stripped 0/s", "no flow has come yet"],
+        &["stripped 0/s", "no flow has arrived yet"],
     );
     lab.drop_packets("udp dport 6000 numgen inc mod 4 < 1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
@@ -140,10 +140,10 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     tmux.keys(&["Enter"]);
     tmux.await_words(
         "the flow's detail",
-        &["since last look", "loss in all 25.0%", "pkt/s"],
+        &["last interval", "loss in all 25.0%", "pkt/s"],
     );
     tmux.run(&["resize-window", "-t", "w", "-x", "60", "-y", "15"]);
-    tmux.await_words("a small terminal", &["since last look", "packets 750"]);
+    tmux.await_words("a small terminal", &["last interval", "packets 750"]);
     tmux.keys(&["Escape"]);
     tmux.keys(&["2"]);
     tmux.await_words("counters", &["stripped", "lost", "250"]);

@@ -113,11 +113,11 @@ fn a_chosen_flow_that_goes_leaves_the_cursor_where_it_is() {
     let mut viewer = viewer();
     viewer.press(Key::End);
     viewer.press(Key::Enter);
-    assert!(viewer.screen().contains("since last look"));
+    assert!(viewer.screen().contains("last interval"));
     viewer.see(sink(Vec::new()));
     assert!(viewer.screen().contains("this flow is gone"));
     viewer.press(Key::Escape);
-    assert!(viewer.screen().contains("no flow has come yet"));
+    assert!(viewer.screen().contains("no flow has arrived yet"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn keys_lead_everywhere_and_out() {
     for (keys, words) in [
         ("2", "sequence numbers declared lost"),
         ("3", "no source here"),
-        ("4", "no counter tells"),
+        ("4", "no counter shows"),
         ("1", "udp 10.9.0.1:40001"),
         ("?", "reverse the order"),
         ("x", "udp 10.9.0.1:40001"),
@@ -156,14 +156,14 @@ fn keys_lead_everywhere_and_out() {
     for words in [
         "/s            in all",
         "no source here",
-        "no counter tells",
+        "no counter shows",
         "flow   ",
     ] {
         viewer.press(Key::Tab);
         assert!(viewer.screen().contains(words), "{words}");
     }
     viewer.press(Key::BackTab);
-    assert!(viewer.screen().contains("no counter tells"));
+    assert!(viewer.screen().contains("no counter shows"));
     assert_eq!(viewer.press(Key::Char('q')), Act::Quit);
 }
 

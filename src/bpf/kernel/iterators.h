@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Declares the part of their context that all iterator programs share. */
+#ifndef HOSTINT_KERNEL_ITERATORS_H
+#define HOSTINT_KERNEL_ITERATORS_H
+
+#include "kernel/kernel.h"
+
+struct seq_file;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+#pragma clang attribute pop
+
+#endif

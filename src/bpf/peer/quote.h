@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds out whether an ICMP error quotes a packet that a source tagged, and where the original is in it. */
+#ifndef HOSTINT_PEER_QUOTE_H
+#define HOSTINT_PEER_QUOTE_H
+
+#include "kernel/kernel.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "int/gpe_block.h"
+#include "int/mark.h"
+#include "packet/headers.h"
+#include "packet/ip_headers.h"
+#include "watch/places.h"
+
+enum {
+	QUOTED_L4_LEN = 8, /* bytes of L4 that every router quotes, and that a stack looks at */
+};
+
+enum quote_kind {
+	QUOTE_FOREIGN,   /* not a packet that a source tagged */
+	QUOTE_TOO_SHORT, /* the quote ends before the original's L4 header */
+	QUOTE_TAGGED,
+};
+
+struct quote {
+	struct ip_headers ip; /* as quoted, in front of INT */
+	__u32 end;            /* end of the quote */
+	__u32 original_l4;    /* offset of the original's L4 header */
+	__u8 original;        /* protocol of the original's L4 header */
+	__u32 added_len;      /* bytes that INT added to the original */
+};
+
+static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *ctx, struct quote *q)
+{
+	__u32 block_at = q->ip.l4 + UDP_LEN;
+	struct int_block block;
+
+	q->original_l4 = q->ip.l4 + EXTENSION_LEN;
+	q->added_len = EXTENSION_LEN;
+	if (q->original_l4 + QUOTED_L4_LEN > q->end)
+		return QUOTE_TOO_SHORT;
+	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || check_int_block(&block) != INT_VALID)
+		return QUOTE_FOREIGN;
+	q->original = *(__u8 *)&block.tail1;
+	return q->original == IPPROTO_TCP || q->original == IPPROTO_UDP ? QUOTE_TAGGED : QUOTE_FOREIGN;
+}
+
+/* The quote contains the original packet's headers, whose addresses are those of the outer header. */
+static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, struct quote *q)
+{
+	__u32 block_at = q->ip.l4 + UDP_LEN, original_at = block_at + GPE_BLOCK_LEN;
+	__u32 least = q->ip.version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	struct ip_headers original;
+	struct gpe_block block;
+
+	if (original_at + least + QUOTED_L4_LEN > q->end)
+		return QUOTE_TOO_SHORT;
+	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || !is_gpe_block(&block))
+		return QUOTE_FOREIGN;
+	if (block.next != (q->ip.version == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6) ||
+	    !read_ip(ctx, original_at, q->ip.version, &original))
+		return QUOTE_FOREIGN;
+	if (!same_addresses(original.saddr, original.daddr, q->ip.saddr, q->ip.daddr))
+		return QUOTE_FOREIGN;
+	if (original.l4 + QUOTED_L4_LEN > q->end)
+		return QUOTE_TOO_SHORT;
+	q->original_l4 = original.l4;
+	q->original = original.protocol;
+	q->added_len = original_at - q->ip.start;
+	return QUOTE_TAGGED;
+}
+
+/* Ports and TCP's sequence number are at their usual place. A quote that ends after them is recognised by its mark. */
+static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff *ctx, struct quote *q)
+{
+	__u32 block_at = q->ip.l4 + (q->ip.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
+	struct int_block block;
+
+	q->original_l4 = q->ip.l4;
+	q->original = q->ip.protocol;
+	q->added_len = INT_BLOCK_LEN;
+	if (block_at + INT_BLOCK_LEN > q->end)
+		return QUOTE_TAGGED;
+	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || check_int_block(&block) != INT_VALID)
+		return QUOTE_FOREIGN;
+	return QUOTE_TAGGED;
+}
+
+/* Reads the quote from `at` to `end` in an error of this IP version. */
+static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 at, __u32 end, __u8 version,
+						  struct quote *q)
+{
+	struct udphdr l4; /* ports, if it is TCP */
+
+	q->end = end;
+	if (!read_ip(ctx, at, version, &q->ip))
+		return QUOTE_FOREIGN;
+	if (q->ip.protocol != IPPROTO_TCP && q->ip.protocol != IPPROTO_UDP)
+		return QUOTE_FOREIGN;
+	if (q->ip.l4 + QUOTED_L4_LEN > end || bpf_skb_load_bytes(ctx, q->ip.l4, &l4, sizeof(l4)))
+		return QUOTE_FOREIGN;
+	if (!may_watch(q->ip.daddr, version))
+		return QUOTE_FOREIGN;
+	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
+		return read_quoted_extension(ctx, q);
+	if (q->ip.protocol == IPPROTO_UDP && l4.dest == bpf_htons(GPE_PORT))
+		return read_quoted_gpe(ctx, q);
+	if ((q->ip.tos & tos_mask) == tos_value)
+		return read_quoted_over_tcp_udp(ctx, q);
+	return QUOTE_FOREIGN;
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Accounts for a tagged packet before INT is removed: its permission, its flow, its report. */
+#ifndef HOSTINT_SINK_ACCOUNT_H
+#define HOSTINT_SINK_ACCOUNT_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "kernel/clock.h"
+#include "kernel/host_settings.h"
+#include "sink/counters.h"
+#include "sink/events.h"
+#include "sink/flow_table.h"
+#include "sink/flow_update.h"
+#include "sink/grants.h"
+#include "sink/news.h"
+#include "sink/nic_stamp.h"
+#include "sink/settings.h"
+#include "sink/tagged.h"
+#include "sink/tokens.h"
+
+__noinline int send_latency(__u32 reasons)
+{
+	struct tagged_packet *p = tagged();
+	struct latency_event *e;
+
+	if (!p)
+		return 0;
+	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
+	if (!e) {
+		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
+		return 0;
+	}
+	e->kind = EVENT_LATENCY;
+	e->reasons = reasons;
+	e->encapsulation = p->facts.encapsulation;
+	e->l4_len = p->at.family == 4 ? p->l4_len : 0;
+	e->bucket = p->news.bucket;
+	e->key = p->facts.key;
+	e->now_ns = nic_stamps && p->nic_ns ? p->nic_ns : p->facts.now;
+	e->latency_ns = p->facts.latency_ns;
+	e->ifindex = p->facts.ifindex;
+	e->source_node = p->facts.source_node;
+	e->sequence = p->facts.sequence;
+	e->ingress_ts = p->facts.ingress_ts;
+	e->egress_ts = p->egress_ts;
+	e->ingress_port = p->ingress_port;
+	e->egress_port = p->facts.source_port;
+	e->queue_packets = p->queue_packets;
+	e->queue_bytes = p->queue_bytes;
+	__builtin_memcpy(e->ip, &p->base, sizeof(e->ip));
+	__builtin_memset(e->l4, 0, sizeof(e->l4));
+	if (e->l4_len == UDP_LEN)
+		__builtin_memcpy(e->l4, &p->l4, UDP_LEN);
+	else
+		__builtin_memcpy(e->l4, &p->l4, TCP_BASE_LEN);
+	e->has_queue = p->has_queue;
+	e->by_nic = nic_stamps && p->nic_ns;
+	e->zero = 0;
+	send_event(e);
+	return 0;
+}
+
+/* Returns the arrival time for the latency. Deadlines always use the kernel's clock, not the card's. */
+static __always_inline __u64 arrival_ns(struct tagged_packet *p, const struct host_settings *host)
+{
+	__u64 stamp = p->nic_ns;
+
+	if (!nic_stamps)
+		return p->facts.now;
+	p->nic_ns = stamp ? nic_arrival(stamp, p->facts.now, host->tai_offset_s) : 0;
+	if (p->nic_ns)
+		count_sink(COUNT_SINK_NIC_STAMPED, 1, p->frame_len);
+	else if (stamp)
+		count_sink(COUNT_SINK_NIC_OFF, 1, p->frame_len);
+	else
+		count_sink(COUNT_SINK_NIC_NONE, 1, p->frame_len);
+	return p->nic_ns ? p->nic_ns : p->facts.now;
+}
+
+/* account_for returns this, or the reasons for a report. */
+enum {
+	ACCOUNT_NOT_ALLOWED = 0x100,
+};
+
+/* Finds until when (coarse monotonic clock) the sender's packets may be stripped; leaves it, or 0, in the scratch. */
+__noinline int look_up_sender(void)
+{
+	struct tagged_packet *p = tagged();
+
+	if (p)
+		p->allowed_ns = allowed_until(p->facts.key.saddr, p->at.family, coarse_ns());
+	return 0;
+}
+
+static __always_inline int account_for(__u32 ifindex, bool locked)
+{
+	const struct sink_settings *set = get_sink_settings();
+	const struct host_settings *host = get_host_settings();
+	struct tagged_packet *p = tagged();
+	struct sink_flow *f;
+
+	if (!set || !host || !p)
+		return 0;
+	p->facts.key.sport = p->l4.udp.source;
+	p->facts.key.dport = p->l4.udp.dest;
+	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
+	if (!f || coarse_ns() >= f->allowed_ns) {
+		look_up_sender();
+		if (!p->allowed_ns)
+			return ACCOUNT_NOT_ALLOWED;
+		if (f)
+			f->allowed_ns = p->allowed_ns;
+	}
+	p->facts.ifindex = ifindex;
+	p->facts.now = now_ns(host);
+	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
+	p->facts.wire_bytes = p->at.ip_len;
+	p->facts.bytes = p->orig_len + (p->facts.count - 1) * p->headers_len;
+	__builtin_memset(&p->news, 0, sizeof(p->news));
+	if (p->bad_segment) {
+		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
+		return 0;
+	}
+	if (!f) {
+		if (!take_tokens(TOKEN_NEW_FLOW)) {
+			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
+			return 0;
+		}
+		f = add_sink_flow(&p->facts.key);
+		if (!f) {
+			count_sink(COUNT_SINK_UNTRACKED, p->facts.count, p->frame_len);
+			return 0;
+		}
+		f->allowed_ns = p->allowed_ns;
+	}
+	update_flow(f, set, &p->facts, &p->news, locked);
+	count_arrival(&p->news);
+	tell_loss(f, set, &p->facts.key, &p->news);
+	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
+		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
+		return 0;
+	}
+	return p->news.reasons;
+}
+
+__noinline int account(__u32 ifindex)
+{
+	return account_for(ifindex, false);
+}
+
+__noinline int account_locked(__u32 ifindex)
+{
+	return account_for(ifindex, true);
+}
+
+enum measured {
+	MEASURED_STRIP, /* INT is to be removed */
+	MEASURED_LEAVE, /* the packet passes unmodified; counted */
+	MEASURED_DROP,  /* the packet is dropped by an option; counted */
+};
+
+/* Decides about the packet before anything is removed from it. */
+static __always_inline enum measured measure(__u32 ifindex, const struct sink_settings *set,
+					     const struct tagged_packet *p, bool locked)
+{
+	__u32 reasons = locked ? account_locked(ifindex) : account(ifindex);
+
+	if (reasons & ACCOUNT_NOT_ALLOWED) {
+		count_sink(COUNT_SINK_NOT_ALLOWED, 1, p->frame_len);
+		return set->flags & SINK_STRICT ? MEASURED_DROP : MEASURED_LEAVE;
+	}
+	if (reasons)
+		send_latency(reasons);
+	if (set->flags & SINK_DROP_TAGGED) {
+		count_sink(COUNT_SINK_DROPPED_TAGGED, p->facts.count, p->frame_len);
+		return MEASURED_DROP;
+	}
+	return MEASURED_STRIP;
+}
+
+#endif

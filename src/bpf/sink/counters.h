@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Counts packets at the sink by reason, and holds the counters of its daemon. */
+#ifndef HOSTINT_SINK_COUNTERS_H
+#define HOSTINT_SINK_COUNTERS_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "kernel/counters.h"
+
+/* Each CPU has its own counters, so no atomics are needed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTER_SLOTS);
+	__type(key, __u32);
+	__type(value, struct counter);
+} sink_counters SEC(".maps");
+
+/* Only the daemon uses this map, so that its counts survive a restart. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, COUNTER_SLOTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} daemon_counters SEC(".maps");
+
+static __always_inline void count_sink(enum sink_counter reason, __u64 packets, __u64 bytes)
+{
+	count_in(&sink_counters, reason, packets, bytes);
+}
+
+#endif

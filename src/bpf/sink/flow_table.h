@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Holds the sink's flow table. */
+#ifndef HOSTINT_SINK_FLOW_TABLE_H
+#define HOSTINT_SINK_FLOW_TABLE_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+
+/* All CPUs share a record. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct flow_key);
+	__type(value, struct sink_flow);
+} sink_flows SEC(".maps");
+
+/* A flow's first packet inserts this record of zeros. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct sink_flow));
+} sink_flow_zero SEC(".maps");
+
+static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *key)
+{
+	__u32 zero = 0;
+	void *empty = bpf_map_lookup_elem(&sink_flow_zero, &zero);
+
+	if (!empty)
+		return NULL;
+	/* If another CPU was faster, its record is used. */
+	bpf_map_update_elem(&sink_flows, key, empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sink_flows, key);
+}
+
+#endif

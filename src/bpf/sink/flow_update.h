@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Updates a flow's record for one arrival, and decides whether a report is due. */
+#ifndef HOSTINT_SINK_FLOW_UPDATE_H
+#define HOSTINT_SINK_FLOW_UPDATE_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/wire.h"
+#include "sink/arrival.h"
+#include "sink/latency.h"
+#include "sink/loss_periods.h"
+#include "sink/sequence.h"
+
+/* Runs under the lock. */
+static __always_inline void take_loss(struct sink_flow *f, struct loss_news *loss)
+{
+	loss->count = f->lost_count;
+	loss->first = f->lost_first;
+	loss->hole_ns = f->lost_hole_ns;
+	loss->source_node = f->source_node;
+	loss->source_port = f->source_port;
+	loss->ifindex = f->ifindex;
+	f->lost_count = 0;
+}
+
+/* Losses are handed out when a loss period ends, not one by one. gap_before is when the last period began. */
+static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, __u64 lost_before,
+					 struct flow_news *news)
+{
+	news->lost = f->lost - lost_before;
+	if (f->gap_ns == gap_before)
+		return;
+	news->gap = f->gap_ns;
+	if (f->lost_count && gap_before)
+		take_loss(f, &news->loss);
+}
+
+/* Adds what every packet counts, whatever its number. */
+static __always_inline void add_packet(struct sink_flow *f, const struct arrival_facts *a, bool first, bool locked)
+{
+	if (a->now > f->last_ns)
+		f->last_ns = a->now;
+	f->source_node = a->source_node;
+	f->source_port = a->source_port;
+	f->ifindex = a->ifindex;
+	f->encapsulation = a->encapsulation;
+	add_latency(f, a->latency_ns, a->count, first, locked);
+	__sync_fetch_and_add(&f->packets, a->count);
+	__sync_fetch_and_add(&f->bytes, a->bytes);
+	__sync_fetch_and_add(&f->earned_bytes, a->wire_bytes);
+}
+
+static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct sink_settings *set)
+{
+	__u32 bucket = f->bucket;
+
+	return in_bucket(set, f->latency_smooth_ns, bucket) ? bucket :
+							      latency_bucket(set, f->latency_smooth_ns, bucket);
+}
+
+/* A flow pays for reports with its own bytes, so that the sink never sends more than it receives. */
+static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
+{
+	return (f->reports + 1ULL) * set->report_bytes <= f->earned_bytes;
+}
+
+/* Says whether a report may be due. Under the lock find_news() decides. */
+static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now)
+{
+	return can_pay(f, set) &&
+	       (is_over(now, f->report_ns, set->report_period_ns) ||
+		(!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
+}
+
+/* Runs under the lock, so that only one CPU sends the report. */
+static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now,
+				      struct flow_news *news)
+{
+	__u32 bucket = bucket_now(f, set);
+	bool first = !f->announced;
+	__u8 reasons = 0;
+
+	news->bucket = f->bucket;
+	if (!can_pay(f, set))
+		return;
+	if (first)
+		reasons = REASON_NEW_FLOW;
+	else if (bucket != f->bucket && is_over(now, f->bucket_ns, set->bucket_hold_ns))
+		reasons = REASON_BUCKET;
+	if (reasons) {
+		f->bucket = bucket;
+		f->bucket_ns = now;
+	}
+	if (!first && is_over(now, f->report_ns, set->report_period_ns))
+		reasons |= REASON_PERIOD;
+	if (reasons) {
+		f->report_ns = now;
+		f->announced = 1;
+		f->reports++;
+	}
+	news->reasons = reasons;
+	news->bucket = f->bucket;
+}
+
+/* The newest number and the count of awaited ones change in one store. */
+union flow_numbers {
+	struct {
+		__u32 head;
+		__u32 awaited;
+	};
+	__u64 both;
+};
+
+/* Takes the next numbers without the lock, if none is missing. That is nearly always so. */
+static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 count)
+{
+	__u64 *numbers = (__u64 *)&f->head;
+	union flow_numbers old, new;
+
+	old.both = *(volatile __u64 *)numbers;
+	if (old.awaited || old.head + 1 != seq || !f->first_ns)
+		return false;
+	new.head = seq + count - 1;
+	new.awaited = 0;
+	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
+}
+
+/* Takes any numbers. While the record is marked busy, no CPU takes numbers without the lock. */
+static __always_inline void take_locked(struct sink_flow *f, const struct sink_settings *set,
+					const struct arrival_facts *a, struct flow_news *news, bool locked)
+{
+	__u32 seq = a->sequence;
+	/* Sources state the age only with these numbers, so later the bits are ignored. */
+	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->age_code) : 0;
+	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
+	__u64 gap_before, lost_before;
+	bool first;
+
+	bpf_spin_lock(&f->lock);
+	if (!locked)
+		__sync_fetch_and_or(&f->awaited, AWAITED_BUSY);
+	first = !f->first_ns;
+	lost_before = f->lost;
+	gap_before = f->gap_ns;
+	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
+		      &news->arrival);
+	collect_news(f, gap_before, lost_before, news);
+	add_packet(f, a, first, locked);
+	find_news(f, set, a->now, news);
+	news->added = first;
+	if (!locked)
+		__sync_fetch_and_and(&f->awaited, ~AWAITED_BUSY);
+	bpf_spin_unlock(&f->lock);
+}
+
+/* locked is for kernels without fetching atomics (before 5.12), where every update runs under the lock. */
+static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
+					const struct arrival_facts *a, struct flow_news *news, bool locked)
+{
+	if (locked || !take_in_order(f, a->sequence, a->count)) {
+		take_locked(f, set, a, news, locked);
+		return;
+	}
+	add_packet(f, a, false, false);
+	if (!is_news(f, set, a->now))
+		return;
+	bpf_spin_lock(&f->lock);
+	find_news(f, set, a->now, news);
+	bpf_spin_unlock(&f->lock);
+}
+
+/* Ends the loss period of a flow that may have stopped sending. */
+static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_settings *set, __u64 now,
+				       struct flow_news *news)
+{
+	__u64 gap_before, lost_before;
+
+	bpf_spin_lock(&f->lock);
+	lost_before = f->lost;
+	gap_before = f->gap_ns;
+	if (loss_period_over(f, now, set->loss_timeout_ns))
+		end_loss_period(f, now, false);
+	collect_news(f, gap_before, lost_before, news);
+	if (!f->gap_ns && f->lost_count && !news->loss.count)
+		take_loss(f, &news->loss);
+	bpf_spin_unlock(&f->lock);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Decides whose packets the sink strips: those of hosts with a lease, and of prefixes that the user allowed. */
+#ifndef HOSTINT_SINK_GRANTS_H
+#define HOSTINT_SINK_GRANTS_H
+
+#include "kernel/kernel.h"
+#include "hostint/lease.h"
+#include "hostint/lease_table.h"
+#include "hostint/watch.h"
+
+enum {
+	GRANT_NS = 60 * 1000000000LL, /* a grant lasts much longer than the source's lease */
+	ALLOWED_NS = 1000000000LL,    /* a flow is looked up again after this time */
+};
+
+/* The key is the address that tagged packets come from. All CPUs share an entry, which is replaced as a whole. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LEASE_PAIRS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address_key);
+	__type(value, struct sink_grant);
+} sink_grants SEC(".maps");
+
+/* Only the user half writes this map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 4096);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+} sink_allow SEC(".maps");
+
+static __always_inline bool is_in_allowed_prefix(const __be32 *saddr, __u8 family)
+{
+	struct prefix_key key = {};
+
+	if (family == 4) {
+		key.prefix_len = 32 + 32;
+		key.family = bpf_htonl(4);
+		key.addr[0] = saddr[3];
+	} else {
+		key.prefix_len = 32 + 128;
+		key.family = bpf_htonl(6);
+		__builtin_memcpy(key.addr, saddr, sizeof(key.addr));
+	}
+	return bpf_map_lookup_elem(&sink_allow, &key);
+}
+
+/* Returns until when this address is allowed, or 0. */
+static __always_inline __u64 allowed_until(const __be32 *saddr, __u8 family, __u64 now)
+{
+	struct sink_grant *grant = bpf_map_lookup_elem(&sink_grants, saddr);
+
+	if (grant && now < grant->until_ns)
+		return grant->until_ns < now + ALLOWED_NS ? grant->until_ns : now + ALLOWED_NS;
+	return is_in_allowed_prefix(saddr, family) ? now + ALLOWED_NS : 0;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds INT in a received packet, by its DSCP mark, the extension port or the VXLAN-GPE port. */
+#ifndef HOSTINT_SINK_READ_H
+#define HOSTINT_SINK_READ_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "packet/checksum.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "sink/gpe_read.h"
+#include "sink/tagged.h"
+
+static __always_inline void take_block(const struct int_block *b, struct tagged_packet *p)
+{
+	p->facts.source_node = bpf_ntohl(b->node_id);
+	p->facts.source_port = bpf_ntohs(b->egress_port);
+	p->facts.ingress_ts = bpf_ntohl(b->ingress_ts);
+	p->facts.sequence = bpf_ntohl(b->sequence);
+	p->facts.count = 1;
+	p->facts.age_code = b->flags & INT_FLOW_AGE;
+	p->ingress_port = bpf_ntohs(b->ingress_port);
+	p->egress_ts = bpf_ntohl(b->egress_ts);
+	p->by_host_int = !(b->flags & INT_FLAG_CHECKSUM);
+	/* Host-INT leaves the tail out of the checksum. */
+	p->int_check = csum_fold(p->by_host_int ? csum_words(b, INT_BLOCK_LEN - 4) : csum_words(b, INT_BLOCK_LEN));
+	p->dscp = b->flags & INT_FLAG_DSCP ? b->dscp | 1 : 0;
+	p->has_queue = 0;
+	p->bad_segment = 0;
+}
+
+/* Reads IP | UDP to the extension port | INT | original UDP or TCP. */
+static __always_inline enum sink_read read_extension(void *data, void *end, struct tagged_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len;
+	struct {
+		struct udphdr udp;
+		struct int_block block;
+	} *head = at_offset(data, p->at.l4);
+	void *inner = head + 1;
+	__u64 frame_len = p->frame_len;
+	enum int_verdict verdict;
+	__u8 protocol;
+
+	if (inner + UDP_LEN > end)
+		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+	verdict = check_int_block(&head->block);
+	if (verdict != INT_VALID)
+		return refuse_block(verdict, frame_len);
+	protocol = *(__u8 *)&head->block.tail1;
+	if (protocol == IPPROTO_UDP) {
+		p->l4.udp = *(struct udphdr *)inner;
+		l4_len = UDP_LEN;
+	} else if (protocol == IPPROTO_TCP) {
+		if (inner + TCP_BASE_LEN > end)
+			return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+		p->l4.tcp = *(struct tcphdr *)inner;
+		l4_len = TCP_BASE_LEN;
+	} else {
+		return refuse(COUNT_SINK_BAD_PROTOCOL, frame_len);
+	}
+	if (p->at.ip_len < header_len + EXTENSION_LEN + l4_len || bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
+		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	take_block(&head->block, p);
+	p->facts.encapsulation = ENCAP_EXTENSION_UDP;
+	p->facts.key.layers = (p->at.layers & ~0xffU) | protocol;
+	p->l4_len = l4_len;
+	p->orig_len = p->at.ip_len - EXTENSION_LEN;
+	return SINK_TAGGED;
+}
+
+/* Reads IP | UDP, or the first 20 bytes of TCP | INT | rest of the packet. */
+static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, struct tagged_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want;
+	void *l4 = at_offset(data, p->at.l4);
+	__u64 frame_len = p->frame_len;
+	enum int_verdict verdict;
+	struct int_block *block;
+
+	if (p->at.protocol == IPPROTO_UDP) {
+		struct udphdr *udp = l4;
+
+		block = (void *)(udp + 1);
+		if ((void *)(block + 1) > end)
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+		p->l4.udp = *udp;
+		l4_len = UDP_LEN;
+		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
+	} else {
+		struct tcphdr *tcp = l4;
+
+		block = (void *)(tcp + 1);
+		if ((void *)(block + 1) > end)
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+		p->l4.tcp = *tcp;
+		l4_len = TCP_BASE_LEN;
+		want = (tcp->doff >> 4) * 4;
+	}
+	verdict = check_int_block(block);
+	if (verdict != INT_VALID)
+		return refuse_block(verdict, frame_len);
+	if (want < l4_len || p->at.ip_len < header_len + want + INT_BLOCK_LEN)
+		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	take_block(block, p);
+	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;
+	p->l4_len = l4_len;
+	p->orig_len = p->at.ip_len - INT_BLOCK_LEN;
+	return SINK_TAGGED;
+}
+
+/*
+ * outer_vlan is the id of the VLAN tag in the kernel's metadata; 0: none. Most packets have no INT, so those leave as
+ * early as possible.
+ */
+static __always_inline enum sink_read read_packet(void *data, void *end, __u32 outer_vlan,
+						  const struct sink_settings *set, struct tagged_packet *p)
+{
+	enum layout_verdict found = find_layout(data, end, outer_vlan, &p->at);
+	__u64 frame_len = p->frame_len;
+	bool marked, extension = false, gpe = false;
+
+	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4 || found == LAYOUT_SHORT)
+		return SINK_NOT_MARKED;
+	/* This makes the verifier forget which way led here. */
+	barrier();
+	marked = set->flags & SINK_OVER_TCP_UDP && (p->at.tos & set->tos_mask) == set->tos_value;
+	if (found != LAYOUT_FOUND) {
+		if (!marked)
+			return SINK_NOT_MARKED;
+		return refuse(found == LAYOUT_TOO_DEEP ? COUNT_SINK_IP_OPTIONS : COUNT_SINK_BAD_LENGTH, frame_len);
+	}
+	if (p->at.protocol == IPPROTO_UDP && !p->at.later_fragment) {
+		struct udphdr *udp = at_offset(data, p->at.l4);
+
+		if ((void *)(udp + 1) <= end) {
+			extension = set->flags & SINK_EXTENSION_UDP && udp->dest == set->extension_port;
+			gpe = set->flags & SINK_VXLAN_GPE && udp->dest == bpf_htons(GPE_PORT);
+		} else if (frame_len > (__u64)(end - data)) {
+			return SINK_SHORT;
+		}
+	}
+	if (!marked && !extension && !gpe)
+		return SINK_NOT_MARKED;
+	if (p->at.fragment)
+		return refuse(COUNT_SINK_FRAGMENT, frame_len);
+	if (p->at.ip_len < p->at.l4 - p->at.l3 || p->at.ip_len > frame_len - p->at.l3)
+		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	if (!fill_key(data, end, &p->at, &p->facts.key) || !load_ip(data, end, p->at.l3, p->at.family, &p->base))
+		return SINK_NOT_MARKED;
+	if (extension)
+		return read_extension(data, end, p);
+	if (gpe)
+		return read_gpe(data, end, p);
+	return read_over_tcp_udp(data, end, p);
+}
+
+#endif

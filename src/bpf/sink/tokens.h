@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Limits new flows and reports by token buckets, for each source address and for all addresses together. */
+#ifndef HOSTINT_SINK_TOKENS_H
+#define HOSTINT_SINK_TOKENS_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/lease_table.h"
+#include "kernel/single_value.h"
+#include "sink/settings.h"
+#include "sink/tagged.h"
+
+/* The least recently used buckets are evicted, as they are full again soon. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct address_key);
+	__type(value, struct token_buckets);
+} sink_buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct token_buckets);
+} sink_bucket_total SEC(".maps");
+
+static __always_inline struct token_buckets *buckets_of(const __be32 *saddr)
+{
+	struct token_buckets *b = bpf_map_lookup_elem(&sink_buckets, saddr), full = {};
+
+	if (b)
+		return b;
+	bpf_map_update_elem(&sink_buckets, saddr, &full, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sink_buckets, saddr);
+}
+
+/* CPUs that run at the same time may take one token too many, which does no harm. */
+static __always_inline bool take_token(__u64 *full_ns, const struct token_rate *rate, __u64 now)
+{
+	__u64 full = *(volatile __u64 *)full_ns;
+
+	if (!rate->interval_ns)
+		return true;
+	/* If the clock was set back by more than a bucket holds, the bucket is taken for full. */
+	if (full < now || full > now + 2 * rate->burst_ns)
+		full = now;
+	if (full + rate->interval_ns > now + rate->burst_ns)
+		return false;
+	*(volatile __u64 *)full_ns = full + rate->interval_ns;
+	return true;
+}
+
+enum token {
+	TOKEN_NEW_FLOW,
+	TOKEN_REPORT,
+};
+
+/* Takes a token for the packet, or for the flow that is swept. */
+__noinline int take_tokens(__u32 what)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct token_buckets *total, *own;
+	struct tagged_packet *p = tagged();
+
+	if (!set || !p)
+		return 0;
+	total = single_value(&sink_bucket_total);
+	own = buckets_of(p->facts.key.saddr);
+	if (!total || !own)
+		return 0;
+	if (what == TOKEN_NEW_FLOW)
+		return take_token(&own->new_flows_ns, &set->new_flows_source, p->facts.now) &&
+		       take_token(&total->new_flows_ns, &set->new_flows_total, p->facts.now);
+	return take_token(&own->reports_ns, &set->reports_source, p->facts.now) &&
+	       take_token(&total->reports_ns, &set->reports_total, p->facts.now);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Holds the source's flow table, which its program and its peer program share. */
+#ifndef HOSTINT_SOURCE_FLOW_TABLE_H
+#define HOSTINT_SOURCE_FLOW_TABLE_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+
+/* All CPUs share a record. Numbers are taken with atomics, or under its lock if the kernel has no fetching atomics. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct flow_key);
+	__type(value, struct source_flow);
+} source_flows SEC(".maps");
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Chooses how a watched packet is tagged, or leaves it if it would be too long with INT. */
+#ifndef HOSTINT_SOURCE_PLAN_H
+#define HOSTINT_SOURCE_PLAN_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "int/room.h"
+#include "packet/headers.h"
+#include "source/attachment.h"
+#include "source/counters.h"
+#include "source/look.h"
+#include "source/outgoing.h"
+#include "source/queue.h"
+
+enum tag_plan {
+	PLAN_LEAVE, /* counted */
+	PLAN_TAG,
+	PLAN_STAGE,
+};
+
+enum {
+	SHORTEST_MTU = 576, /* no link between IPv4 hosts has a smaller one */
+};
+
+/* Says whether the packet fits with the added bytes, here and in every router on the path. */
+static __always_inline enum source_look check_size(const struct outgoing_packet *p, __u32 added, __u32 mtu)
+{
+	__u32 len = p->at.ip_len + added;
+
+	if (len > mtu)
+		return leave(COUNT_SOURCE_TOO_LONG, p->frame_len);
+	/* A router that fragments a tagged packet would separate INT from the rest. */
+	if (!p->at.dont_fragment && len > SHORTEST_MTU)
+		return leave(COUNT_SOURCE_MAY_FRAGMENT, p->frame_len);
+	return SOURCE_WATCHED;
+}
+
+static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, const struct outgoing_packet *p)
+{
+	count_source(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
+	return PLAN_LEAVE;
+}
+
+/*
+ * Encapsulates a superpacket as a whole. Where its segments would not fit any more the kernel makes them shorter, but
+ * only for TCP, whose segment boundaries mean nothing; UDP datagrams must keep theirs.
+ */
+static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 mtu)
+{
+	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
+	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
+	bool tcp = p->at.protocol == IPPROTO_TCP;
+
+	if (superpackets == SUPER_STAGE)
+		return PLAN_STAGE;
+	if (superpackets == SUPER_SKIP || full_checksum || p->at.options_len)
+		return leave_superpacket(ctx, p);
+	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
+	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
+		return leave_superpacket(ctx, p);
+	p->fixed_gso = headers + size + added <= mtu;
+	if (!p->fixed_gso) {
+		if (!tcp || size < SHORTEST_MTU + added)
+			return leave_superpacket(ctx, p);
+		size -= added;
+	}
+	p->segment_size = size;
+	p->segments = size ? (payload + size - 1) / size : 0;
+	if (!p->segments || p->segments > GPE_MAX_SEGMENTS || p->at.ip_len + added > 0xffff || !p->at.dont_fragment)
+		return leave_superpacket(ctx, p);
+	p->encapsulation = ENCAP_VXLAN_GPE;
+	return PLAN_TAG;
+}
+
+/* After a superpacket, all packets of the flow go in vxlan-gpe, so that they take one path. */
+static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, const struct source_flow *f)
+{
+	bool encapsulated = f && f->encapsulated;
+	__u32 mtu = skb_mtu(ctx);
+
+	if (f && f->path_mtu && f->path_mtu < mtu)
+		mtu = f->path_mtu;
+	p->segments = 1;
+	p->segment_size = 0;
+	p->fixed_gso = false;
+	if (ctx->gso_size)
+		return plan_superpacket(ctx, p, mtu);
+	p->encapsulation = encapsulation;
+	if (encapsulated && superpackets == SUPER_STAGE)
+		return PLAN_STAGE;
+	if (encapsulated && superpackets != SUPER_SKIP && !p->at.options_len)
+		p->encapsulation = ENCAP_VXLAN_GPE;
+	/* Routers must see options, which vxlan-gpe would hide. */
+	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
+		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
+		return PLAN_LEAVE;
+	}
+	return check_size(p, int_room(&p->at, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
+}
+
+#endif

@@ -1,0 +1,158 @@
+//! The hub of the collector: a datagram, or a line, is decoded, accounted to its exporter, classified, and handed to
+//! all that take reports.
+
+use std::io;
+
+use super::Exporters;
+use super::{ReportGroup, decode};
+use crate::model::{
+    Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
+};
+
+/// A report, and all that is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceivedReport<'a> {
+    pub report: &'a Report,
+    /// `None` for a report from a file that does not say when it arrived.
+    pub arrival: Option<Arrival>,
+    /// The class of its flow.
+    pub class: Option<&'a str>,
+    /// The names of drop reasons that apply to it.
+    pub reasons: &'a DropReasons,
+    /// Its place, from 0, among the reports of its datagram.
+    pub part: usize,
+    /// The datagram, or the line of JSON, that it was read from.
+    pub evidence: &'a [u8],
+}
+
+/// Takes reports, one after the other: lines, the history, engines.
+pub trait ReportTaker {
+    /// # Errors
+    /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
+
+    /// Hands on what was taken so far: there may be no more reports for a while.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// The hub: all reports go through it, wherever they come from.
+pub struct ReportHub<T> {
+    taker: T,
+    exporters: Exporters,
+    /// The names of drop reasons that the user chose.
+    chosen: Option<DropReasons>,
+    reasons: DropReasons,
+    classifier: Classifier,
+    /// The group that the last record of a group belonged to.
+    group: Option<(Arrival, u32, Option<NodeId>)>,
+}
+
+impl<T: ReportTaker> ReportHub<T> {
+    pub fn new(taker: T, reasons: Option<DropReasons>, classes: Classes) -> Self {
+        let mut hub = Self {
+            taker,
+            exporters: Exporters::default(),
+            chosen: None,
+            reasons: DropReasons::default(),
+            classifier: Classifier::default(),
+            group: None,
+        };
+        hub.rename(reasons, classes);
+        hub
+    }
+
+    /// Takes a datagram, whatever is in it.
+    ///
+    /// # Errors
+    /// Those of the taker.
+    pub fn datagram(&mut self, bytes: &[u8], arrival: Arrival) -> io::Result<()> {
+        let group = match decode(bytes) {
+            Ok(group) => group,
+            Err(err) => {
+                self.exporters.undecodable(arrival, &err);
+                return Ok(());
+            }
+        };
+        self.exporters.received(arrival, &group);
+        for (part, report) in group.reports.iter().enumerate() {
+            let flow = report.observation.flow();
+            self.taker.accept(&ReceivedReport {
+                report,
+                arrival: Some(arrival),
+                class: self.classifier.class_of(flow),
+                reasons: &self.reasons,
+                part,
+                evidence: bytes,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there,
+    /// unless the user chose names.
+    ///
+    /// # Errors
+    /// Those of the taker.
+    pub fn read_back(&mut self, record: &Record, report: Report, line: &[u8]) -> io::Result<()> {
+        let arrival = record.arrival();
+        let named = record.told_reason().filter(|_| self.chosen.is_none());
+        let class = self.classifier.class_of(report.observation.flow());
+        self.taker.accept(&ReceivedReport {
+            report: &report,
+            arrival,
+            class: class.or(record.class()),
+            reasons: named.as_ref().unwrap_or(&self.reasons),
+            part: 0,
+            evidence: line,
+        })?;
+        if let Some(arrival) = arrival {
+            self.account(report, arrival);
+        }
+        Ok(())
+    }
+
+    /// Accounts a report of a line to its exporter. The reports of one datagram stand in a row and count it once.
+    fn account(&mut self, report: Report, arrival: Arrival) {
+        let grouped = report.observation.version() == ReportVersion::V20;
+        let key = (arrival, report.sequence, report.observation.reporter());
+        let group = ReportGroup::from(report);
+        if grouped && self.group == Some(key) {
+            self.exporters.another(arrival.exporter.ip(), &group);
+            return;
+        }
+        self.group = grouped.then_some(key);
+        self.exporters.received(arrival, &group);
+    }
+
+    /// Changes names and classes, from the next report on.
+    pub fn rename(&mut self, reasons: Option<DropReasons>, classes: Classes) {
+        self.chosen.clone_from(&reasons);
+        self.reasons = reasons.unwrap_or_else(DropReasons::usual);
+        self.classifier = Classifier::new(classes);
+    }
+
+    /// Has the taker hand on what it took so far.
+    ///
+    /// # Errors
+    /// Those of the taker.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.taker.flush()
+    }
+
+    /// The names of drop reasons.
+    pub fn reasons(&self) -> &DropReasons {
+        &self.reasons
+    }
+
+    pub fn exporters(&self) -> &Exporters {
+        &self.exporters
+    }
+
+    pub fn taker(&self) -> &T {
+        &self.taker
+    }
+
+    pub fn taker_mut(&mut self) -> &mut T {
+        &mut self.taker
+    }
+}

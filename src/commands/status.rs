@@ -1,0 +1,86 @@
+//! `hostint status`: the state of this host, read or asked of the daemon.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::check_config;
+use super::output::print;
+use super::watch::{self, Looker};
+use crate::cli::{StatusArgs, exit};
+use crate::control::{ControlAnswer, Form};
+use crate::host::ask;
+use crate::host::preflight::{PreflightQuery, preflight};
+use crate::host::state::{self, HostState, StatusQuery};
+use crate::model::HostStatus;
+use crate::os::log;
+use crate::views;
+
+pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    if let Some(path) = &args.check_config {
+        return check_config::run(path, args.json);
+    }
+    if args.preflight {
+        return look_ahead(bpffs, args);
+    }
+    let query = StatusQuery {
+        flows: args.flows,
+        peers: args.peers,
+        sort: args.sort.into(),
+    };
+    if let Some(interval) = args.watch {
+        return watch::run(
+            Looker::new(bpffs, args.control.as_deref(), query),
+            args,
+            interval.0,
+        );
+    }
+    let form = if args.json { Form::Json } else { Form::Text };
+    let ask = || ask::status(args.control.as_deref(), query.to_question(form, args.all));
+    let runs = match state::read_or_ask(bpffs, query, ask)? {
+        HostState::Read(status) => show(&status, args)?,
+        HostState::Asked(answer) => show_answer(answer)?,
+    };
+    Ok(if runs { exit::OK } else { exit::NOTHING })
+}
+
+/// Prints the state, and returns whether anything runs.
+fn show(status: &HostStatus, args: &StatusArgs) -> Result<bool> {
+    let runs = state::runs(status);
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(status)?))?;
+    } else if runs {
+        let all = args.all;
+        print(&views::status::Text { status, all }.to_string())?;
+    } else {
+        log::info("nothing of hostint runs on this host (network namespace)");
+    }
+    Ok(runs)
+}
+
+/// Prints the daemon's answer, and returns whether anything runs. The daemon writes the text: its JSON does not hold
+/// all of what the text says of peers.
+fn show_answer(answer: ControlAnswer) -> Result<bool> {
+    match (answer.status, answer.text) {
+        (Some(status), _) => print(&format!("{status}\n"))?,
+        (None, Some(text)) => print(&text)?,
+        (None, None) => bail!("the daemon's answer holds no status"),
+    }
+    Ok(answer.runs.unwrap_or(true))
+}
+
+/// `hostint status --preflight`
+fn look_ahead(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
+    let query = PreflightQuery {
+        config: args.config.as_deref(),
+        devs: &args.dev,
+        collectors: &args.collector,
+    };
+    let found = preflight(bpffs, query).context("cannot look at this host")?;
+    print(&if args.json {
+        format!("{}\n", serde_json::to_string(&found)?)
+    } else {
+        views::preflight::Text(&found).to_string()
+    })?;
+    Ok(if found.ready { exit::OK } else { exit::FAILURE })
+}

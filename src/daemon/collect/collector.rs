@@ -1,0 +1,66 @@
+//! The state of a collector, which its duties share.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::board::Board;
+use super::output::Output;
+use super::plan::CollectPlan;
+use super::takers::Hub;
+use crate::cli::CollectArgs;
+use crate::collector::Reception;
+use crate::daemon::reload::Reload;
+use crate::daemon::signs::Signs;
+use crate::engines::Engines;
+use crate::engines::push::PushCounts;
+use crate::model::CollectStatus;
+
+/// The longest wait for datagrams before duties have their turn.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// A collector that receives.
+pub struct Collector {
+    pub hub: Hub,
+    pub engines: Engines,
+    pub pushed: PushCounts,
+    pub board: Arc<Board>,
+    pub signs: Signs,
+    pub plan: CollectPlan,
+    pub reload: Reload<CollectPlan>,
+    pub args: CollectArgs,
+    /// Datagrams taken so far.
+    pub datagrams: u64,
+    /// The status as the signs showed it last.
+    pub shown: CollectStatus,
+}
+
+impl Collector {
+    pub fn wants_more(&self) -> bool {
+        self.args.count.is_none_or(|count| self.datagrams < count)
+    }
+
+    /// Takes the datagrams that are there. Returns false if nothing reads the lines any more.
+    pub fn take_datagrams(&mut self, reception: &Reception) -> Result<bool> {
+        let Self { hub, args, .. } = self;
+        let (mut taken, mut written) = (self.datagrams, Ok(()));
+        reception.next(WAIT, |bytes, arrival| {
+            taken += 1;
+            written = hub.datagram(bytes, arrival);
+            written.is_ok() && args.count.is_none_or(|count| taken < count)
+        });
+        self.datagrams = taken;
+        match written.and_then(|()| hub.flush()) {
+            Ok(()) => Ok(true),
+            Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(err) => Err(err).context("cannot write reports to standard output"),
+        }
+    }
+
+    /// The lines' output.
+    pub fn output_mut(&mut self) -> &mut Output {
+        self.hub.taker_mut().lines.output_mut()
+    }
+}

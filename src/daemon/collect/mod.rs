@@ -1,0 +1,208 @@
+//! The collector's daemon: datagrams become reports, which the hub hands to lines, the history and engines.
+//!
+//! ```text
+//! Reception (threads with sockets, a queue) ─► ReportHub ─► Takers: history · engines · lines
+//!        each turn of the loop:               duties: signals · reload · board · signs
+//! ```
+
+mod board;
+mod collector;
+mod engines;
+mod metrics;
+mod output;
+mod page;
+mod plan;
+mod publish;
+mod reload;
+mod report_lines;
+mod reports_file;
+mod signals;
+mod signs;
+mod store;
+pub mod stored_reports;
+mod summary;
+mod takers;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use self::board::Board;
+use self::collector::Collector;
+use self::output::Output;
+use self::plan::CollectPlan;
+use self::publish::PublishBoard;
+use self::reload::ReloadPlan;
+use self::signals::HeedSignals;
+use super::duty::Duties;
+use super::http;
+use super::metrics_push;
+use super::privileges::give_up_all_but;
+use super::reload::Reload;
+use super::signs::{GiveSigns, Signs};
+use crate::cli::CollectArgs;
+use crate::collector::{Reception, ReportListener};
+use crate::config::COLLECT_HTTP_PORT;
+use crate::engines::push::{Push, Pushers};
+use crate::engines::{Engine, Patience};
+use crate::model::CollectStatus;
+use crate::os::{clock, log, signals as os_signals};
+use crate::store::{Opened, Store};
+use crate::web::{self, Server};
+
+/// The time that pushed metrics have at the end.
+const LAST_PUSH: Duration = Duration::from_secs(5);
+
+/// Receives reports until a signal or `--count` ends it, or reads the file of `--read`.
+pub fn run(args: &CollectArgs) -> Result<()> {
+    let plan = CollectPlan::make(args)?;
+    let engines = engines::prepare(&plan.config.engines)?;
+    let receivers = metrics_push::prepare(&plan.config.engines.push, None)?;
+    if let Some(file) = &args.read {
+        return reports_file::run(file, args, plan, engines);
+    }
+    let opened = Opening::open(plan, engines, receivers)?;
+    // From here on bytes of strangers are read, and nothing else is done.
+    give_up_all_but(&[])?;
+    let mut serving = opened.start(args)?;
+    let received = serving.receive();
+    serving.finish()?;
+    received
+}
+
+/// All that takes the privileges to begin with.
+struct Opening {
+    plan: CollectPlan,
+    engines: Vec<Box<dyn Engine>>,
+    receivers: Vec<Arc<dyn Push>>,
+    listener: ReportListener,
+    http: Option<web::Listener>,
+    store: Option<Opened>,
+}
+
+impl Opening {
+    fn open(
+        plan: CollectPlan,
+        engines: Vec<Box<dyn Engine>>,
+        receivers: Vec<Arc<dyn Push>>,
+    ) -> Result<Self> {
+        let config = &plan.config;
+        let listener = if config.listen.is_empty() {
+            ReportListener::bind_default(config.receivers)?
+        } else {
+            ReportListener::bind(&plan.listen_addresses()?, config.receivers)?
+        };
+        Ok(Self {
+            engines,
+            receivers,
+            listener,
+            http: http::bind(config.http.as_deref(), COLLECT_HTTP_PORT)?,
+            store: store::open(&config.store, false)?,
+            plan,
+        })
+    }
+
+    fn start(self, args: &CollectArgs) -> Result<Serving> {
+        let Self { plan, listener, .. } = self;
+        let output = Output::open(plan.config.output.as_ref())?;
+        let store = store::start(self.store)?;
+        let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
+        let hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+        os_signals::install()
+            .and_then(|()| os_signals::reload_on_hangup())
+            .context("cannot handle signals")?;
+        let collects_on = listener.local_addresses();
+        for address in &collects_on {
+            log::info(format_args!("collecting on {address}"));
+        }
+        let queue = usize::try_from(plan.config.queue.0).unwrap_or(usize::MAX);
+        let listener = listener.with_run(engines.run().0);
+        let reception = listener.start(queue, clock::realtime_ns)?;
+        let board = Arc::new(Board::new(reception.observer()));
+        let push = &plan.config.engines.push;
+        let mut pushers = metrics_push::begin(self.receivers, push)?;
+        let pushed = pushers.counts();
+        let since_ns = board.status().started_ns;
+        metrics_push::start(&mut pushers, push, since_ns, metrics::families(&board))?;
+        let signs = Signs::from_env();
+        let mut server = None;
+        if let Some(http) = self.http {
+            let page = page::routes(&http, store.as_ref(), hub.reasons(), collects_on, &board)?;
+            let routes = signs
+                .health
+                .routes()
+                .merge(metrics::route(&board)?)
+                .merge(page);
+            server = Some(http::serve(http, routes)?);
+        }
+        let again = args.clone();
+        let collector = Collector {
+            hub,
+            engines,
+            pushed,
+            board,
+            signs,
+            reload: Reload::new(move || CollectPlan::make(&again)),
+            plan,
+            args: args.clone(),
+            datagrams: 0,
+            shown: CollectStatus::default(),
+        };
+        Ok(Serving {
+            collector,
+            reception,
+            pushers,
+            store,
+            _server: server,
+        })
+    }
+}
+
+/// A collector that receives.
+struct Serving {
+    collector: Collector,
+    reception: Reception,
+    pushers: Pushers,
+    store: Option<Store>,
+    _server: Option<Server>,
+}
+
+impl Serving {
+    fn receive(&mut self) -> Result<()> {
+        let mut duties = Duties::default()
+            .with(HeedSignals)
+            .with(ReloadPlan)
+            .with(PublishBoard)
+            .with(GiveSigns::default());
+        let (collector, reception) = (&mut self.collector, &self.reception);
+        collector.signs.health.lacks(Vec::new());
+        collector.signs.notify.ready();
+        while collector.wants_more() && !reception.is_done() {
+            if os_signals::ending() {
+                reception.end();
+            }
+            if !collector.take_datagrams(reception)? {
+                break;
+            }
+            duties.turn(collector, Instant::now());
+        }
+        duties.finish(collector);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        let Collector { hub, engines, .. } = self.collector;
+        // The history and engines are finished once nothing can hand them reports.
+        drop(hub);
+        let delivered = engines::finish(engines, false);
+        metrics_push::finish(self.pushers, LAST_PUSH);
+        store::finish(self.store)?;
+        delivered?;
+        ensure!(
+            !self.reception.is_done() || os_signals::ending(),
+            "cannot go on: the receiving threads ended early"
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! The page of a collector: it shows the history, the board, and where the collector listens.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+
+use super::board::Board;
+use super::stored_reports::decoder;
+use crate::model::{DropReasons, History};
+use crate::os::clock;
+use crate::store::{Reader, Store};
+use crate::web::{self, Listener, Page, Router};
+
+/// The number of questions to the history that are answered at the same time: more would take turns on the disk.
+const READERS: usize = 2;
+
+/// The routes of the page. Without a store it shows exporters only.
+pub fn routes(
+    listener: &Listener,
+    store: Option<&Store>,
+    reasons: &DropReasons,
+    collects_on: Vec<SocketAddr>,
+    board: &Arc<Board>,
+) -> Result<Router> {
+    let readers = store.iter().flat_map(|store| {
+        let open = || -> Result<Box<dyn History>> {
+            let decoder = decoder(reasons.clone());
+            Ok(Box::new(Reader::open(store.path(), decoder)?))
+        };
+        std::iter::repeat_with(open).take(READERS)
+    });
+    let board = Arc::clone(board);
+    let histories = readers.collect::<Result<_>>();
+    Ok(web::page(Page {
+        histories: histories.context("cannot show the history")?,
+        status: Box::new(move || board.status()),
+        now_ns: clock::realtime_ns,
+        bound: listener.address().context("cannot serve the page")?,
+        collects_on,
+    }))
+}

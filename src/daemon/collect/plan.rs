@@ -1,0 +1,48 @@
+//! The plan of a collector: its settings, and the classes that the rules of its config file name.
+
+use std::net::SocketAddr;
+
+use anyhow::Result;
+
+use crate::cli::CollectArgs;
+use crate::config::{CollectConfig, ConfigError, File, Settled, settle};
+use crate::host::source::places::find_names;
+use crate::model::{Classes, REPORT_PORT};
+use crate::os::resolve;
+
+/// Settings, and what follows from them.
+pub struct CollectPlan {
+    pub config: CollectConfig,
+    pub classes: Classes,
+    pub file: Option<File>,
+}
+
+impl CollectPlan {
+    pub fn make(args: &CollectArgs) -> Result<Self> {
+        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let rules = file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.rules.clone());
+        Ok(Self {
+            config,
+            classes: Classes::new(&find_names(rules)?),
+            file,
+        })
+    }
+
+    /// The addresses of `--listen`.
+    pub fn listen_addresses(&self) -> Result<Vec<SocketAddr>> {
+        self.config
+            .listen
+            .iter()
+            .map(|text| {
+                resolve::socket_address(text, REPORT_PORT).map_err(|err| {
+                    ConfigError::one(format!(
+                        "cannot listen on {text}: {err} (try 0.0.0.0:32766 or [::]:32766)"
+                    ))
+                    .into()
+                })
+            })
+            .collect()
+    }
+}

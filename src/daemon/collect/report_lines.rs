@@ -1,0 +1,67 @@
+//! Writes each report as a line, as text or as JSON.
+
+use std::io::{self, Write};
+
+use crate::collector::{ReceivedReport, ReportTaker};
+use crate::model::Record;
+use crate::views::text::TextLine;
+
+/// The number of bytes that are written at once, about.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// The writer of lines. The output gets whole lines only.
+pub struct ReportLines<W: Write> {
+    out: io::BufWriter<W>,
+    json: bool,
+    line: Vec<u8>,
+}
+
+impl<W: Write> ReportLines<W> {
+    pub fn new(out: W, json: bool) -> Self {
+        Self {
+            out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
+            json,
+            line: Vec::new(),
+        }
+    }
+
+    pub fn output(&self) -> &W {
+        self.out.get_ref()
+    }
+
+    pub fn output_mut(&mut self) -> &mut W {
+        self.out.get_mut()
+    }
+}
+
+impl<W: Write> ReportTaker for ReportLines<W> {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        let ReceivedReport {
+            report,
+            arrival,
+            class,
+            reasons,
+            ..
+        } = *received;
+        self.line.clear();
+        if self.json {
+            Record::new(report, arrival)
+                .with_names(reasons)
+                .in_class(class)
+                .append_line(&mut self.line)
+                .map_err(io::Error::other)?;
+        } else {
+            let line = TextLine {
+                report,
+                arrival,
+                reasons,
+            };
+            writeln!(self.line, "{line}")?;
+        }
+        self.out.write_all(&self.line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

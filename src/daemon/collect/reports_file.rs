@@ -1,0 +1,259 @@
+//! Reads a file of reports, a capture or lines of JSON, as `hostint collect --read` does.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+
+use super::engines;
+use super::output::Output;
+use super::plan::CollectPlan;
+use super::takers::{self, Hub};
+use super::{store, summary};
+use crate::cli::CollectArgs;
+use crate::collector::LineReader;
+use crate::collector::capture::Capture;
+use crate::collector::datagram::{self, NoDatagram};
+use crate::daemon::privileges::give_up_all_but;
+use crate::engines::{Engine, Patience};
+use crate::model::{Arrival, REPORT_PORT, Record};
+use crate::wire::probe;
+
+/// The number of unreadable lines that are named; more are counted only.
+const NAMED_LINES: u64 = 5;
+
+/// The packets of a capture, counted by kind.
+#[derive(Default)]
+struct Packets {
+    seen: u64,
+    datagrams: u64,
+    probes: u64,
+    other: u64,
+    fragments: u64,
+    cut: u64,
+    unknown_link: u64,
+    wrong_checksum: u64,
+}
+
+/// Hands all reports of the file to lines, history and engines.
+pub fn run(
+    file: &Path,
+    args: &CollectArgs,
+    plan: CollectPlan,
+    engines: Vec<Box<dyn Engine>>,
+) -> Result<()> {
+    let config = &plan.config;
+    let opened = store::open(&config.store, true)?;
+    let output = Output::open(config.output.as_ref())?;
+    let source = Source::open(file)?;
+    // From here on bytes of strangers are read, and nothing else is done.
+    give_up_all_but(&[])?;
+    let store = store::start(opened)?;
+    let mut engines = engines::start(engines, &config.engines, Patience::Wait)?;
+    let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+    let result = source.read(args, &mut hub);
+    let flushed = hub.flush();
+    // The history and engines are finished once nothing can hand them reports.
+    drop(hub);
+    let delivered = engines::finish(engines, true);
+    store::finish(store)?;
+    delivered?;
+    match flushed {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
+            Err(err).context("cannot write reports to standard output")
+        }
+        _ => result,
+    }
+}
+
+/// A file, or standard input, which may be a live stream.
+struct Source {
+    name: String,
+    reader: BufReader<Box<dyn Read>>,
+    is_live: bool,
+}
+
+impl Source {
+    fn open(file: &Path) -> Result<Self> {
+        let is_live = file == Path::new("-");
+        let (name, reader): (_, Box<dyn Read>) = if is_live {
+            ("standard input".to_owned(), Box::new(io::stdin().lock()))
+        } else {
+            let name = file.display().to_string();
+            let opened = File::open(file).with_context(|| format!("cannot open {name}"))?;
+            (name, Box::new(opened))
+        };
+        Ok(Self {
+            name,
+            reader: BufReader::new(reader),
+            is_live,
+        })
+    }
+
+    fn read(mut self, args: &CollectArgs, hub: &mut Hub) -> Result<()> {
+        let name = &self.name;
+        let first = self
+            .reader
+            .fill_buf()
+            .with_context(|| format!("cannot read {name}"))?;
+        let is_json = first.first() == Some(&b'{');
+        if is_json {
+            read_lines(self.reader, name, args, self.is_live, hub)
+        } else {
+            read_capture(self.reader, name, args, self.is_live, hub)
+        }
+    }
+}
+
+/// Returns whether to go on: false if nothing reads the lines any more.
+fn written(result: io::Result<()>) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(err) => Err(err).context("cannot write reports to standard output"),
+    }
+}
+
+fn read_capture(
+    reader: impl Read,
+    name: &str,
+    args: &CollectArgs,
+    live: bool,
+    hub: &mut Hub,
+) -> Result<()> {
+    let ports = match args.port.as_slice() {
+        [] => &[REPORT_PORT],
+        ports => ports,
+    };
+    let mut capture = Capture::new(reader);
+    let mut packets = Packets::default();
+    let end = loop {
+        if args.count.is_some_and(|count| packets.datagrams >= count) {
+            break Ok(());
+        }
+        let captured = match capture.next_packet() {
+            Ok(Some(captured)) => captured,
+            Ok(None) => break Ok(()),
+            Err(err) => break Err(anyhow!("cannot read {name} to its end: {err}")),
+        };
+        packets.seen += 1;
+        let found = match datagram::find(&captured, ports) {
+            Ok(found) => found,
+            Err(why) => {
+                packets.count(why);
+                continue;
+            }
+        };
+        if probe::decode(found.payload).is_ok() {
+            packets.probes += 1;
+            continue;
+        }
+        packets.datagrams += 1;
+        packets.wrong_checksum += u64::from(found.wrong_checksum);
+        let arrival = Arrival {
+            exporter: found.from,
+            received_ns: captured.time_ns,
+        };
+        let mut result = hub.datagram(found.payload, arrival);
+        if live {
+            result = result.and_then(|()| hub.flush());
+        }
+        if !written(result)? {
+            break Ok(());
+        }
+    };
+    summary::say_exporters(hub.exporters());
+    let sums = summary::sums(hub.exporters());
+    eprintln!("hostint: {name}: {packets}, {sums}");
+    if packets.seen > 0 && packets.datagrams == 0 && end.is_ok() {
+        eprintln!(
+            "hostint: no packet goes to UDP port {} (try --port)",
+            joined(ports)
+        );
+    }
+    end
+}
+
+fn joined(ports: &[u16]) -> String {
+    let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
+    ports.join(" or ")
+}
+
+impl Packets {
+    fn count(&mut self, why: NoDatagram) {
+        *match why {
+            NoDatagram::Other => &mut self.other,
+            NoDatagram::Fragment => &mut self.fragments,
+            NoDatagram::Cut => &mut self.cut,
+            NoDatagram::Link => &mut self.unknown_link,
+        } += 1;
+    }
+}
+
+impl std::fmt::Display for Packets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} packets, {} datagrams", self.seen, self.datagrams)?;
+        for (count, what) in [
+            (self.wrong_checksum, "with a wrong checksum"),
+            (self.probes, "probes"),
+            (self.other, "other"),
+            (self.fragments, "fragments of UDP"),
+            (self.cut, "cut by the capture"),
+            (self.unknown_link, "of an unknown link type"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_lines(
+    reader: impl BufRead,
+    name: &str,
+    args: &CollectArgs,
+    live: bool,
+    hub: &mut Hub,
+) -> Result<()> {
+    let mut lines = LineReader::new(reader);
+    let (mut number, mut read, mut bad) = (0_u64, 0_u64, 0_u64);
+    let end = loop {
+        if args.count.is_some_and(|count| read >= count) {
+            break Ok(());
+        }
+        let line = match lines.next_line() {
+            Ok(Some(line)) => line,
+            Ok(None) => break Ok(()),
+            Err(err) => break Err(err).with_context(|| format!("cannot read {name} to its end")),
+        };
+        number += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let read_back = Record::read_line(line).and_then(|record| Ok((record.report()?, record)));
+        let mut result = match read_back {
+            Ok((report, record)) => {
+                read += 1;
+                hub.read_back(&record, report, line)
+            }
+            Err(err) => {
+                bad += 1;
+                if bad <= NAMED_LINES {
+                    eprintln!("hostint: {name} line {number}: {err}");
+                }
+                Ok(())
+            }
+        };
+        if live {
+            result = result.and_then(|()| hub.flush());
+        }
+        if !written(result)? {
+            break Ok(());
+        }
+    };
+    summary::say_exporters(hub.exporters());
+    eprintln!("hostint: {name}: {number} lines, {read} reports, {bad} unreadable lines");
+    end
+}

@@ -1,0 +1,103 @@
+//! The store of a collector: opened while it has its privileges, written to, and finished.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::config::{StoreConfig, StorePlace};
+use crate::host::history::default_place;
+use crate::os::log;
+use crate::store::{Limits, Opened, Settings, Store};
+
+/// Opens the store, if there is to be one. If no file was named, the collector goes on without the default one.
+pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<Opened>> {
+    let place = match &config.place {
+        StorePlace::Nowhere => return Ok(None),
+        StorePlace::File(path) => {
+            return Ok(Some(Opened::open(settings(
+                config,
+                path.clone(),
+                from_file,
+            ))?));
+        }
+        StorePlace::Default if from_file => return Ok(None),
+        StorePlace::Default => default_place(),
+    };
+    let Some(place) = place else {
+        log::warning("no history is kept: no home directory (try --store FILE)");
+        return Ok(None);
+    };
+    let made = std::fs::create_dir_all(&place.folder)
+        .map_err(|err| format!("{}: {err}", place.folder.display()));
+    let opened = made.and_then(|()| {
+        Opened::open(settings(config, place.file, from_file)).map_err(|err| err.to_string())
+    });
+    match opened {
+        Ok(opened) => Ok(Some(opened)),
+        Err(why) => {
+            log::warning(format_args!("no history is kept: {why}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Begins to write, by a thread that has the privileges of the caller.
+pub fn start(opened: Option<Opened>) -> Result<Option<Store>> {
+    let start = |opened: Opened| opened.start(Box::new(|trouble| log::warning(trouble)));
+    Ok(opened.map(start).transpose()?)
+}
+
+/// Writes the reports that are left, and says how many were stored and how many were not.
+pub fn finish(store: Option<Store>) -> Result<()> {
+    let Some(store) = store else {
+        return Ok(());
+    };
+    let (counts, path, from_file) = (store.counts(), store.path().to_owned(), store.from_file());
+    drop(store);
+    let mut line = format!("{} reports stored", counts.stored());
+    for (count, what) in [
+        (
+            counts.rolled_up_only(),
+            "in its figures only, because more came than could be written singly",
+        ),
+        (
+            counts.drops(),
+            "not, because the store was too slow or could not be written",
+        ),
+        (
+            counts.beyond_flows(),
+            "without their flow: more are not followed (--store-flows)",
+        ),
+    ] {
+        if count > 0 {
+            line += &format!(", {count} {what}");
+        }
+    }
+    log::info(format_args!("{line}: {}", path.display()));
+    // A file that is read in has to be stored whole.
+    anyhow::ensure!(
+        !from_file || counts.drops() == 0,
+        "{} reports could not be written to store {}",
+        counts.drops(),
+        path.display()
+    );
+    Ok(())
+}
+
+fn settings(config: &StoreConfig, path: PathBuf, from_file: bool) -> Settings {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Settings {
+        path,
+        limits: Limits {
+            raw_ns: ns(config.keep_raw),
+            ten_seconds_ns: ns(config.keep_10s),
+            minutes_ns: ns(config.keep_1m),
+            hours_ns: ns(config.keep_1h),
+            bytes: config.bytes,
+        },
+        queue_bytes: config.queue_bytes,
+        most_flows: config.most_flows,
+        from_file,
+    }
+}

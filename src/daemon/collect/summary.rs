@@ -1,0 +1,43 @@
+//! The summary of a collector: what each exporter sent, and what of it did not arrive or could not be read.
+
+use crate::collector::Exporters;
+use crate::os::log;
+
+/// Logs a line for each exporter.
+pub fn say_exporters(exporters: &Exporters) {
+    for exporter in exporters.each() {
+        let node = exporter
+            .node
+            .map_or(String::new(), |node| format!("node {node}, "));
+        log::info(format_args!(
+            "exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate",
+            exporter.exporter,
+            exporter.hw_id,
+            exporter.reports,
+            exporter.numbers.lost,
+            exporter.numbers.duplicates
+        ));
+    }
+    let mut undecodable: Vec<_> = exporters.undecodable_by_address().collect();
+    undecodable.sort_by_key(|(address, _)| *address);
+    for (address, counts) in undecodable {
+        log::info(format_args!(
+            "exporter {address}: {} undecodable ({counts})",
+            counts.total()
+        ));
+    }
+}
+
+/// The sums, as a part of a sentence.
+pub fn sums(exporters: &Exporters) -> String {
+    let sums = exporters.counts();
+    format!(
+        "{} reports from {} exporter{}, {} lost on the way, {} duplicate, {} undecodable",
+        sums.reports,
+        sums.exporters,
+        if sums.exporters == 1 { "" } else { "s" },
+        sums.numbers.lost,
+        sums.numbers.duplicates,
+        sums.undecodable.total()
+    )
+}

@@ -1,0 +1,109 @@
+//! All that take a collector's reports, as equals: the history, engines, lines.
+
+use std::io;
+
+use super::output::Output;
+use super::plan::CollectPlan;
+use super::report_lines::ReportLines;
+use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
+use crate::engines::{Engines, Feed};
+use crate::store::{Keeper, Store};
+
+/// The hub of this collector.
+pub type Hub = ReportHub<Takers>;
+
+/// The takers of one collector.
+pub struct Takers {
+    pub history: Option<Keeper>,
+    pub engines: Option<Feed>,
+    pub lines: ReportLines<Output>,
+}
+
+/// Makes the hub, with all that take reports.
+pub fn hub(
+    plan: &CollectPlan,
+    output: Output,
+    store: Option<&Store>,
+    engines: &mut Engines,
+) -> Hub {
+    let takers = Takers {
+        history: store.map(Store::keeper),
+        engines: (!engines.is_empty()).then(|| engines.feed()),
+        lines: ReportLines::new(output, plan.config.json),
+    };
+    let drop_reasons = plan.config.drop_reasons.clone();
+    ReportHub::new(takers, drop_reasons, plan.classes.clone())
+}
+
+impl ReportTaker for Takers {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        self.history.accept(received)?;
+        self.engines.accept(received)?;
+        self.lines.accept(received)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.history.flush()?;
+        self.engines.flush()?;
+        self.lines.flush()
+    }
+}
+
+impl<T: ReportTaker> ReportTaker for Option<T> {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        match self {
+            Some(taker) => taker.accept(received),
+            None => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Some(taker) => taker.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ReportTaker for Keeper {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        let ReceivedReport {
+            report,
+            arrival,
+            class,
+            part,
+            evidence,
+            ..
+        } = *received;
+        self.keep(report, part, arrival, class, evidence);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Self::flush(self);
+        Ok(())
+    }
+}
+
+impl ReportTaker for Feed {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        let ReceivedReport {
+            report,
+            arrival,
+            class,
+            evidence,
+            ..
+        } = *received;
+        let reason = report
+            .observation
+            .drop_reason()
+            .and_then(|code| received.reasons.name(code));
+        Self::take(self, report, arrival, reason, class, evidence.len());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Self::flush(self);
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! The duties that daemons on a measured host share.
+
+mod attachments;
+mod clock;
+mod leases;
+mod rules;
+mod source_flows;
+
+pub use attachments::LookAfterAttachments;
+pub use clock::FollowClock;
+pub use leases::KeepLeases;
+pub use rules::{HasFileRules, SetFileRules};
+pub use source_flows::{PASS, WalkSourceFlows};

@@ -1,0 +1,59 @@
+//! Forgets flows of the source that are idle: its table is walked a slice at a time, so that nothing else waits.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
+use crate::datapath::daemon_counters::DaemonCount;
+use crate::datapath::source_links;
+use crate::datapath::sweeper::{SourceSweeper, rest_after};
+use crate::os::clock;
+
+/// The time from the end of one pass over a flow table to the next.
+pub const PASS: Duration = Duration::from_secs(1);
+
+/// The duty to walk over the source's flow table.
+pub struct WalkSourceFlows {
+    sweeper: SourceSweeper,
+    due: Instant,
+}
+
+impl WalkSourceFlows {
+    pub fn new() -> Result<Self> {
+        let sweeper = SourceSweeper::new();
+        Ok(Self {
+            sweeper: sweeper.context("cannot load the programs that walk over flow tables")?,
+            due: Instant::now(),
+        })
+    }
+}
+
+impl<D: OnHost> Duty<D> for WalkSourceFlows {
+    fn task(&self) -> &'static str {
+        "pass over the source's flow table"
+    }
+
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        if now < self.due.max(daemon.side().walks_rest_until) {
+            return Ok(());
+        }
+        let cpu_ns = clock::thread_cpu_ns();
+        let idle_ns = source_links::idle_timeout_ns(daemon.pins())?
+            .unwrap_or(daemon.idle_flow_timeout().as_ns());
+        let step = self
+            .sweeper
+            .step(daemon.pins(), clock::realtime_ns(), idle_ns)?;
+        if step.end {
+            self.due = now + PASS;
+        }
+        let took_ns = clock::thread_cpu_ns() - cpu_ns;
+        let side = daemon.side();
+        side.counts
+            .add(DaemonCount::SourceFlowsExpired, step.removed);
+        side.counts.add(DaemonCount::SweepCpuNs, took_ns);
+        side.walks_rest_until = Instant::now() + rest_after(took_ns);
+        Ok(())
+    }
+}

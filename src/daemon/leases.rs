@@ -1,0 +1,282 @@
+//! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use anyhow::{Context, Result};
+
+use crate::datapath::leases::Leases;
+use crate::datapath::pins::Pins;
+use crate::datapath::renewal::Renewal;
+use crate::datapath::{settings_status, source_links};
+use crate::lease::{AnswerTime, LeaseKeeper, OwnTagging, Tagging};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
+use crate::os::log::{self, Event, Level};
+use crate::os::{clock, icmp};
+use crate::views;
+use crate::wire::lease::MAGIC;
+
+/// The least time between two rounds of answers and questions: the loop may turn at each packet.
+const ROUND_NS: u64 = 5_000_000;
+/// The time between two scans of the kernel's list of leases for new ones; more if a scan takes long.
+const SCAN_NS: u64 = 100_000_000;
+/// The longest time that a new pair waits for a scan.
+const LONGEST_SCAN_NS: u64 = 1_000_000_000;
+/// Until then, scanning takes at most this fraction of the time.
+const SCAN_SHARE: u64 = 1000;
+/// A pair without a packet for this long is idle.
+const IDLE_NS: u64 = 10_000_000_000;
+/// A pair without a packet for this long is forgotten, unless the user named it.
+const FORGET_NS: u64 = 60_000_000_000;
+
+/// The leases of this host's source, kept while this lives.
+pub struct LeaseKeeping {
+    keeper: LeaseKeeper,
+    echo: icmp::Echo,
+    renewal: Option<Renewal>,
+    next_round_ns: u64,
+    next_scan_ns: u64,
+    number: u16,
+    said: HashMap<IpAddr, LeaseState>,
+    pub counts: LeaseCounts,
+}
+
+/// Questions and answers so far, and the CPU time that they took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeaseCounts {
+    pub asked: u64,
+    pub answered: u64,
+    pub refused: u64,
+    pub cpu_ns: u64,
+}
+
+/// Random numbers that cannot be guessed, fetched in batches.
+#[derive(Default)]
+struct Nonces(Vec<u64>);
+
+impl Nonces {
+    fn next(&mut self) -> u64 {
+        if self.0.is_empty() {
+            let mut bytes = [0; 1024];
+            if getrandom::fill(&mut bytes).is_ok() {
+                let words = bytes.chunks_exact(8);
+                self.0 = words
+                    .map(|word| word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)))
+                    .collect();
+            }
+        }
+        // Without entropy the last resort is a number that is never used twice.
+        self.0.pop().unwrap_or_else(clock::monotonic_ns)
+    }
+}
+
+/// Warns of leases without a key, which suit a trusted network only.
+pub fn warn_without_key(key: Option<LeaseKey>) {
+    if key.is_none() {
+        log::warning("no --lease-key: any host of this network can get, and forge, leases");
+    }
+}
+
+fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> LeaseKeeper {
+    LeaseKeeper::new(key.unwrap_or_default(), OwnTagging::default(), move || {
+        nonces.next()
+    })
+}
+
+impl LeaseKeeping {
+    /// # Errors
+    /// Without CAP_NET_RAW.
+    pub fn start(key: Option<LeaseKey>) -> Result<Self> {
+        let mut nonces = Nonces::default();
+        let echo = icmp::Echo::open(MAGIC, nonces.next() as u16)
+            .context("cannot open sockets for lease questions (needs CAP_NET_RAW)")?;
+        Ok(Self {
+            keeper: keeper(key, nonces),
+            echo,
+            renewal: None,
+            next_round_ns: 0,
+            next_scan_ns: 0,
+            number: 0,
+            said: HashMap::new(),
+            counts: LeaseCounts::default(),
+        })
+    }
+
+    /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
+    pub fn set_key(&mut self, key: Option<LeaseKey>) {
+        self.keeper = keeper(key, Nonces::default());
+        self.next_scan_ns = 0;
+    }
+
+    /// Returns the number of peers that strip, and the number of all.
+    pub fn granted(&self) -> (usize, usize) {
+        let states = self.keeper.pairs().map(|pair| self.keeper.lease(pair));
+        let granted =
+            states.filter(|lease| lease.is_some_and(|lease| lease.state == LeaseState::Granted));
+        (granted.count(), self.keeper.pairs().count())
+    }
+
+    /// Does a round if one is due; to be called every few ms.
+    pub fn tick(&mut self, pins: &Pins) -> Result<()> {
+        let now_ns = clock::monotonic_ns();
+        if now_ns < self.next_round_ns {
+            return Ok(());
+        }
+        self.next_round_ns = now_ns + ROUND_NS;
+        if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
+            return Ok(());
+        }
+        let cpu_ns = clock::thread_cpu_ns();
+        let mut scanned = Ok(());
+        if now_ns >= self.next_scan_ns {
+            scanned = self.scan(pins, now_ns);
+            let took_ns = clock::monotonic_ns() - now_ns;
+            self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
+        }
+        self.take_answers()?;
+        self.ask();
+        self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
+        // Known leases are kept all the same.
+        scanned
+    }
+
+    /// Finds the pairs that packets or users want leases for.
+    fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
+        // Looked up anew each time: a source that was detached and attached again has another map.
+        let Some(table) = Leases::open(pins)? else {
+            self.keeper.clear();
+            self.renewal = None;
+            return Ok(());
+        };
+        match &self.renewal {
+            Some(renewal) if renewal.is_for(&table)? => {}
+            _ => {
+                let renewal = Renewal::load(&table);
+                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+            }
+        }
+        self.keeper.set_ours(ours(pins)?);
+        let keeper = &mut self.keeper;
+        let mut idle_for_long = Vec::new();
+        let mut silent = Vec::new();
+        table.for_each(|pair, entry| {
+            let waited_ns = now_ns.saturating_sub(entry.wanted_ns);
+            if !entry.named && waited_ns > FORGET_NS {
+                idle_for_long.push(pair);
+                return;
+            }
+            let known = keeper.lease(&pair).map(|lease| lease.state);
+            if known == Some(LeaseState::Silent) && entry.lease.state != LeaseState::Silent {
+                silent.push(pair);
+            }
+            keeper.want(pair, entry.named, now_ns);
+            keeper.set_idle(&pair, waited_ns > IDLE_NS, now_ns);
+            // What was right once may have changed with a route.
+            if matches!(known, None | Some(LeaseState::Forged))
+                && let Some(origin) = icmp::source_address(pair.dest)
+            {
+                keeper.set_origin(&pair, origin);
+            }
+        })?;
+        for pair in keeper.forget_unwanted() {
+            self.said.remove(&pair.dest);
+        }
+        for pair in idle_for_long {
+            table.remove(&pair)?;
+        }
+        let known = |pair| Some((pair, *self.keeper.lease(&pair)?));
+        let silent: Vec<_> = silent.into_iter().filter_map(known).collect();
+        for (pair, lease) in &silent {
+            say(&mut self.said, pair.dest, lease);
+        }
+        self.renew(&silent)
+    }
+
+    fn take_answers(&mut self) -> Result<()> {
+        let now_ns = clock::monotonic_ns();
+        let realtime_now_ns = clock::realtime_ns();
+        let keeper = &mut self.keeper;
+        let (said, counts) = (&mut self.said, &mut self.counts);
+        let mut renewed = Vec::new();
+        self.echo.receive(|payload, realtime_ns| {
+            let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
+            let at = AnswerTime {
+                monotonic_ns: now_ns.saturating_sub(waited_ns),
+                realtime_ns,
+            };
+            let Some(taken) = keeper.take(payload, at) else {
+                return;
+            };
+            match taken.lease.state {
+                LeaseState::Granted => counts.answered += 1,
+                _ => counts.refused += 1,
+            }
+            if taken.changed {
+                say(said, taken.pair.dest, &taken.lease);
+            }
+            renewed.push((taken.pair, taken.lease));
+        })?;
+        self.renew(&renewed)
+    }
+
+    /// Tells the kernel.
+    fn renew(&self, renewed: &[(AddressPair, Lease)]) -> Result<()> {
+        let Some(renewal) = &self.renewal else {
+            return Ok(());
+        };
+        let renewed = renewal.renew(renewed);
+        renewed
+            .map(drop)
+            .context("cannot renew leases in the kernel")
+    }
+
+    fn ask(&mut self) {
+        let now_ns = clock::monotonic_ns();
+        while let Some((_, asked)) = self.keeper.next_due(now_ns, clock::realtime_ns()) {
+            self.number = self.number.wrapping_add(1);
+            self.counts.asked += 1;
+            // No route, a full queue: then there is no answer, which is the same.
+            let _ = self.echo.send(asked.to, self.number, &asked.message);
+        }
+    }
+}
+
+/// This host as its questions describe it.
+fn ours(pins: &Pins) -> Result<OwnTagging> {
+    let attached = source_links::attachments(pins)?;
+    let tagging = attached.iter().map(|attachment| {
+        let (encapsulations, marks) = attachment.tagging();
+        Tagging {
+            encapsulations,
+            marks,
+        }
+    });
+    Ok(OwnTagging {
+        node: settings_status::node_id(pins)?.unwrap_or(NodeId(0)),
+        tagging: tagging.collect(),
+    })
+}
+
+/// Says once what a destination's sink answers.
+fn say(said: &mut HashMap<IpAddr, LeaseState>, dest: IpAddr, lease: &Lease) {
+    let before = said.insert(dest, lease.state);
+    if before == Some(lease.state) {
+        return;
+    }
+    match (before, lease.state) {
+        (_, LeaseState::Asking) => {}
+        (None, LeaseState::Silent) => {}
+        (_, state) => log::event(
+            match state {
+                LeaseState::Granted => Level::Info,
+                _ => Level::Warning,
+            },
+            Event::Peer,
+            &[
+                ("PEER", &dest),
+                ("GRANTED", &(state == LeaseState::Granted)),
+            ],
+            format_args!("{dest}: {}", views::peers::sentence(lease)),
+        ),
+    }
+}

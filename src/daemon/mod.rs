@@ -1,0 +1,47 @@
+//! The daemons: sink, source and collector, each a list of duties around its data path.
+//!
+//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `Collector`) and a list of [duties](duty). Its loop does three
+//! things: it moves what is new along the data path, gives each duty that is due a turn, and looks whether it is to
+//! end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
+//!
+//! ```text
+//! let mut duties = Duties::default().with(KeepLeases).with(FollowClock)…;
+//! let end = loop {
+//!     daemon.report_events(&mut events, WAIT)?;     // the data path
+//!     duties.turn(&mut daemon, Instant::now());     // everything else, each in its own time
+//!     if let Some(end) = daemon.end() {
+//!         break end;
+//!     }
+//! };
+//! duties.finish(&mut daemon);
+//! ```
+//!
+//! A duty owns what it alone needs, and finds what others need too in the daemon's state. Duties of several daemons
+//! (`duties`) ask for no more of the state than a trait says: [`on_host::OnHost`], [`signs::ShowsSigns`]. A duty has
+//! no clock of its own: `turn` is given the time, so a test turns it with any.
+//!
+//! The next roles fit in the same way. A transit hop is a state that implements `OnHost`, with its program's
+//! settings, and a list: signs, attachments, reload, clock, counters, and the walk over its own table. Postcards and
+//! the sender's view of TCP have a ring as the sink has (`datapath::event_ring`), `SinkReports`' way to the
+//! collectors, and duties for their tables and samples. Several roles in one process are several (state, list) pairs
+//! in one loop: signals, the control socket and HTTP belong to the process and not to a role, the wait for events is
+//! the shortest of theirs, and each role's `finish` runs at the end.
+
+pub mod collect;
+mod control;
+mod duties;
+pub mod duty;
+mod health;
+mod http;
+mod leases;
+mod lookups;
+mod metrics_push;
+mod names;
+pub mod on_host;
+mod privileges;
+mod reload;
+pub mod signs;
+pub mod sink;
+pub mod source;
+mod state_line;
+mod troubles;

@@ -1,0 +1,52 @@
+//! What daemons on a measured host share, whatever their role: sink, source, and later transit hop and postcards.
+
+use std::time::Instant;
+
+use crate::config::{SinkConfig, TimeSpan};
+use crate::datapath::daemon_counters::LifeCounts;
+use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::sink::Sink;
+use crate::model::ClockState;
+
+use super::leases::LeaseKeeping;
+
+/// The state that duties on a host share.
+pub struct HostSide {
+    pub pins: Pins,
+    /// `None` if leases cannot be kept.
+    pub leases: Option<LeaseKeeping>,
+    /// The clock that stamps packets, as it was seen last.
+    pub clock: Option<ClockState>,
+    pub counts: LifeCounts,
+    /// No walk over a flow table goes on before this time.
+    pub walks_rest_until: Instant,
+}
+
+impl HostSide {
+    pub fn new(pins: Pins, leases: Option<LeaseKeeping>) -> Self {
+        Self {
+            pins,
+            leases,
+            clock: None,
+            counts: LifeCounts::default(),
+            walks_rest_until: Instant::now(),
+        }
+    }
+}
+
+/// A daemon on a measured host.
+pub trait OnHost {
+    fn side(&mut self) -> &mut HostSide;
+
+    fn pins(&self) -> &Pins;
+
+    /// The settings that all programs of the host share.
+    fn host(&self) -> &SharedSettings;
+
+    /// The sink that this daemon serves, if it serves one.
+    fn sink(&self) -> Option<(&Sink, &SinkConfig)>;
+
+    /// The time after which a flow of the source is forgotten, if no attachment says one.
+    fn idle_flow_timeout(&self) -> TimeSpan;
+}

@@ -1,0 +1,104 @@
+//! SIGHUP to a daemon: its config file is read again, beside its loop, which must not wait.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Result, anyhow};
+
+use crate::config::{CommandSettings, File, Overrides};
+use crate::datapath::pins::{Pins, PinsLock};
+use crate::os::log;
+
+/// Makes a new plan each time that it is asked to, in a thread: that may look up names, and leases, which last less
+/// than a second, must not wait for it.
+pub struct Reload<P> {
+    make: Arc<dyn Fn() -> Result<P> + Send + Sync>,
+    asked: bool,
+    running: Option<JoinHandle<Result<P>>>,
+    /// It waits until no command attaches or detaches.
+    ready: Option<P>,
+}
+
+impl<P: Send + 'static> Reload<P> {
+    pub fn new(make: impl Fn() -> Result<P> + Send + Sync + 'static) -> Self {
+        Self {
+            make: Arc::new(make),
+            asked: false,
+            running: None,
+            ready: None,
+        }
+    }
+
+    /// Asks for a new plan, as SIGHUP does.
+    pub fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    /// True from a question to its plan.
+    pub fn goes_on(&self) -> bool {
+        self.asked || self.running.is_some() || self.ready.is_some()
+    }
+
+    /// A new plan, once for each question; to be called every few ms.
+    pub fn plan(&mut self) -> Option<Result<P>> {
+        if self.asked && self.running.is_none() && self.ready.is_none() {
+            self.asked = false;
+            let make = self.make.clone();
+            self.running = Some(thread::spawn(move || make()));
+        }
+        finished(&mut self.running)
+    }
+
+    /// The same, as soon as no command attaches or detaches, with the right to do so.
+    pub fn plan_and_lock(&mut self, pins: &Pins) -> Option<Result<(P, PinsLock)>> {
+        match self.plan() {
+            Some(Err(err)) => return Some(Err(err)),
+            Some(Ok(plan)) => self.ready = Some(plan),
+            None => {}
+        }
+        let plan = self.ready.take()?;
+        match pins.try_change() {
+            Ok(Some(lock)) => Some(Ok((plan, lock))),
+            Ok(None) => {
+                self.ready = Some(plan);
+                None
+            }
+            Err(err) => Some(Err(err.into())),
+        }
+    }
+}
+
+/// The result of a thread that has ended, once.
+pub fn finished<T>(thread: &mut Option<JoinHandle<Result<T>>>) -> Option<Result<T>> {
+    let done = thread.take_if(|thread| thread.is_finished())?;
+    Some(
+        done.join()
+            .unwrap_or_else(|_| Err(anyhow!("a thread ended early"))),
+    )
+}
+
+/// Says what changed in these tables, but for settings that flags or environment give.
+pub fn say_changes<O: CommandSettings>(
+    now: Option<&File>,
+    before: Option<&File>,
+    tables: &[&str],
+    given: &Overrides<O>,
+) {
+    let (Some(now), Some(before)) = (now, before) else {
+        return;
+    };
+    let path = now.path.display();
+    let changes = now.changes(before, tables, |key| given.origin(key).is_some());
+    if changes.is_empty() {
+        log::info(format_args!("{path} read again: nothing changed in it"));
+    } else {
+        log::info(format_args!("{path} applied: {}", changes.join("; ")));
+    }
+}
+
+/// Says why nothing was changed, a line for each reason.
+pub fn say_refusal(err: &anyhow::Error) {
+    log::error(format_args!(
+        "{err:#}\nthe config file was not applied: all settings stay as they were"
+    ));
+}

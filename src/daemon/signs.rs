@@ -1,0 +1,73 @@
+//! A daemon's signs: to the service manager it says that it is ready, alive and what it does, to HTTP what it lacks.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::duty::Duty;
+use super::health::Health;
+use crate::os::notify::Notify;
+
+/// The period of the line in words.
+const LINE: Duration = Duration::from_secs(1);
+
+/// The ways to say it.
+pub struct Signs {
+    pub notify: Notify,
+    pub health: Arc<Health>,
+}
+
+impl Signs {
+    pub fn from_env() -> Self {
+        Self {
+            notify: Notify::from_env(),
+            health: Health::new(),
+        }
+    }
+}
+
+/// A daemon that says how it is.
+pub trait ShowsSigns {
+    fn signs(&mut self) -> &mut Signs;
+
+    /// What it lacks to do its work.
+    fn lacking(&mut self) -> Vec<String>;
+
+    /// What it does, in one line.
+    fn state_line(&mut self) -> Result<String>;
+}
+
+/// The duty to give these signs.
+#[derive(Default)]
+pub struct GiveSigns {
+    next_line: Option<Instant>,
+}
+
+impl<D: ShowsSigns> Duty<D> for GiveSigns {
+    fn task(&self) -> &'static str {
+        "tell the service manager"
+    }
+
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        let signs = daemon.signs();
+        signs.notify.alive();
+        signs.health.is_alive();
+        if self.next_line.is_some_and(|next| now < next) {
+            return Ok(());
+        }
+        self.next_line = Some(now + LINE);
+        let lacking = daemon.lacking();
+        daemon.signs().health.lacks(lacking);
+        if daemon.signs().notify.listens() {
+            let line = daemon.state_line()?;
+            daemon.signs().notify.status(line);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, daemon: &mut D) -> Result<()> {
+        daemon.signs().notify.stopping();
+        Ok(())
+    }
+}

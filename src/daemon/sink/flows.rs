@@ -1,0 +1,67 @@
+//! Ends loss periods in the sink's flow table, summarises flows, and forgets those that are idle.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::state::SinkDaemon;
+use crate::daemon::duties::PASS;
+use crate::daemon::duty::Duty;
+use crate::datapath::daemon_counters::DaemonCount;
+use crate::datapath::grants;
+use crate::datapath::sweeper::rest_after;
+use crate::os::clock;
+
+/// The duty to end loss periods in time.
+pub struct EndLossPeriods;
+
+impl Duty<SinkDaemon> for EndLossPeriods {
+    fn task(&self) -> &'static str {
+        "end loss periods"
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
+        Ok(daemon.flows.end_loss_periods(now)?)
+    }
+}
+
+/// The duty to walk over the flow table, a slice at a time so that nothing else waits, and not more often than is of
+/// use.
+pub struct WalkSinkFlows {
+    due: Instant,
+}
+
+impl WalkSinkFlows {
+    pub fn new() -> Self {
+        Self {
+            due: Instant::now(),
+        }
+    }
+}
+
+impl Duty<SinkDaemon> for WalkSinkFlows {
+    fn task(&self) -> &'static str {
+        "pass over the sink's flow table"
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
+        if now < self.due.max(daemon.side.walks_rest_until) {
+            return Ok(());
+        }
+        let cpu_ns = clock::thread_cpu_ns();
+        let now_ns = clock::realtime_ns();
+        let step = daemon.flows.step(now_ns)?;
+        daemon.reports.summarize(&step.summaries, now_ns);
+        let counts = &mut daemon.side.counts;
+        counts.add(DaemonCount::FlowsExpired, step.removed);
+        if step.end {
+            grants::expire(&daemon.sink.grants)?;
+            counts.add(DaemonCount::Sweeps, 1);
+            self.due = now + PASS;
+        }
+        let took_ns = clock::thread_cpu_ns() - cpu_ns;
+        counts.add(DaemonCount::SweepCpuNs, took_ns);
+        daemon.side.walks_rest_until = Instant::now() + rest_after(took_ns);
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! Looks whether the sink is still attached: the daemon ends with its last interface.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::state::SinkDaemon;
+use crate::daemon::duty::Duty;
+use crate::datapath::sink_links;
+
+/// The duty to do so.
+pub struct LookForLinks;
+
+impl Duty<SinkDaemon> for LookForLinks {
+    fn task(&self) -> &'static str {
+        "look for the sink's links"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
+        daemon.is_detached = sink_links::links(&daemon.side.pins)?.is_empty();
+        Ok(())
+    }
+}

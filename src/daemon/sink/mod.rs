@@ -1,0 +1,199 @@
+//! The sink's daemon: events of the kernel half become reports, which leave.
+//!
+//! ```text
+//! kernel ring ─► EventRing ─► SinkReports (decode ─► Builder ─► Emitter) ─► collectors, senders, report log
+//!     each turn of the loop:  duties: signs · collectors · loss periods · leases · reload · attachments · flow
+//!                             tables · links · clock · rules · counters · deliveries
+//! ```
+
+mod apply;
+mod begin;
+mod collectors;
+mod counters;
+mod deliveries;
+mod flows;
+mod follow_collectors;
+mod links;
+mod metrics;
+mod plan;
+mod reload;
+mod report_log;
+mod reports;
+mod state;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use self::begin::LoadedSink;
+use self::counters::KeepCounters;
+use self::deliveries::WatchDeliveries;
+use self::flows::{EndLossPeriods, WalkSinkFlows};
+use self::follow_collectors::{FollowCollectors, ShowCollectors};
+use self::links::LookForLinks;
+use self::metrics::Metrics;
+use self::plan::SinkPlan;
+use self::reload::ReloadSink;
+use self::report_log::ReopenReportLog;
+use self::reports::SinkReports;
+use self::state::{End, SinkDaemon, summary_plan};
+use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, WalkSourceFlows};
+use super::duty::Duties;
+use super::http;
+use super::metrics_push;
+use super::on_host::HostSide;
+use super::signs::{GiveSigns, Signs};
+use crate::cli::SinkServeArgs;
+use crate::datapath::event_ring::EventRing;
+use crate::datapath::pins::Pins;
+use crate::datapath::sweeper::Sweeper;
+use crate::engines::push::{Push, Pushers};
+use crate::os::{clock, log, signals};
+use crate::web::{self, Server};
+
+/// The longest wait for events: they are not worth a wake-up each.
+const WAIT: Duration = Duration::from_millis(10);
+
+/// The time that pushed metrics have at the end: another daemon may wait to take over.
+const LAST_PUSH: Duration = Duration::from_secs(1);
+
+/// Attaches the sink and serves until a signal ends it, or a command detaches it.
+pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
+    let loaded = LoadedSink::load(bpffs, args)?;
+    loaded.attach()?;
+    serve(loaded, args)
+}
+
+/// Attaches the sink and leaves it to itself: packets are stripped and counted, and nothing is reported until a
+/// daemon runs.
+pub fn attach(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
+    let loaded = LoadedSink::load(bpffs, args)?;
+    loaded.attach()?;
+    Ok(loaded.counters.end_life()?)
+}
+
+fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
+    let LoadedSink {
+        lock: _lock,
+        pins,
+        control,
+        http,
+        receivers,
+        emitter,
+        leases,
+        counters,
+        plan,
+        sink,
+    } = loaded;
+    if let Some(control) = &control {
+        let reload = args
+            .config
+            .is_some()
+            .then_some(signals::ask_to_reload as fn());
+        control.serve(&pins, reload);
+    }
+    let signs = Signs::from_env();
+    let served = ServedMetrics::start(http, receivers, &pins, &plan, &signs)?;
+    let config = &plan.config;
+    let mut flows = Sweeper::new(&sink, config.loss_timeout.0, config.idle_flow_timeout.0)?;
+    flows.set_summaries(summary_plan(config));
+    if let Some(metrics) = &served.metrics {
+        flows.set_tally(Arc::clone(&metrics.tally));
+    }
+    let mut side = HostSide::new(pins, leases);
+    side.clock = Some(sink.host.refresh_clock()?);
+    let events = sink.event_ring()?;
+    let daemon = SinkDaemon {
+        reports: SinkReports::new(config, emitter),
+        side,
+        sink,
+        plan,
+        flows,
+        counters,
+        metrics: served.metrics.clone(),
+        signs,
+        is_detached: false,
+    };
+    match turn(daemon, events, args).context("cannot go on as a sink")? {
+        End::Asked => log::info("ended; INT is still stripped (hostint sink detach ends that)"),
+        End::Detached => log::info("ended, because the sink was detached"),
+    }
+    metrics_push::finish(served.pushers, LAST_PUSH);
+    Ok(())
+}
+
+/// The metrics, and all that serves or pushes them.
+struct ServedMetrics {
+    /// `None` if they are neither served nor pushed.
+    metrics: Option<Metrics>,
+    pushers: Pushers,
+    _server: Option<Server>,
+}
+
+impl ServedMetrics {
+    fn start(
+        http: Option<web::Listener>,
+        receivers: Vec<Arc<dyn Push>>,
+        pins: &Pins,
+        plan: &SinkPlan,
+        signs: &Signs,
+    ) -> Result<Self> {
+        let push = &plan.config.push;
+        let mut pushers = metrics_push::begin(receivers, push)?;
+        if http.is_none() && pushers.is_empty() {
+            return Ok(Self {
+                metrics: None,
+                pushers,
+                _server: None,
+            });
+        }
+        let mut metrics = Metrics::default();
+        metrics.set_classes(plan.destinations.classes.clone());
+        metrics.pushed = pushers.counts();
+        let since_ns = clock::realtime_ns();
+        metrics_push::start(&mut pushers, push, since_ns, metrics.families(pins))?;
+        let mut server = None;
+        if let Some(http) = http {
+            let routes = web::metrics(metrics.start(pins)?);
+            server = Some(http::serve(http, signs.health.routes().merge(routes))?);
+        }
+        Ok(Self {
+            metrics: Some(metrics),
+            pushers,
+            _server: server,
+        })
+    }
+}
+
+/// The loop: events become reports, and duties have their turns.
+fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> Result<End> {
+    let mut duties = Duties::default()
+        .with(GiveSigns::default())
+        .with(FollowCollectors::default())
+        .with(EndLossPeriods)
+        .with(KeepLeases)
+        .with(ReloadSink::new(args))
+        .with(LookAfterAttachments::start())
+        .with(WalkSinkFlows::new())
+        .with(WalkSourceFlows::new()?)
+        .with(ReopenReportLog)
+        .with(LookForLinks)
+        .with(FollowClock)
+        .with(SetFileRules::default())
+        .with(WatchDeliveries::default())
+        .with(ShowCollectors)
+        .with(KeepCounters);
+    daemon.signs.notify.ready();
+    let end = loop {
+        daemon.report_events(&mut events, WAIT)?;
+        duties.turn(&mut daemon, Instant::now());
+        if let Some(end) = daemon.end() {
+            break end;
+        }
+    };
+    daemon.report_events(&mut events, Duration::ZERO)?;
+    duties.finish(&mut daemon);
+    Ok(end)
+}

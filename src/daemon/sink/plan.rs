@@ -1,0 +1,108 @@
+//! The plan of a sink: settings are read and checked, names looked up, interfaces found; nothing is changed yet.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result};
+
+use super::collectors::Collectors;
+use crate::cli::SinkServeArgs;
+use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
+use crate::datapath::sink::Sink;
+use crate::host::advice::advise;
+use crate::host::source::places::find_names;
+use crate::model::{Classes, ReportVersion, WatchRule};
+use crate::os::{log, netdev};
+use crate::report::{Destinations, LogFormat, LogSettings, ReportForm};
+
+/// All that is known before a sink begins, or goes on with other settings.
+pub struct SinkPlan {
+    pub config: SinkConfig,
+    pub file: Option<File>,
+    /// The file's rules, their names looked up.
+    pub rules: Vec<WatchRule>,
+    pub collectors: Collectors,
+    pub destinations: Destinations,
+}
+
+impl SinkPlan {
+    /// # Errors
+    /// If the sink could not do what the plan says.
+    pub fn make(args: &SinkServeArgs) -> Result<Self> {
+        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let rules = file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = find_names(rules)?;
+        let collectors = Collectors::find(&config)?;
+        let destinations = Destinations {
+            collectors: collectors.addresses(),
+            spread: config.spread.then_some(config.node_id),
+            form: ReportForm {
+                version: match config.report_format {
+                    ReportFormat::V05 => ReportVersion::V05,
+                    ReportFormat::V10 => ReportVersion::V10,
+                    ReportFormat::V20 => ReportVersion::V20,
+                },
+                dscp: config.mark.tos_value() >> 2,
+            },
+            report_to_sender: config.report_to_sender,
+            log: config.report_log.clone().map(|path| LogSettings {
+                path,
+                format: match config.log_format {
+                    LogFormatName::HostInt => LogFormat::HostInt,
+                    LogFormatName::Json => LogFormat::Json,
+                },
+            }),
+            classes: Classes::new(&rules),
+        };
+        for dev in &config.devs {
+            check_device(dev)?;
+        }
+        Ok(Self {
+            config,
+            file,
+            rules,
+            collectors,
+            destinations,
+        })
+    }
+
+    /// Tells the host's programs the node id, the ports whose traffic is never tagged, and the key of lease messages.
+    pub fn name_host(&self, sink: &Sink) -> Result<()> {
+        let ports = self.destinations.collectors.iter().map(SocketAddr::port);
+        let ports = self.config.report_ports(ports);
+        sink.host
+            .apply(self.config.node_id, &ports, self.config.lease_key)?;
+        Ok(())
+    }
+}
+
+/// What does not go out as asked.
+pub fn say_form(config: &SinkConfig) {
+    let sentence = match config.report_format {
+        ReportFormat::V10 => {
+            "losses are reported as v0.5, because v1.0 cannot tell how many packets are lost"
+        }
+        ReportFormat::V20 if config.report_to_sender.is_some() => {
+            "senders of packets get reports as v0.5; v2.0 is for collectors"
+        }
+        _ => return,
+    };
+    log::info(sentence);
+    if !config.summary_period.0.is_zero() {
+        log::info(
+            "summaries of flows are sent as v0.5, because the standard has no report about a flow",
+        );
+    }
+}
+
+fn check_device(dev: &str) -> Result<()> {
+    let ethernet = netdev::is_ethernet(dev)
+        .map_err(advise)
+        .with_context(|| format!("cannot use interface {dev}"))?;
+    anyhow::ensure!(
+        ethernet,
+        "cannot use interface {dev}: its packets have no Ethernet header"
+    );
+    Ok(())
+}

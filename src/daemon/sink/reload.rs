@@ -1,0 +1,128 @@
+//! Reads the config file again after a SIGHUP, and goes on with what it says now.
+
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::apply::apply;
+use super::plan::{SinkPlan, say_form};
+use super::state::{SinkDaemon, summary_plan};
+use crate::cli::SinkServeArgs;
+use crate::config::{SINK, SOURCE, WATCH};
+use crate::daemon::duty::Duty;
+use crate::daemon::leases::warn_without_key;
+use crate::daemon::reload::{Reload, finished, say_changes, say_refusal};
+use crate::host::sink::leave;
+use crate::os::{log, signals};
+use crate::report::Emitter;
+
+/// The duty to do so.
+pub struct ReloadSink {
+    args: SinkServeArgs,
+    reload: Reload<SinkPlan>,
+    /// Sources stop tagging before an interface is left, which takes a second.
+    leaving: Option<JoinHandle<Result<()>>>,
+}
+
+impl ReloadSink {
+    pub fn new(args: &SinkServeArgs) -> Self {
+        let again = args.clone();
+        Self {
+            args: args.clone(),
+            reload: Reload::new(move || SinkPlan::make(&again)),
+            leaving: None,
+        }
+    }
+
+    fn step(&mut self, daemon: &mut SinkDaemon) {
+        if let Some(Err(err)) = finished(&mut self.leaving) {
+            log::error(format_args!(
+                "cannot detach what the config file no longer names: {err:#}"
+            ));
+        }
+        if signals::reload_asked() {
+            self.reload.ask();
+        }
+        // One plan after another: an interface that is being left may be named again.
+        if self.leaving.is_some() {
+            return;
+        }
+        let Some(made) = self.reload.plan_and_lock(&daemon.side.pins) else {
+            return;
+        };
+        match made.and_then(|(plan, _changing)| go_on(daemon, plan)) {
+            Ok(before) => self.after(daemon, &before),
+            Err(err) => say_refusal(&err),
+        }
+    }
+
+    /// Says what changed, and leaves interfaces that only the plan before names, as `hostint sink detach --dev` does.
+    fn after(&mut self, daemon: &SinkDaemon, before: &SinkPlan) {
+        let now = &daemon.plan;
+        say_changes(
+            now.file.as_ref(),
+            before.file.as_ref(),
+            &[SINK, SOURCE, WATCH],
+            &self.args.settings,
+        );
+        let gone: Vec<String> = before
+            .config
+            .devs
+            .iter()
+            .filter(|dev| !now.config.devs.contains(dev))
+            .cloned()
+            .collect();
+        if !gone.is_empty() {
+            let pins = daemon.side.pins.clone();
+            self.leaving = Some(thread::spawn(move || leave(&pins, &gone)));
+        }
+    }
+}
+
+impl Duty<SinkDaemon> for ReloadSink {
+    fn task(&self) -> &'static str {
+        "read the config file again"
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
+        self.step(daemon);
+        let goes_on = self.reload.goes_on();
+        daemon.signs.notify.reload_goes_on(goes_on);
+        Ok(())
+    }
+
+    /// Waits for interfaces that are being left: sources that were told to stop are told to go on.
+    fn finish(&mut self, _daemon: &mut SinkDaemon) -> Result<()> {
+        if let Some(leaving) = self.leaving.take() {
+            let _ = leaving.join();
+        }
+        Ok(())
+    }
+}
+
+/// Goes on with another plan, all of it or none: what may fail comes first. Returns the plan before.
+fn go_on(daemon: &mut SinkDaemon, now: SinkPlan) -> Result<SinkPlan> {
+    let config = &now.config;
+    let emitter =
+        Emitter::new(now.destinations.clone()).context("cannot prepare to send reports")?;
+    apply(&daemon.side.pins, &daemon.sink, &now, &daemon.plan)?;
+    daemon.reports.change(config, emitter);
+    let before = &daemon.plan.config;
+    if config.report_format != before.report_format {
+        say_form(config);
+    }
+    let flows = &mut daemon.flows;
+    flows.set_timeouts(config.loss_timeout.0, config.idle_flow_timeout.0);
+    flows.set_summaries(summary_plan(config));
+    if let Some(leases) = &mut daemon.side.leases
+        && config.lease_key != before.lease_key
+    {
+        warn_without_key(config.lease_key);
+        leases.set_key(config.lease_key);
+    }
+    if let Some(metrics) = &daemon.metrics {
+        metrics.set_classes(now.destinations.classes.clone());
+    }
+    Ok(std::mem::replace(&mut daemon.plan, now))
+}

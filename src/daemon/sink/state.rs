@@ -1,0 +1,169 @@
+//! The state of a sink's daemon, which its duties share.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::metrics::Metrics;
+use super::plan::SinkPlan;
+use super::reports::SinkReports;
+use crate::config::{File, SinkConfig, TimeSpan};
+use crate::daemon::duties::HasFileRules;
+use crate::daemon::on_host::{HostSide, OnHost};
+use crate::daemon::signs::{ShowsSigns, Signs};
+use crate::daemon::state_line;
+use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
+use crate::datapath::event_ring::EventRing;
+use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::sink::Sink;
+use crate::datapath::sink_links;
+use crate::datapath::sweeper::{SummaryPlan, Sweeper};
+use crate::model::{ClockSource, WatchRule};
+use crate::os::signals;
+
+/// Why a sink's daemon ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// A signal asked it to.
+    Asked,
+    /// The sink was detached from its last interface.
+    Detached,
+}
+
+/// A sink that serves.
+pub struct SinkDaemon {
+    pub side: HostSide,
+    pub sink: Sink,
+    pub plan: SinkPlan,
+    pub reports: SinkReports,
+    /// The flow table, and the loss periods that are to be ended in it.
+    pub flows: Sweeper,
+    pub counters: DaemonCounters,
+    pub metrics: Option<Metrics>,
+    pub signs: Signs,
+    /// Set when the last interface is gone.
+    pub is_detached: bool,
+}
+
+impl SinkDaemon {
+    /// The data path: waits for events of the kernel half, makes reports of them, and sends these.
+    pub fn report_events(&mut self, events: &mut EventRing, wait: Duration) -> Result<()> {
+        let Self { reports, flows, .. } = self;
+        reports.set_clock(self.side.clock);
+        events.drain(wait, |bytes| reports.take(bytes, flows))?;
+        reports.emitter.flush();
+        Ok(())
+    }
+
+    /// `None` while it is to go on.
+    pub fn end(&self) -> Option<End> {
+        if signals::ending() {
+            Some(End::Asked)
+        } else {
+            self.is_detached.then_some(End::Detached)
+        }
+    }
+
+    /// The counts of this life, complete.
+    pub fn life_counts(&self) -> LifeCounts {
+        use crate::datapath::daemon_counters::DaemonCount::*;
+        let mut counts = self.side.counts.clone();
+        let reports = self.reports.emitter.counts();
+        let log = reports.log.unwrap_or_default();
+        for (which, count) in [
+            (EventsRead, self.reports.events_read),
+            (EventsMalformed, self.reports.events_malformed),
+            (ReportsSent, reports.sent),
+            (ReportsLost, reports.lost),
+            (DatagramsSent, reports.datagrams.sent),
+            (DatagramsLost, reports.datagrams.lost),
+            (LogWritten, log.lines),
+            (LogLost, log.lost),
+        ] {
+            counts.set(which, count);
+        }
+        if let Some(leases) = &self.side.leases {
+            counts.set(LeasesAsked, leases.counts.asked);
+            counts.set(LeasesAnswered, leases.counts.answered);
+            counts.set(LeasesRefused, leases.counts.refused);
+            counts.set(LeaseCpuNs, leases.counts.cpu_ns);
+        }
+        counts
+    }
+}
+
+/// The summaries of flows that the settings ask for.
+pub fn summary_plan(config: &SinkConfig) -> SummaryPlan {
+    SummaryPlan {
+        period: config.summary_period.0,
+        report_bytes: config.report_bytes().into(),
+        summary_bytes: config.summary_bytes(),
+    }
+}
+
+impl OnHost for SinkDaemon {
+    fn side(&mut self) -> &mut HostSide {
+        &mut self.side
+    }
+
+    fn pins(&self) -> &Pins {
+        &self.side.pins
+    }
+
+    fn host(&self) -> &SharedSettings {
+        &self.sink.host
+    }
+
+    fn sink(&self) -> Option<(&Sink, &SinkConfig)> {
+        Some((&self.sink, &self.plan.config))
+    }
+
+    fn idle_flow_timeout(&self) -> TimeSpan {
+        self.plan.config.idle_flow_timeout
+    }
+}
+
+impl HasFileRules for SinkDaemon {
+    fn file_rules(&self) -> Option<&[WatchRule]> {
+        let file = self.plan.file.as_ref();
+        file.is_some_and(File::is_about_sources)
+            .then_some(&*self.plan.rules)
+    }
+}
+
+impl ShowsSigns for SinkDaemon {
+    fn signs(&mut self) -> &mut Signs {
+        &mut self.signs
+    }
+
+    fn lacking(&mut self) -> Vec<String> {
+        let attached = match sink_links::attached_devs(&self.side.pins) {
+            Ok(attached) => attached,
+            Err(err) => return vec![format!("cannot look at what is attached: {err}")],
+        };
+        let is_attached = |dev: &String| attached.iter().any(|(name, _)| name == dev);
+        let mut lacking: Vec<String> = self
+            .plan
+            .config
+            .devs
+            .iter()
+            .filter(|dev| !is_attached(dev))
+            .map(|dev| format!("not attached to {dev}"))
+            .collect();
+        if self
+            .side
+            .clock
+            .is_none_or(|clock| clock.source == ClockSource::Unknown)
+        {
+            lacking.push("the clock that stamps packets is not known".to_owned());
+        }
+        lacking
+    }
+
+    fn state_line(&mut self) -> Result<String> {
+        let lost = self.reports.emitter.counts().lost;
+        let leases = self.side.leases.as_ref();
+        state_line::of_sink(&self.side.pins, self.flows.seen_in_pass, lost, leases)
+    }
+}

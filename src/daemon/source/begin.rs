@@ -1,0 +1,80 @@
+//! A source's beginning: its programs are attached, and a daemon may look after them from then on.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::plan::SourcePlan;
+use super::state::SourceDaemon;
+use crate::cli::SourceServeArgs;
+use crate::daemon::leases::{LeaseKeeping, warn_without_key};
+use crate::daemon::on_host::HostSide;
+use crate::daemon::privileges::give_up_all_but;
+use crate::daemon::signs::Signs;
+use crate::datapath::pins::{Pins, PinsLock};
+use crate::datapath::source::Source;
+use crate::datapath::source_links;
+use crate::host::pins;
+use crate::host::source::attach::attach_dev;
+use crate::host::source::rules::set_file_rules;
+use crate::host::source::{choose_node, leave_nothing};
+use crate::os::{privileges, signals};
+
+/// A source that is attached to the plan's interfaces.
+pub struct AttachedSource {
+    pins: Pins,
+    plan: SourcePlan,
+    /// The programs of the last interface.
+    source: Source,
+}
+
+impl AttachedSource {
+    pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<Self> {
+        let plan = SourcePlan::make(args)?;
+        let config = &plan.setup.source;
+        let pins = pins::make(bpffs)?;
+        let node = choose_node(&pins, config, plan.setup.force)?;
+        let changing = pins.change()?;
+        let mut last = None;
+        for dev in &plan.setup.devs {
+            let attached = attach_dev(&pins, dev, config, node, plan.dests());
+            last = Some(attached.inspect_err(|_| leave_nothing(&pins))?);
+        }
+        let source = last.context("cannot attach the source: no interface is given (try --dev)")?;
+        if plan.file.is_some() {
+            set_file_rules(&pins, &plan.rules).inspect_err(|_| leave_nothing(&pins))?;
+        }
+        drop(changing);
+        source_links::take_over(&pins).context("cannot take over from another version")?;
+        Ok(Self { pins, plan, source })
+    }
+
+    /// Makes the daemon that looks after it.
+    ///
+    /// # Errors
+    /// If a sink's daemon serves this host: it looks after the source, too.
+    pub fn into_daemon(self, args: &SourceServeArgs) -> Result<(SourceDaemon, PinsLock)> {
+        let Self { pins, plan, source } = self;
+        let key = plan.setup.source.lease_key;
+        let leases = LeaseKeeping::start(key)?;
+        give_up_all_but(&privileges::STEADY)?;
+        signals::install().context("cannot handle signals")?;
+        if args.config.is_some() {
+            signals::reload_on_hangup().context("cannot handle signals")?;
+        }
+        let Some(lock) = pins.lock().context("cannot lock this host's pins")? else {
+            bail!(
+                "a hostint sink serves this host already, and looks after its source (try hostint source attach)"
+            );
+        };
+        source.host.set_lease_key(key)?;
+        warn_without_key(key);
+        let daemon = SourceDaemon {
+            side: HostSide::new(pins, Some(leases)),
+            source,
+            plan,
+            signs: Signs::from_env(),
+        };
+        Ok((daemon, lock))
+    }
+}

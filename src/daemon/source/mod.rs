@@ -1,0 +1,55 @@
+//! The source's daemon: it does for the source what the sink's daemon does on a host that has one.
+//!
+//! ```text
+//! packets are tagged by the kernel half alone; each turn of the loop:
+//!     duties: signs · leases · attachments · reload · clock · flow table · rules
+//! ```
+
+mod begin;
+mod plan;
+mod reload;
+mod state;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use self::begin::AttachedSource;
+use self::reload::ReloadSource;
+use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, WalkSourceFlows};
+use super::duty::Duties;
+use super::privileges::give_up_all_but;
+use super::signs::GiveSigns;
+use crate::cli::SourceServeArgs;
+use crate::os::{log, privileges, signals};
+
+/// The time between two turns of the loop.
+const WAIT: Duration = Duration::from_millis(10);
+
+/// Attaches the source and leaves it to the sink's daemon.
+pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
+    AttachedSource::attach(bpffs, args).map(drop)
+}
+
+/// Attaches the source, and looks after it until a signal ends that.
+pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
+    give_up_all_but(&privileges::BEGIN)?;
+    let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
+    let mut duties = Duties::default()
+        .with(GiveSigns::default())
+        .with(KeepLeases)
+        .with(LookAfterAttachments::start())
+        .with(ReloadSource::new(args))
+        .with(FollowClock)
+        .with(WalkSourceFlows::new()?)
+        .with(SetFileRules::default());
+    daemon.signs.notify.ready();
+    while !signals::ending() {
+        duties.turn(&mut daemon, Instant::now());
+        std::thread::park_timeout(WAIT);
+    }
+    duties.finish(&mut daemon);
+    log::info("ended; the source is still attached (hostint source detach ends that)");
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The plan of a source: settings are read and checked, names looked up, interfaces found; nothing is changed yet.
+
+use anyhow::{Context, Result, bail};
+
+use crate::cli::SourceServeArgs;
+use crate::config::{File, Settled, SourceSetup, settle};
+use crate::host::advice::advise;
+use crate::host::source::places::{find_names, find_places, read_dest_file};
+use crate::model::{Place, WatchRule};
+use crate::os::netdev;
+
+/// All that is known before a source is attached, or goes on with other settings.
+pub struct SourcePlan {
+    pub setup: SourceSetup,
+    pub file: Option<File>,
+    /// The file's rules, their names looked up.
+    pub rules: Vec<WatchRule>,
+    /// The destinations of --dest-file.
+    pub places: Vec<Place>,
+}
+
+impl SourcePlan {
+    /// # Errors
+    /// If the source could not do what the plan says.
+    pub fn make(args: &SourceServeArgs) -> Result<Self> {
+        let Settled {
+            config: setup,
+            file,
+        } = settle(&args.settings, args.config.as_deref())?;
+        let names = match &setup.dest_file {
+            Some(path) => read_dest_file(path)?,
+            None => Vec::new(),
+        };
+        let places = find_places(&names)?;
+        for dev in &setup.devs {
+            let ethernet = netdev::is_ethernet(dev)
+                .map_err(advise)
+                .with_context(|| format!("cannot use interface {dev}"))?;
+            if !ethernet {
+                bail!("cannot use interface {dev}: its packets have no Ethernet header");
+            }
+        }
+        let rules = file
+            .as_ref()
+            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = find_names(rules)?;
+        Ok(Self {
+            setup,
+            file,
+            rules,
+            places,
+        })
+    }
+
+    /// The destinations of --dest-file, and whether they are tagged without a lease.
+    pub fn dests(&self) -> (&[Place], bool) {
+        (&self.places, self.setup.fixed)
+    }
+}

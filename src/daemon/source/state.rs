@@ -1,0 +1,67 @@
+//! The state of a source's daemon, which its duties share.
+
+use anyhow::Result;
+
+use super::plan::SourcePlan;
+use crate::config::{File, SinkConfig, TimeSpan};
+use crate::daemon::duties::HasFileRules;
+use crate::daemon::on_host::{HostSide, OnHost};
+use crate::daemon::signs::{ShowsSigns, Signs};
+use crate::daemon::state_line;
+use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::datapath::sink::Sink;
+use crate::datapath::source::Source;
+use crate::model::WatchRule;
+
+/// A source that is looked after.
+pub struct SourceDaemon {
+    pub side: HostSide,
+    pub source: Source,
+    pub plan: SourcePlan,
+    pub signs: Signs,
+}
+
+impl OnHost for SourceDaemon {
+    fn side(&mut self) -> &mut HostSide {
+        &mut self.side
+    }
+
+    fn pins(&self) -> &Pins {
+        &self.side.pins
+    }
+
+    fn host(&self) -> &SharedSettings {
+        &self.source.host
+    }
+
+    fn sink(&self) -> Option<(&Sink, &SinkConfig)> {
+        None
+    }
+
+    fn idle_flow_timeout(&self) -> TimeSpan {
+        self.plan.setup.source.idle_flow_timeout
+    }
+}
+
+impl HasFileRules for SourceDaemon {
+    fn file_rules(&self) -> Option<&[WatchRule]> {
+        let file = self.plan.file.as_ref();
+        file.is_some_and(File::is_about_sources)
+            .then_some(&*self.plan.rules)
+    }
+}
+
+impl ShowsSigns for SourceDaemon {
+    fn signs(&mut self) -> &mut Signs {
+        &mut self.signs
+    }
+
+    fn lacking(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn state_line(&mut self) -> Result<String> {
+        state_line::of_source(&self.side.pins, self.side.leases.as_ref())
+    }
+}

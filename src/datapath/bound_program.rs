@@ -1,0 +1,100 @@
+//! The sink's program that is bound to one interface, whose driver tells it when packets arrived. It is loaded only
+//! where that is safe.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use libbpf_rs::libbpf_sys;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::bound_object::BoundSkelBuilder;
+use super::links::program_id;
+use super::load::{program_fd, with_warnings};
+use super::pins::Pins;
+use super::probe::Features;
+use super::sink_programs;
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
+/// Loads the program for this interface onto the pinned maps.
+///
+/// # Errors
+/// The kernel has no such programs, the driver takes none, or the kernel would crash when the interface is removed.
+pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd> {
+    if !features.nic_stamps {
+        return Err(refused(
+            "the kernel cannot ask a driver for timestamps (6.3 or newer can)",
+        ));
+    }
+    if features.blinding {
+        return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
+    }
+    let mut object = MaybeUninit::uninit();
+    let mut open = sink_programs::open(&mut object, features)?;
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.nic_stamps = true;
+    }
+    for mut program in open.open_object_mut().progs_mut() {
+        program.set_autoload(false);
+    }
+    for mut map in open.open_object_mut().maps_mut() {
+        let path = pins.map(&map.name().to_string_lossy());
+        if path.exists() {
+            map.reuse_pinned_map(&path).map_err(io::Error::other)?;
+        }
+    }
+    let program = &mut open.progs.sink_nic;
+    program.set_autoload(true);
+    program.set_ifindex(ifindex);
+    let mut flags = libbpf_sys::BPF_F_XDP_DEV_BOUND_ONLY;
+    if features.xdp_frags {
+        flags |= libbpf_sys::BPF_F_XDP_HAS_FRAGS;
+    }
+    program.set_flags(flags);
+    let skel = with_warnings(|| open.load())?;
+    let program = program_fd(&skel.progs.sink_nic)?;
+    if !survives_its_interface(program.as_fd())? {
+        return Err(refused(
+            "this kernel would crash if the interface were removed while the program is loaded",
+        ));
+    }
+    Ok(program)
+}
+
+/// True if the kernel would find the program when its interface is removed.
+fn survives_its_interface(program: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut object = MaybeUninit::uninit();
+    let mut open = BoundSkelBuilder::default()
+        .open(&mut object)
+        .map_err(io::Error::other)?;
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.program_id = program_id(program)?;
+    }
+    let skel = with_warnings(|| open.load())?;
+    // SAFETY: the program is valid during the call; no options.
+    let link = own(unsafe {
+        libbpf_sys::bpf_link_create(
+            skel.progs.look_at_bound.as_fd().as_raw_fd(),
+            0,
+            libbpf_sys::BPF_TRACE_ITER,
+            std::ptr::null(),
+        )
+    })?;
+    // SAFETY: no pointers.
+    let mut answer: File = own(unsafe { libbpf_sys::bpf_iter_create(link.as_raw_fd()) })?.into();
+    let mut bytes = Vec::new();
+    answer.read_to_end(&mut bytes)?;
+    Ok(bytes == [1])
+}
+
+fn own(fd: i32) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::from_raw_os_error(-fd));
+    }
+    // SAFETY: the descriptor is new, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}

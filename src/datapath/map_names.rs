@@ -1,0 +1,67 @@
+//! The names under which the kernel half's maps are pinned, and the role that each belongs to.
+
+/// The settings that source and sink share.
+pub const HOST_SETTINGS: &str = "host_settings";
+
+pub const SINK_SETTINGS: &str = "sink_settings";
+pub const SINK_COUNTERS: &str = "sink_counters";
+pub const SINK_FLOWS: &str = "sink_flows";
+pub const SINK_EVENTS: &str = "sink_events";
+/// The prefixes whose packets the sink strips without a lease.
+pub const SINK_ALLOW: &str = "sink_allow";
+/// The leases that the sink granted.
+pub const SINK_GRANTS: &str = "sink_grants";
+/// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
+pub const SINK_COLLECTORS: &str = "sink_collectors";
+/// The daemon's own counters.
+pub const DAEMON_COUNTERS: &str = "daemon_counters";
+
+pub const SOURCE_COUNTERS: &str = "source_counters";
+/// The settings of each attachment of the source.
+pub const SOURCE_INFO: &str = "source_info";
+pub const SOURCE_FLOWS: &str = "source_flows";
+/// The leases that sinks granted to this source.
+pub const SOURCE_LEASES: &str = "source_leases";
+pub const PEER_COUNTERS: &str = "peer_counters";
+
+pub const WATCH_STATE: &str = "watch_state";
+pub const WATCH_PLACES4: &str = "watch_places4";
+pub const WATCH_PLACES6: &str = "watch_places6";
+pub const WATCH_NODES: &str = "watch_nodes";
+pub const WATCH_EDGES: &str = "watch_edges";
+pub const WATCH_CLASSES: &str = "watch_classes";
+/// The rules as the user wrote them.
+pub const WATCH_TEXTS: &str = "watch_texts";
+
+/// Counts of former versions, by role and counter.
+pub const FORMER_COUNTERS: &str = "counters_before";
+
+/// The maps that are removed with the last sink.
+pub const SINK_MAPS: [&str; 10] = [
+    SINK_SETTINGS,
+    SINK_COUNTERS,
+    SINK_FLOWS,
+    SINK_EVENTS,
+    DAEMON_COUNTERS,
+    SINK_ALLOW,
+    SINK_GRANTS,
+    "sink_buckets",
+    "sink_bucket_total",
+    SINK_COLLECTORS,
+];
+
+/// The maps that are removed with the last attachment of the source.
+pub const SOURCE_MAPS: [&str; 12] = [
+    SOURCE_COUNTERS,
+    SOURCE_INFO,
+    WATCH_STATE,
+    WATCH_PLACES4,
+    WATCH_PLACES6,
+    WATCH_NODES,
+    WATCH_EDGES,
+    WATCH_CLASSES,
+    WATCH_TEXTS,
+    SOURCE_FLOWS,
+    SOURCE_LEASES,
+    PEER_COUNTERS,
+];

@@ -1,0 +1,57 @@
+//! The source's peers as `hostint status` shows them, from the kernel's list of leases.
+
+use std::io;
+
+use super::leases::{LeaseEntry, Leases};
+use super::pins::Pins;
+use crate::model::{AddressPair, LeaseState, PeerStatus};
+use crate::os::clock;
+
+/// A peer without a packet for this long is idle: of many peers, idle ones are asked every five seconds.
+const IDLE_NS: u64 = 10_000_000_000;
+
+/// The peers of the source; those that do not strip come first.
+pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
+    let mut found = Vec::new();
+    let Some(leases) = Leases::open(pins)? else {
+        return Ok(found);
+    };
+    let now_ns = clock::monotonic_ns();
+    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns)))?;
+    found.sort_by_key(|peer| {
+        (
+            peer.lease.state == LeaseState::Granted,
+            peer.dest,
+            peer.source,
+        )
+    });
+    Ok(found)
+}
+
+fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus {
+    let mut lease = entry.lease;
+    let left_ns = lease.until_ns.saturating_sub(now_ns);
+    let ended = lease.state == LeaseState::Granted && left_ns == 0;
+    let within = |since_ns: u64| now_ns.saturating_sub(since_ns) < IDLE_NS;
+    let idle = ended && within(lease.answered_ns) && !within(entry.wanted_ns);
+    // No daemon renews it any more.
+    if ended && !idle {
+        lease.state = LeaseState::Silent;
+    }
+    let answer = lease.answer;
+    PeerStatus {
+        source: pair.source,
+        dest: pair.dest,
+        state: if idle { "idle" } else { lease.state.name() },
+        lease_left_ns: left_ns,
+        node: answer.map(|answer| answer.node),
+        rtt_ns: answer.map(|_| lease.rtt_ns),
+        clock_offset_ns: lease.offset.map(|offset| offset.offset_ns),
+        clock_error_ns: lease.offset.map(|offset| offset.error_ns),
+        clock_synchronised: answer.map(|answer| answer.clock.synchronised),
+        mtu: answer.map(|answer| answer.mtu),
+        tai_offset_s: answer.map(|answer| answer.tai_offset_s),
+        version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
+        lease,
+    }
+}

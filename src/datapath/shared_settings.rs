@@ -1,0 +1,131 @@
+//! The settings that a host's source and sink share: node id, clock, lease key, ports whose traffic is never tagged.
+
+use std::io;
+
+use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
+use super::map_names::HOST_SETTINGS;
+use super::maps::Map;
+use super::pins::Pins;
+use super::probe::Features;
+use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
+use crate::os::{clock, netns};
+
+// The configuration refuses more ports.
+const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
+
+/// Returns the clock that stamps packets according to the settings.
+pub fn clock_state(settings: &host_settings) -> ClockState {
+    ClockState {
+        source: match clock_source(settings.clock_source) {
+            clock_source::CLOCK_TAI => ClockSource::Tai,
+            clock_source::CLOCK_REALTIME_OFFSET => ClockSource::Realtime,
+            _ => ClockSource::Unknown,
+        },
+        synchronised: settings.clock_synchronised != 0,
+    }
+}
+
+/// The shared settings.
+pub struct SharedSettings {
+    map: Map<u32, host_settings>,
+    features: Features,
+}
+
+impl SharedSettings {
+    /// Wraps the map of programs that were just loaded.
+    pub fn new(map: Map<u32, host_settings>, features: Features) -> Self {
+        Self { map, features }
+    }
+
+    /// Returns the settings pinned on this host, if there are any.
+    pub fn read_pinned(pins: &Pins) -> io::Result<Option<host_settings>> {
+        match Map::<u32, host_settings>::open(&pins.map(HOST_SETTINGS))? {
+            Some(map) => map.get(&0),
+            None => Ok(None),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut host_settings)) -> io::Result<()> {
+        let mut settings = self.map.get(&0)?.unwrap_or_default();
+        change(&mut settings);
+        self.map.set(&0, &settings)
+    }
+
+    /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
+    pub fn refresh_clock(&self) -> io::Result<ClockState> {
+        let discipline = clock::discipline()?;
+        let (offset, source) = if self.features.tai_clock {
+            let offset = -i64::from(discipline.tai_offset_s) * 1_000_000_000;
+            (offset, clock_source::CLOCK_TAI)
+        } else {
+            let offset = clock::monotonic_to_realtime_ns()?;
+            (offset, clock_source::CLOCK_REALTIME_OFFSET)
+        };
+        let mut state = ClockState::default();
+        self.change(|settings| {
+            settings.clock_offset_ns = offset;
+            settings.clock_source = source.0;
+            settings.clock_synchronised = discipline.synchronised.into();
+            settings.tai_offset_s = discipline.tai_offset_s;
+            state = clock_state(settings);
+        })?;
+        Ok(state)
+    }
+
+    /// Sets this host's node id.
+    pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
+        self.change(|settings| settings.node_id = node.0)
+    }
+
+    /// Sets the key of lease messages, and the number that tells this host from others.
+    pub fn set_lease_key(&self, key: Option<LeaseKey>) -> io::Result<()> {
+        let instance = netns::instance()?;
+        self.change(|settings| put_lease_key(settings, key, instance))
+    }
+
+    /// Sets the UDP destination ports of report traffic.
+    pub fn set_report_ports(&self, ports: &[u16]) -> io::Result<()> {
+        check_ports(ports)?;
+        self.change(|settings| put_report_ports(settings, ports))
+    }
+
+    /// Sets node id, report ports and lease key by one update of the map.
+    pub fn apply(&self, node: NodeId, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
+        let instance = netns::instance()?;
+        check_ports(ports)?;
+        self.change(|settings| {
+            settings.node_id = node.0;
+            put_report_ports(settings, ports);
+            put_lease_key(settings, key, instance);
+        })
+    }
+}
+
+fn check_ports(ports: &[u16]) -> io::Result<()> {
+    if ports.len() > MAX_REPORT_PORTS {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("more than {MAX_REPORT_PORTS} different report ports"),
+        ));
+    }
+    Ok(())
+}
+
+fn put_report_ports(settings: &mut host_settings, ports: &[u16]) {
+    settings.report_port_count = ports.len() as u32;
+    for (to, port) in settings.report_port.iter_mut().zip(ports) {
+        *to = port.to_be();
+    }
+}
+
+fn put_lease_key(settings: &mut host_settings, key: Option<LeaseKey>, instance: u64) {
+    let bytes = key.unwrap_or_default().0;
+    for (to, word) in settings.lease_key.iter_mut().zip(bytes.chunks_exact(8)) {
+        *to = word
+            .iter()
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte));
+    }
+    settings.has_lease_key = key.is_some().into();
+    settings.instance = instance;
+}

@@ -1,0 +1,132 @@
+//! The sink of this host as `hostint status` shows it, from what is pinned.
+
+use std::io;
+
+use super::abi::{daemon_counter, flow_key, sink_flow, sink_settings};
+use super::collectors;
+use super::counters::{self, CounterMeaning};
+use super::flow_status::{self, FlowSelection};
+use super::grants;
+use super::links::{Link, RunningXdpMode, xdp_mode};
+use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
+use super::maps::Map;
+use super::pins::Pins;
+use super::settings_status::sink_settings_status;
+use super::sink;
+use super::sink_links;
+use crate::config::SinkHook;
+use crate::model::{Attachment, CounterStatus, DaemonCounter, FlowCounts, FlowKey, SinkStatus};
+use crate::os::{clock, netdev};
+
+/// A daemon that gave no sign of life for this long counts as dead.
+const ALIVE_NS: u64 = 5_000_000_000;
+
+/// Reads the sink's state, if there is a sink; `visit` sees all of its flows.
+pub fn read(
+    pins: &Pins,
+    query: FlowSelection,
+    visit: impl FnMut(FlowKey, FlowCounts),
+) -> io::Result<Option<SinkStatus>> {
+    let (Some(settings), Some(flows), Some(daemon)) = (
+        Map::<u32, sink_settings>::open(&pins.map(SINK_SETTINGS))?,
+        Map::<flow_key, sink_flow>::open(&pins.map(SINK_FLOWS))?,
+        Map::<u32, u64>::open(&pins.map(DAEMON_COUNTERS))?,
+    ) else {
+        return Ok(None);
+    };
+    let settings = settings.get(&0)?.unwrap_or_default();
+    let daemon_pid = daemon_pid(&daemon)?;
+    let (spread, collectors) = match daemon_pid {
+        Some(_) => collectors::read(pins)?,
+        None => (false, Vec::new()),
+    };
+    let (flows_total, found) = flow_status::read(&flows, query, visit)?;
+    Ok(Some(SinkStatus {
+        attachments: attachments(pins)?,
+        daemon_pid,
+        settings: sink_settings_status(pins, &settings)?,
+        counters: read_counters(pins, SINK_COUNTERS, counters::SINK)?,
+        daemon: counters::DAEMON
+            .iter()
+            .map(|meaning| {
+                Ok(DaemonCounter {
+                    name: meaning.name,
+                    text: meaning.text,
+                    value: daemon.get(&meaning.index)?.unwrap_or_default(),
+                })
+            })
+            .collect::<io::Result<_>>()?,
+        flows_total,
+        flows_max: flows.capacity(),
+        flows: found,
+        leases_granted: grants::held(pins)?.granted,
+        spread,
+        collectors,
+    }))
+}
+
+fn daemon_pid(daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
+    let get = |which: daemon_counter| -> io::Result<u64> {
+        Ok(daemon.get(&which.0)?.unwrap_or_default())
+    };
+    let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
+    let pid = get(daemon_counter::DAEMON_PID)?;
+    Ok((alive && pid != 0).then_some(pid))
+}
+
+pub(super) fn read_counters(
+    pins: &Pins,
+    name: &str,
+    meanings: &'static [CounterMeaning],
+) -> io::Result<Vec<CounterStatus>> {
+    let counts = counters::read_all(pins, name, meanings)?;
+    Ok(counts
+        .into_iter()
+        .map(|(meaning, count)| CounterStatus {
+            name: meaning.name,
+            text: meaning.text,
+            packets: count.packets,
+            bytes: count.bytes,
+        })
+        .collect())
+}
+
+/// The interfaces that the sink is attached to.
+pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
+    let mut found = Vec::new();
+    for (role, dev) in pins.links()? {
+        let Some(hook) = sink_links::hook_of(&role) else {
+            continue;
+        };
+        let Some(link) = Link::open(&pins.link(&role, &dev))? else {
+            continue;
+        };
+        let state = link.state()?;
+        let ifindex = state.ifindex;
+        if ifindex == 0 {
+            continue;
+        }
+        let (hook_name, mode) = match hook {
+            SinkHook::Xdp => ("xdp", xdp_mode_name(ifindex)),
+            SinkHook::Tc => ("tc", "tcx"),
+        };
+        found.push(Attachment {
+            dev: netdev::name_of(ifindex).unwrap_or(dev),
+            hook: hook_name,
+            mode,
+            superpackets: None,
+            encapsulation: None,
+            gro: sink::veth_gro(hook, ifindex),
+            nic_timestamps: sink::asks_nic(hook, state),
+        });
+    }
+    Ok(found)
+}
+
+pub(super) fn xdp_mode_name(ifindex: u32) -> &'static str {
+    match xdp_mode(ifindex) {
+        Some(RunningXdpMode::Native) => "native",
+        Some(RunningXdpMode::Generic) => "generic",
+        None => "inactive",
+    }
+}

@@ -1,0 +1,73 @@
+//! Errors of the operating system, with the sentence that says what to try.
+
+use std::io;
+
+use anyhow::anyhow;
+
+use crate::config::ConfigError;
+use crate::os::privileges;
+
+/// A wrong command line that clap cannot see.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// True if the user's input was wrong and nothing was done.
+pub fn is_usage(err: &anyhow::Error) -> bool {
+    err.chain()
+        .any(|cause| cause.is::<ConfigError>() || cause.is::<Usage>())
+}
+
+/// Why even root was refused, which surprises root.
+pub fn hint(err: &anyhow::Error) -> Option<&'static str> {
+    let refused = format!("{err:#}").contains("Permission denied");
+    (refused && privileges::is_root_by_modes()).then_some(
+        "daemons give up root's right to open any file: files and their folders must be open to root by their modes",
+    )
+}
+
+/// Adds what to try to an error of the operating system.
+pub fn advise(err: io::Error) -> anyhow::Error {
+    let advice = match err.kind() {
+        io::ErrorKind::PermissionDenied => return denied(err),
+        io::ErrorKind::NotADirectory if err.raw_os_error().is_none() => {
+            return Usage(err.to_string()).into();
+        }
+        io::ErrorKind::ResourceBusy if err.raw_os_error().is_none() => {
+            "remove it, or use another --hook (see ip link show, bpftool net)"
+        }
+        _ => match err.raw_os_error() {
+            Some(nix::libc::EBUSY | nix::libc::EEXIST) => {
+                "another program holds this hook (see ip link show, bpftool net)"
+            }
+            Some(nix::libc::EOPNOTSUPP) => "the driver has no native XDP (try --xdp-mode generic)",
+            Some(nix::libc::ERANGE) => {
+                "the MTU is too large for native XDP here (try --xdp-mode generic)"
+            }
+            Some(nix::libc::ENODEV | nix::libc::ENXIO) => "no such interface (see ip link)",
+            _ => return err.into(),
+        },
+    };
+    anyhow!("{err}; {advice}")
+}
+
+/// Adds what to try to an error about pins: reading them takes no capability, but their owner.
+pub fn advise_pins(err: io::Error) -> anyhow::Error {
+    if err.kind() == io::ErrorKind::PermissionDenied {
+        return anyhow!(
+            "{err}; what is pinned is root's, or of the user who runs the daemon (try sudo)"
+        );
+    }
+    advise(err)
+}
+
+/// Names the privileges that are missing.
+fn denied(err: io::Error) -> anyhow::Error {
+    match privileges::missing(&privileges::STEADY)
+        .unwrap_or_default()
+        .as_slice()
+    {
+        [] => advise_pins(err),
+        missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+    }
+}

@@ -1,0 +1,38 @@
+//! Asks this host's daemon, for users who may not read what is pinned.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::control::{ControlAnswer, DeadlineStream, Query, Request, socket_path};
+
+/// The time that the daemon has to answer.
+const WAIT: Duration = Duration::from_secs(20);
+/// Longer than any answer.
+const LONGEST_ANSWER: u64 = 1 << 30;
+
+/// Asks the daemon at the control socket for the state of this host.
+pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
+    let path = socket_path(control).context("cannot name this network namespace")?;
+    let deadline = Instant::now() + WAIT;
+    let socket = UnixStream::connect(&path)
+        .with_context(|| format!("cannot ask the daemon at {}", path.display()))?;
+    let mut stream = DeadlineStream { socket, deadline };
+    stream.write_all(&Request::Status(query).to_line()?)?;
+    stream.socket.shutdown(Shutdown::Write)?;
+    let mut line = Vec::new();
+    stream
+        .take(LONGEST_ANSWER)
+        .read_to_end(&mut line)
+        .context("cannot read the daemon's answer")?;
+    let answer: ControlAnswer =
+        serde_json::from_slice(&line).context("cannot understand the daemon's answer")?;
+    if let Some(why) = answer.error {
+        bail!("the daemon refuses: {why}");
+    }
+    Ok(answer)
+}

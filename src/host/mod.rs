@@ -1,0 +1,14 @@
+//! The sink and the source of this host: read or asked for, changed, and what to try when that fails.
+//!
+//! Nothing here loops and nothing prints: `commands` prints what these functions return, and `daemon` calls them
+//! again and again.
+
+pub mod advice;
+pub mod ask;
+pub mod events;
+pub mod history;
+pub mod pins;
+pub mod preflight;
+pub mod sink;
+pub mod source;
+pub mod state;

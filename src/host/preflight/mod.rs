@@ -1,0 +1,198 @@
+//! Looks at what this host has for hostint, and changes nothing.
+
+mod subjects;
+
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nix::unistd::{AccessFlags, access};
+
+pub use subjects::PreflightQuery;
+use subjects::Subjects;
+
+use crate::config::EXTENSION_PORT;
+use crate::datapath::pins::Pins;
+use crate::datapath::probe::Features;
+use crate::datapath::{hooks, links, settings_status, sink_programs};
+use crate::model::REPORT_PORT;
+use crate::model::preflight::{
+    BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
+    version,
+};
+use crate::os::{
+    clock, ethtool, icmp, kernel, netdev, netns, nftables, privileges, resolve, rtnetlink,
+    udp_ports,
+};
+use crate::views::preflight::{judge_device, judge_host, judge_network};
+
+/// The port of VXLAN-GPE.
+const GPE_PORT: u16 = 4790;
+
+/// Looks at the host, its network, and the interfaces that the query or the config file names.
+pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Preflight> {
+    let mut subjects = Subjects::of(query);
+    let collectors = find_collectors(&mut subjects);
+    // Without pins that this user may read, programs of hostint cannot be told from others.
+    let pins = Pins::of_this_host(bpffs, false).ok().flatten();
+    let facts = host_facts(bpffs)?;
+    let mut findings = judge_host(&facts);
+    findings.append(&mut subjects.findings);
+    let network = network_facts(pins.as_ref(), &collectors, &subjects.extension_ports);
+    findings.extend(judge_network(&network));
+    for dev in &subjects.devs {
+        match device_facts(dev, pins.as_ref(), &facts.release) {
+            Ok(device) => findings.extend(judge_device(&device)),
+            Err(err) => findings.push(Finding {
+                dev: Some(dev.clone()),
+                ..Finding::fail("interface", format!("{err:#}")).advise("see ip link")
+            }),
+        }
+    }
+    if subjects.devs.is_empty() {
+        findings.push(
+            Finding::note("interface", "none was looked at")
+                .advise("give --dev DEV, or --config FILE"),
+        );
+    }
+    Ok(Preflight::new(findings))
+}
+
+/// The collectors that have an address; a finding reports each of the others.
+fn find_collectors(subjects: &mut Subjects) -> Vec<SocketAddr> {
+    let mut found = Vec::new();
+    for name in &subjects.collectors {
+        match resolve::socket_address(name, REPORT_PORT) {
+            Ok(address) => found.push(address),
+            Err(err) => subjects.findings.push(
+                Finding::fail("collector", format!("cannot find {name}: {err}"))
+                    .advise("see getent hosts NAME"),
+            ),
+        }
+    }
+    found
+}
+
+fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
+    let may_load = privileges::missing(&privileges::STEADY)?.is_empty();
+    let features = may_load.then(Features::probe);
+    let discipline = clock::discipline()?;
+    Ok(HostFacts {
+        release: kernel::release()?,
+        btf: kernel::has_btf(),
+        features: features.map(|features| {
+            vec![
+                ("atomics", features.atomics),
+                ("TAI clock", features.tai_clock),
+                ("coarse clock", features.coarse_clock),
+                ("MTU check", features.check_mtu),
+                ("XDP in several buffers", features.xdp_frags),
+                ("checksum state", features.kernel_ctx),
+            ]
+        }),
+        programs: may_load.then(|| sink_programs::try_to_load().map_err(|err| err.to_string())),
+        jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
+        lockdown: kernel::lockdown(),
+        unprivileged_bpf: kernel::setting("kernel.unprivileged_bpf_disabled") == Some(0),
+        missing_capabilities: privileges::missing(&privileges::WANTED)?,
+        bpffs: bpffs_facts(bpffs)?,
+        clock: ClockFacts {
+            synchronised: discipline.synchronised,
+            tai_offset_s: discipline.tai_offset_s,
+            estimated_error_us: discipline.estimated_error_us,
+            greatest_error_us: discipline.greatest_error_us,
+        },
+    })
+}
+
+fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
+    let path = match given {
+        Some(path) => netns::is_bpffs(path).then(|| path.to_owned()),
+        None => netns::bpffs(false).ok().flatten(),
+    };
+    // What is there already may be ours in a file system that is not.
+    let writable = path.as_ref().is_some_and(|path| {
+        let below = path.join("hostint");
+        let place = if below.exists() { &below } else { path };
+        access(place, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+    });
+    const OTHERS_WRITE: u32 = 0o002;
+    let open = path
+        .as_ref()
+        .and_then(|path| path.metadata().ok())
+        .is_some_and(|found| found.mode() & OTHERS_WRITE != 0);
+    Ok(BpffsFacts {
+        // One that is held open has a name, too.
+        path: path.map(|path| path.read_link().unwrap_or(path).display().to_string()),
+        writable,
+        open,
+        mountable: privileges::may_mount()?,
+    })
+}
+
+fn network_facts(
+    pins: Option<&Pins>,
+    collectors: &[SocketAddr],
+    extension_ports: &[u16],
+) -> NetworkFacts {
+    let settings = pins.and_then(|pins| settings_status::read_host(pins).ok().flatten());
+    let mut ports: Vec<u16> = collectors.iter().map(SocketAddr::port).collect();
+    ports.extend(settings.iter().flat_map(|host| &host.report_ports));
+    ports.push(REPORT_PORT);
+    ports.sort_unstable();
+    ports.dedup();
+    let mut int_ports = extension_ports.to_vec();
+    int_ports.extend([GPE_PORT, EXTENSION_PORT]);
+    int_ports.sort_unstable();
+    int_ports.dedup();
+    let filters = nftables::chains();
+    let bound = udp_ports::bound();
+    NetworkFacts {
+        filters_unknown: match &filters {
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => "there is no nft to ask",
+            _ => "nft tells only root",
+        },
+        filters: filters.ok().map(|chains| {
+            let filters = chains.into_iter().map(|chain| PacketFilter {
+                chain: format!("{} {} {}", chain.family, chain.table, chain.name),
+                hook: chain.hook,
+                drops_by_policy: chain.drops_by_policy,
+                drops: chain.drops,
+            });
+            filters.collect()
+        }),
+        legacy_tables: nftables::legacy_tables(),
+        bound_ports: int_ports
+            .into_iter()
+            .filter(|port| bound.contains(port))
+            .collect(),
+        collectors: collectors
+            .iter()
+            .map(|collector| (*collector, icmp::source_address(collector.ip())))
+            .collect(),
+        report_ports: ports,
+        ignores_pings: kernel::setting("net.ipv4.icmp_echo_ignore_all") == Some(1),
+    }
+}
+
+fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceFacts> {
+    let ifindex = netdev::index_of(dev).ok().context("no such interface")?;
+    let state = rtnetlink::link_state(ifindex)?;
+    let flags = links::xdp_features(ifindex);
+    let tells = flags != 0 || version(release).is_some_and(|version| version >= (6, 3));
+    let (occupants, tcx) = hooks::occupants(ifindex, pins)?;
+    Ok(DeviceFacts {
+        name: dev.to_owned(),
+        ethernet: netdev::is_ethernet(dev)?,
+        up: state.up,
+        running: state.running,
+        mtu: netdev::mtu(dev)?,
+        driver: ethtool::driver(dev)?,
+        xdp: tells.then_some(flags),
+        qdisc: state.qdisc,
+        offloads: ethtool::features(dev)?.into_iter().collect(),
+        occupants,
+        tcx,
+    })
+}

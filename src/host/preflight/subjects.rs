@@ -1,0 +1,84 @@
+//! The subjects of a preflight: those that flags name, else those of the config file.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{ConfigError, File, Mistake, USUAL_FILE, read_key};
+use crate::model::preflight::Finding;
+
+/// What flags say of a preflight.
+#[derive(Clone, Copy, Debug)]
+pub struct PreflightQuery<'a> {
+    pub config: Option<&'a Path>,
+    pub devs: &'a [String],
+    pub collectors: &'a [String],
+}
+
+/// The subjects of a preflight, and what was found while the config file was read.
+#[derive(Default)]
+pub struct Subjects {
+    pub devs: Vec<String>,
+    pub collectors: Vec<String>,
+    /// The ports of --encap extension-udp.
+    pub extension_ports: Vec<u16>,
+    pub findings: Vec<Finding>,
+}
+
+impl Subjects {
+    pub fn of(query: PreflightQuery<'_>) -> Self {
+        let mut subjects = Self::default();
+        if let Some(path) = config_path(query.config) {
+            subjects.read(&path);
+        }
+        if !query.devs.is_empty() {
+            subjects.devs = query.devs.to_vec();
+        }
+        if !query.collectors.is_empty() {
+            subjects.collectors = query.collectors.to_vec();
+        }
+        subjects
+    }
+
+    fn read(&mut self, path: &Path) {
+        let (file, mut mistakes) = match File::read(path) {
+            Ok(read) => read,
+            Err(ConfigError(mistakes)) => return self.report(&mistakes),
+        };
+        file.check_tables(&mut mistakes);
+        self.report(&mistakes);
+        if mistakes.is_empty() {
+            let found = format!("{}: {}", path.display(), file.summary());
+            self.findings.push(Finding::ok("config", found));
+        }
+        let (sink, source) = (&file.sink.options, &file.source.options);
+        self.devs.extend_from_slice(&sink.dev);
+        let others = source.dev.iter().filter(|dev| !sink.dev.contains(dev));
+        self.devs.extend(others.cloned());
+        self.collectors.clone_from(&sink.collector);
+        let ports = [sink.extension_port, source.extension_port];
+        self.extension_ports.extend(ports.into_iter().flatten());
+        let mut keys: Vec<_> = [&sink.lease_key, &source.lease_key]
+            .into_iter()
+            .flatten()
+            .collect();
+        keys.dedup();
+        // A key that cannot be used was reported as a mistake of the file.
+        for key in keys.into_iter().filter(|key| read_key(key).is_ok()) {
+            let found = format!("{}: a key that only its owner reads", key.display());
+            self.findings.push(Finding::ok("lease-key", found));
+        }
+    }
+
+    fn report(&mut self, mistakes: &[Mistake]) {
+        self.findings.extend(mistakes.iter().map(|mistake| {
+            Finding::fail("config", mistake.to_string()).advise("see hostint.toml(5)")
+        }));
+    }
+}
+
+/// The file that is named, else that of the services, if it is there.
+fn config_path(named: Option<&Path>) -> Option<PathBuf> {
+    named
+        .map(Path::to_owned)
+        .or_else(|| std::env::var_os("HOSTINT_CONFIG").map(PathBuf::from))
+        .or_else(|| Some(PathBuf::from(USUAL_FILE)).filter(|path| path.exists()))
+}

@@ -1,0 +1,134 @@
+//! The state of this host: read from what is pinned or, where this user may not read that, asked of the daemon.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+
+use super::advice::advise_pins;
+use crate::control::{ControlAnswer, Form, Query};
+use crate::datapath::flow_status::FlowSelection;
+use crate::datapath::pins::Pins;
+use crate::datapath::{settings_status, sink_status, source_status};
+use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA};
+use crate::views::diagnosis::diagnose;
+
+/// The flows and peers that a status holds.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusQuery {
+    pub flows: usize,
+    pub peers: usize,
+    pub sort: FlowSort,
+}
+
+impl StatusQuery {
+    /// The same question as the daemon understands it.
+    pub fn to_question(self, form: Form, all: bool) -> Query {
+        Query {
+            form,
+            flows: self.flows,
+            peers: self.peers,
+            sort: self.sort.name().to_owned(),
+            all,
+        }
+    }
+}
+
+/// The state of this host.
+pub enum HostState {
+    /// It was read from the pins.
+    Read(Box<HostStatus>),
+    /// The daemon answered instead.
+    Asked(ControlAnswer),
+}
+
+/// Reads the state, or asks for it if this user may not read it.
+pub fn read_or_ask(
+    bpffs: Option<&Path>,
+    query: StatusQuery,
+    ask: impl FnOnce() -> Result<ControlAnswer>,
+) -> Result<HostState> {
+    let denied = match read_here(bpffs, query) {
+        Ok(status) => return Ok(HostState::Read(Box::new(status))),
+        Err(err) => err,
+    };
+    let failed = if is_denied(&denied) {
+        match ask() {
+            Ok(answer) => return Ok(HostState::Asked(answer)),
+            Err(asked) => anyhow!("{:#}; {asked:#}", advise_any(denied)),
+        }
+    } else {
+        advise_any(denied)
+    };
+    Err(failed).context("cannot read the state of this host")
+}
+
+fn read_here(bpffs: Option<&Path>, query: StatusQuery) -> Result<HostStatus> {
+    match Pins::of_this_host(bpffs, false)? {
+        Some(pins) => read(&pins, query),
+        None => Ok(HostStatus {
+            schema: STATUS_SCHEMA,
+            node_id: None,
+            clock: None,
+            sink: None,
+            source: None,
+            why: Vec::new(),
+        }),
+    }
+}
+
+/// Reads the state from the pins.
+pub fn read(pins: &Pins, query: StatusQuery) -> Result<HostStatus> {
+    read_and_visit(pins, query, |_, _| {})
+}
+
+/// Reads the state from the pins, and shows every flow of the sink to `visit`.
+pub fn read_and_visit(
+    pins: &Pins,
+    query: StatusQuery,
+    visit: impl FnMut(FlowKey, FlowCounts),
+) -> Result<HostStatus> {
+    let host = settings_status::read_host(pins)?;
+    let flows = FlowSelection {
+        most: query.flows,
+        sort: query.sort,
+    };
+    let mut status = HostStatus {
+        schema: STATUS_SCHEMA,
+        node_id: host.as_ref().map(|host| host.node_id),
+        clock: host.as_ref().and_then(|host| host.clock.clone()),
+        sink: sink_status::read(pins, flows, visit)?,
+        source: source_status::read(pins)?,
+        why: Vec::new(),
+    };
+    // The diagnosis needs all peers.
+    status.why = diagnose(&status);
+    if let Some(source) = &mut status.source {
+        source.peers.truncate(query.peers);
+    }
+    Ok(status)
+}
+
+/// True if something is attached or a daemon runs.
+pub fn runs(status: &HostStatus) -> bool {
+    status
+        .sink
+        .as_ref()
+        .is_some_and(|sink| sink.daemon_pid.is_some() || !sink.attachments.is_empty())
+        || status
+            .source
+            .as_ref()
+            .is_some_and(|source| !source.attachments.is_empty())
+}
+
+fn is_denied(err: &anyhow::Error) -> bool {
+    err.downcast_ref::<io::Error>()
+        .is_some_and(|err| err.kind() == io::ErrorKind::PermissionDenied)
+}
+
+fn advise_any(err: anyhow::Error) -> anyhow::Error {
+    match err.downcast::<io::Error>() {
+        Ok(err) => advise_pins(err),
+        Err(err) => err,
+    }
+}

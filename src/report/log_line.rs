@@ -1,0 +1,126 @@
+//! A report as one line of text in Host-INT's log format.
+
+use std::fmt;
+
+use crate::model::{Body, FlowSummary, Hop, PacketReport, Report};
+
+/// Displays a report as Host-INT logs it, without the line feed.
+///
+/// Latency lines are identical to Host-INT's; the others follow its style.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLine<'a>(pub &'a Report);
+
+struct HopText<'a>(&'static str, &'a Hop);
+
+impl fmt::Display for HopText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(role, hop) = self;
+        write!(
+            f,
+            " {role} NodeID: {} IngressPort: {} EgressPort: {} IngressTS: {} ns EgressTS: {} ns",
+            hop.node, hop.ingress_port, hop.egress_port, hop.ingress_ts, hop.egress_ts
+        )
+    }
+}
+
+impl fmt::Display for LogLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report {
+            sequence,
+            observation,
+        } = self.0;
+        write!(f, "Seq: {sequence} ")?;
+        match &observation.body {
+            Body::Latency(report) => {
+                write!(f, "Time: {} s Type: Latency", report.time_s)?;
+                HopText("Source", report.hops.source()).fmt(f)?;
+                for hop in report.hops.transit().iter().rev() {
+                    HopText("Transit", hop).fmt(f)?;
+                }
+                HopText("Sink", report.hops.sink()).fmt(f)
+            }
+            Body::DropSummary(summary) => {
+                let flow = &summary.flow;
+                write!(
+                    f,
+                    "Time: {} s Type: Drop Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
+                     SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
+                     GapTime: {} s GapSeq: {} GapCount: {}",
+                    summary.time_s,
+                    summary.source_node,
+                    summary.source_port,
+                    summary.sink_node,
+                    summary.sink_port,
+                    flow.src,
+                    flow.dst,
+                    flow.protocol,
+                    flow.sport,
+                    flow.dport,
+                    summary.gap_time_s,
+                    summary.before_seq,
+                    summary.count
+                )
+            }
+            Body::FlowSummary(summary) => summary_line(summary, f),
+            Body::Packet(report) => packet_line(report, f),
+        }
+    }
+}
+
+fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let FlowSummary { flow, totals, .. } = summary;
+    write!(
+        f,
+        "Time: {} s Type: Flow Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
+         SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
+         First: {} ns Last: {} ns Packets: {} Bytes: {} Lost: {} Reordered: {} Duplicates: {} \
+         Late: {} Restarts: {} LatencyMin: {} ns LatencyMax: {} ns LatencySum: {} ns",
+        summary.time_s,
+        summary.source_node,
+        summary.source_port,
+        summary.sink_node,
+        summary.sink_port,
+        flow.src,
+        flow.dst,
+        flow.protocol,
+        flow.sport,
+        flow.dport,
+        totals.first_ns,
+        totals.last_ns,
+        totals.packets,
+        totals.bytes,
+        totals.lost,
+        totals.reordered,
+        totals.duplicates,
+        totals.late,
+        totals.restarts,
+        totals.latency_min_ns,
+        totals.latency_max_ns,
+        totals.latency_sum_ns
+    )
+}
+
+/// Displays the standard kinds of v0.5; reports of later versions are shown as far as they fit.
+fn packet_line(report: &PacketReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let metadata = &report.metadata;
+    let time = metadata.ingress_ts.unwrap_or_default();
+    let (ingress, egress) = (metadata.ingress_port, metadata.egress_port);
+    let (ingress, egress) = (ingress.unwrap_or_default(), egress.unwrap_or_default());
+    let queue = metadata.queue_id.unwrap_or_default();
+    write!(f, "Time: {time} ns Type: ")?;
+    match (report.node, metadata.drop_reason) {
+        (None, _) => f.write_str("Ethernet"),
+        (Some(node), Some(reason)) => write!(
+            f,
+            "PacketDrop NodeID: {node} IngressPort: {ingress} EgressPort: {egress} \
+             QueueID: {queue} Reason: {reason}",
+        ),
+        (Some(node), None) => write!(
+            f,
+            "Local NodeID: {node} IngressPort: {ingress} EgressPort: {egress} \
+             QueueID: {queue} QueueOccupancy: {} EgressTS: {} ns",
+            metadata.queue_occupancy.unwrap_or_default(),
+            metadata.egress_ts.unwrap_or_default()
+        ),
+    }
+}

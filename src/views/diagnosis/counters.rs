@@ -1,0 +1,132 @@
+//! Meaning and advice for each counter of packets that were not tagged, not stripped or not measured.
+
+use crate::model::{ReasonSeverity, ReasonTopic};
+
+/// A counter with meaning and advice.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterReason {
+    pub counter: &'static str,
+    pub topic: ReasonTopic,
+    pub severity: ReasonSeverity,
+    /// The counted thing, in the singular.
+    pub noun: &'static str,
+    /// The rest of the sentence, which fits singular and plural.
+    pub what: &'static str,
+    pub advice: &'static str,
+}
+
+macro_rules! rows {
+    ($($counter:literal $topic:ident $severity:ident $noun:literal $what:literal $advice:literal,)*) => {
+        &[$(CounterReason {
+            counter: $counter,
+            topic: ReasonTopic::$topic,
+            severity: ReasonSeverity::$severity,
+            noun: $noun,
+            what: $what,
+            advice: $advice,
+        },)*]
+    };
+}
+
+/// Counters of the source, and of its program for answers.
+pub const SOURCE: &[CounterReason] = rows! {
+    "too_long" Tagging Missed "packet" "too long" "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
+    "superpacket" Tagging Missed "segment" "in superpackets that were left untagged" "attach with --superpackets encap (TCP), encap-all or stage (UDP too)",
+    "no_lease" Tagging Missed "packet" "to a host without a lease" "see the state of the peers; start hostint sink there, or use add-dest --static for a sink of Host-INT",
+    "lease_full" Tagging Missed "packet" "for which the lease table had no room" "watch fewer hosts",
+    "table_full" Tagging Missed "packet" "for whose flow the flow table had no room" "attach with a larger --max-flows, or a shorter --idle-flow-timeout",
+    "no_checksum_state" Tagging Missed "packet" "whose checksum may be unfinished, which this kernel cannot tell" "attach with --encap extension-udp, or use Linux 6.2 or newer",
+    "cannot_resize" Tagging Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",
+    "undone" Tagging Missed "packet" "restored, because the INT header could not be written" "check whether memory is short (dmesg)",
+    "dropped" Tagging Dropped "packet" "dropped, because neither tagging nor restoring worked" "check whether memory is short (dmesg); detach the source if it continues",
+    "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; otherwise nothing to do",
+    "vlan" Tagging Missed "packet" "with more than two VLAN tags" "attach to a VLAN interface above, which sees fewer tags",
+    "fragment" Tagging Note "fragment" "never tagged" "have the sender keep to the MTU",
+    "may_fragment" Tagging Note "packet" "that a router might fragment (long, without DF)" "nothing to do, or have the sender set DF (IP_PMTUDISC_DO)",
+    "has_int" Tagging Note "packet" "already with INT, or to the port that announces INT" "check whether another source tags in front of this one",
+    "group_address" Tagging Note "packet" "to a multicast group, never tagged" "leave multicast groups out of the destinations",
+    "malformed" Tagging Note "packet" "with headers shorter than their length fields" "find the sender (tcpdump)",
+    "icmp_too_short" Tagging Note "ICMP error" "with a quote too short to be translated" "if connections stall, lower the route's MTU by the size of INT",
+    "icmp_mtu_too_small" Tagging Note "ICMP error" "with an MTU that leaves no room for INT" "find the router that sends it (tcpdump icmp); leave hosts behind it out of the destinations",
+    "peer_cannot_write" Tagging Missed "answer" "that the kernel did not let hostint change (an MSS to be clamped, an ICMP error to be translated)" "check whether memory is short (dmesg)",
+};
+
+/// Counters of the sink.
+pub const SINK: &[CounterReason] = rows! {
+    "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static and sources of Host-INT, start the sink with --allow PREFIX; otherwise compare --lease-key",
+    "dropped_tagged" Stripping Dropped "packet" "with INT, dropped because of --drop-tagged" "start the sink without --drop-tagged to have them stripped",
+    "broken" Stripping Dropped "packet" "dropped, because stripping failed half-way" "check whether memory is short (dmesg); detach the sink if it continues",
+    "cannot_resize" Stripping Missed "packet" "that the kernel refused to shorten" "check whether memory is short (dmesg)",
+    "fragment" Stripping Missed "fragment" "with INT, because a router on the path fragments" "lower --mtu at the source, or raise the MTU on the path",
+    "truncated" Stripping Missed "packet" "too short for the INT header that they announce" "find the sender to the extension port (tcpdump)",
+    "bad_shim" Stripping Missed "packet" "with INT of another kind" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_version" Stripping Missed "packet" "with INT of another version or hop count" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_bitmap" Stripping Missed "packet" "with other INT instructions" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_length" Stripping Missed "packet" "with lengths that contradict the INT header" "find out what changes packets on the path (a firewall, a proxy)",
+    "bad_protocol" Stripping Missed "packet" "with INT around neither TCP nor UDP" "find out what tags them; hostint-wire(7) lists the recognised headers",
+    "bad_inner" Stripping Missed "packet" "in vxlan-gpe with other addresses inside than outside" "check whether there is NAT on the path, or another party's VXLAN-GPE tunnel",
+    "ip_options" Stripping Missed "packet" "marked, behind too many IPv6 extension headers" "nothing to do: hostint's source does not tag such packets",
+    "foreign_mark" Stripping Note "packet" "with the mark, but without INT" "nothing to do; if there are many, choose another --dscp-value on both sides",
+    "lease_forged" Stripping Missed "lease question" "with a wrong authentication tag" "give all hosts the same --lease-key; if they have it, questions are forged",
+    "lease_full" Stripping Missed "lease question" "not answered for lack of room" "find out which hosts ask from that many addresses; a --lease-key keeps strangers out",
+    "untracked" Measuring Missed "packet" "stripped but not measured, because the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
+    "bad_segment" Measuring Missed "segment" "stripped but not measured, because a merged superpacket hides their boundaries" "use --hook xdp at the sink, or --superpackets stage at the source",
+    "new_flow_limited" Measuring Missed "packet" "of new flows beyond the rate limit, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
+    "report_limited" Measuring Missed "report" "not made because of the rate limit" "start the sink with a larger --max-reports or --report-period",
+    "event_lost" Measuring Missed "event" "lost because the daemon was too slow or not running" "keep hostint sink running; if it runs, give it a longer --report-period",
+    "nic_none" Measuring Note "packet" "stamped by the kernel, because the network card gave no timestamp" "check that the card stamps all packets (hwstamp_ctl), or leave out --nic-timestamps",
+    "nic_off" Measuring Note "packet" "stamped by the kernel, because the network card's clock differs from the host's" "run phc2sys, or leave out --nic-timestamps",
+};
+
+/// Counters of the sink's daemon.
+pub const DAEMON: &[CounterReason] = rows! {
+    "reports_lost" Measuring Missed "report" "not sent" "check the route to the collector (ip route get) and firewalls",
+    "log_lost" Measuring Missed "log line" "not written" "check whether the disk is full",
+    "events_malformed" Measuring Missed "event" "that the daemon does not understand" "restart the daemon, which loads programs of its own version",
+    "leases_refused" Tagging Missed "answer" "to lease questions that granted no lease" "see the state of the peers",
+    "repaired" Stripping Note "program" "detached by another process, and attached again" "find out what else attaches programs to these interfaces",
+};
+
+/// Counters that are no reason for anything: they count completed work, and packets that are none of hostint's
+/// business.
+pub const NO_REASON: &[&str] = &[
+    "stripped",
+    "host_int",
+    "lost",
+    "recovered",
+    "reordered",
+    "duplicate",
+    "flow_new",
+    "flow_restarted",
+    "event_sent",
+    "lease_granted",
+    "lease_closing",
+    "nic_stamped",
+    "tagged",
+    "unwatched",
+    "excluded",
+    "not_sampled",
+    "other_protocol",
+    "encapsulated",
+    "staged",
+    "report",
+    "mss_clamped",
+    "icmp_translated",
+    "events_read",
+    "reports_sent",
+    "report_datagrams_sent",
+    "report_datagrams_lost",
+    "log_written",
+    "flows_expired",
+    "source_flows_expired",
+    "sweeps",
+    "sweep_cpu_ns",
+    "pid",
+    "started_ns",
+    "alive_ns",
+    "leases_asked",
+    "leases_answered",
+    "lease_cpu_ns",
+    "control_answered",
+    "control_refused",
+];

@@ -1,0 +1,234 @@
+//! Diagnosis: why packets are not tagged, not stripped or not measured, from a host's state.
+
+pub mod counters;
+mod text;
+
+use counters::{CounterReason, DAEMON, SINK, SOURCE};
+
+use crate::model::{
+    Attachment, HostStatus, LeaseState, Reason, ReasonSeverity, ReasonTopic, SinkStatus,
+    SourceStatus,
+};
+
+pub use text::write;
+
+/// All reasons, sorted by topic, then by severity, then by count. The state must hold all peers of the source.
+pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
+    let mut found = Vec::new();
+    if let Some(source) = &status.source {
+        of_source(&mut found, source);
+        for row in SOURCE {
+            let counter = source.counters.iter().find(|one| one.name == row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.packets));
+        }
+    }
+    if let Some(sink) = &status.sink {
+        of_sink(&mut found, sink);
+        for row in SINK {
+            let counter = sink.counters.iter().find(|one| one.name == row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.packets));
+        }
+        for row in DAEMON {
+            let counter = sink.daemon.iter().find(|one| one.name == row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.value));
+        }
+        if sink.settings.strict {
+            for reason in &mut found {
+                if reason.counter == Some("not_allowed") {
+                    reason.severity = ReasonSeverity::Dropped;
+                    reason.text = reason
+                        .text
+                        .replace("passed on with INT", "dropped (--strict)");
+                }
+            }
+        }
+    }
+    // The sort is stable: reasons that are equal keep the order in which they were found.
+    found.sort_by_key(|reason| {
+        let count = reason.count.unwrap_or(u64::MAX);
+        (reason.topic, reason.severity, std::cmp::Reverse(count))
+    });
+    found
+}
+
+fn of_counter(found: &mut Vec<Reason>, row: &CounterReason, count: u64) {
+    if count == 0 {
+        return;
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    found.push(Reason {
+        topic: row.topic,
+        severity: row.severity,
+        counter: Some(row.counter),
+        count: Some(count),
+        text: format!("{}{plural} {}", row.noun, row.what),
+        advice: row.advice.to_owned(),
+    });
+}
+
+fn stopped(topic: ReasonTopic, text: impl Into<String>, advice: &str) -> Reason {
+    Reason {
+        topic,
+        severity: ReasonSeverity::Stopped,
+        counter: None,
+        count: None,
+        text: text.into(),
+        advice: advice.to_owned(),
+    }
+}
+
+fn devs<'a>(attachments: impl IntoIterator<Item = &'a Attachment>) -> String {
+    let mut names: Vec<&str> = attachments.into_iter().map(|at| at.dev.as_str()).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
+    let count = |name: &str| {
+        let counter = source.counters.iter().find(|one| one.name == name);
+        counter.map_or(0, |one| one.packets)
+    };
+    if source.attachments.is_empty() {
+        found.push(stopped(
+            ReasonTopic::Tagging,
+            "the source is not attached to any interface",
+            "hostint source attach --dev DEV",
+        ));
+        return;
+    }
+    if source.rules_total == 0 {
+        found.push(stopped(
+            ReasonTopic::Tagging,
+            "no destination is watched",
+            "hostint source add-dest HOST",
+        ));
+        return;
+    }
+    let seen: u64 = source.counters.iter().map(|one| one.packets).sum();
+    if seen == 0 {
+        found.push(stopped(
+            ReasonTopic::Tagging,
+            format!(
+                "attached to {}, but has seen no packet",
+                devs(&source.attachments)
+            ),
+            "find the interface by which packets leave (ip route get HOST), and attach there",
+        ));
+    } else if count("tagged") == 0 && count("unwatched") == seen {
+        found.push(stopped(
+            ReasonTopic::Tagging,
+            format!(
+                "no packet that left by {} matched the watchlist",
+                devs(&source.attachments)
+            ),
+            "check the route (ip route get HOST) and the watchlist (hostint source rules)",
+        ));
+    }
+    of_peers(found, source);
+}
+
+/// One reason for each state of peers that grant no lease.
+fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
+    let peers = &source.peers;
+    let leased = source.dests.iter().any(|dest| !dest.fixed);
+    let granted = peers
+        .iter()
+        .any(|peer| peer.lease.state == LeaseState::Granted);
+    for (name, what, advice) in [
+        (
+            "silent",
+            "that do not answer",
+            "check that those hosts are up and answer pings, and that hostint sink runs here, because it asks for leases",
+        ),
+        ("no_sink", "without a sink", "start hostint sink there"),
+        (
+            "forged",
+            "whose answers carry a wrong authentication tag",
+            "give both sides the same --lease-key; NAT on the path breaks the tag too",
+        ),
+        (
+            "encapsulation",
+            "whose sink does not recognise this host's encapsulation",
+            "compare --encap on both sides, and --superpackets here",
+        ),
+        (
+            "mark",
+            "whose sink expects another mark",
+            "compare --dscp-value, --dscp-mask and --extension-port on both sides",
+        ),
+        (
+            "own_node",
+            "whose sink uses this host's own node id",
+            "give each host its own --node-id",
+        ),
+        (
+            "duplicate",
+            "whose node id is also used by another sink",
+            "give each host its own --node-id",
+        ),
+    ] {
+        let count = peers.iter().filter(|peer| peer.state == name).count();
+        if count > 0 {
+            let plural = if count == 1 { "" } else { "s" };
+            found.push(Reason {
+                topic: ReasonTopic::Tagging,
+                severity: if granted {
+                    ReasonSeverity::Missed
+                } else {
+                    ReasonSeverity::Stopped
+                },
+                counter: None,
+                count: Some(count as u64),
+                text: format!("peer{plural} {what}"),
+                advice: advice.to_owned(),
+            });
+        }
+    }
+    if leased && peers.is_empty() {
+        found.push(stopped(
+            ReasonTopic::Tagging,
+            "no lease has been asked for yet",
+            "send traffic to a destination; single hosts added with add-dest are asked at once",
+        ));
+    }
+}
+
+fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
+    if sink.attachments.is_empty() {
+        found.push(stopped(
+            ReasonTopic::Stripping,
+            "the sink is not attached to any interface",
+            "hostint sink --dev DEV",
+        ));
+    }
+    if sink.daemon_pid.is_none() {
+        found.push(stopped(
+            ReasonTopic::Measuring,
+            "no daemon runs: nothing is reported, and the leases of this host are not renewed",
+            "start hostint sink",
+        ));
+    }
+    if sink.settings.closing {
+        found.push(stopped(
+            ReasonTopic::Stripping,
+            "the sink is about to be detached and grants no leases",
+            "start hostint sink if this was not intended",
+        ));
+    }
+    let seen: u64 = sink.counters.iter().map(|one| one.packets).sum();
+    if !sink.attachments.is_empty() && seen == 0 {
+        found.push(Reason {
+            topic: ReasonTopic::Stripping,
+            severity: ReasonSeverity::Note,
+            counter: None,
+            count: None,
+            text: format!(
+                "attached to {}, where neither INT nor a lease question has arrived",
+                devs(&sink.attachments)
+            ),
+            advice: "check that sources watch this host (hostint source add-dest there), and \
+                     that their packets arrive on these interfaces"
+                .to_owned(),
+        });
+    }
+}

@@ -1,0 +1,256 @@
+//! An interface: its driver, its offloads, its room for INT, and the programs on its hooks.
+
+use crate::model::preflight::{DeviceFacts, Finding, Occupant};
+
+const XDP_BASIC: u64 = 1;
+const XDP_RX_SG: u64 = 1 << 5;
+
+/// Drivers that had native XDP before the kernel could be asked for it.
+const NATIVE_XDP: [&str; 24] = [
+    "atlantic",
+    "bnxt_en",
+    "ena",
+    "fec",
+    "gve",
+    "hv_netvsc",
+    "i40e",
+    "iavf",
+    "ice",
+    "igb",
+    "igc",
+    "ixgbe",
+    "ixgbevf",
+    "mlx4_en",
+    "mlx5_core",
+    "mvneta",
+    "nfp",
+    "qede",
+    "sfc",
+    "stmmac",
+    "tun",
+    "veth",
+    "virtio_net",
+    "vmxnet3",
+];
+
+/// The longest packet that fits a page of 4096 bytes with head-room and the kernel's tail.
+const LONGEST_IN_A_PAGE: u32 = 3498;
+
+/// Bytes that INT takes: over-tcp-udp, extension-udp, and superpackets in vxlan-gpe over IPv4 and over IPv6.
+const ROOM: [u32; 4] = [36, 44, 88, 108];
+
+/// One finding for each property.
+pub fn judge_device(facts: &DeviceFacts) -> Vec<Finding> {
+    let mut found = vec![link(facts)];
+    if facts.ethernet {
+        found.extend([
+            xdp(facts),
+            checksum(facts),
+            merging(facts),
+            segmentation(facts),
+            mtu(facts),
+        ]);
+        if let Some(qdisc) = &facts.qdisc {
+            found.push(Finding::ok(
+                "qdisc",
+                format!("{qdisc}; the source runs in front of it"),
+            ));
+        }
+        found.extend(hooks(facts));
+    }
+    for finding in &mut found {
+        finding.dev = Some(facts.name.clone());
+    }
+    found
+}
+
+fn on(facts: &DeviceFacts, offload: &str) -> bool {
+    facts.offloads.get(offload).copied().unwrap_or(false)
+}
+
+fn link(facts: &DeviceFacts) -> Finding {
+    let driver = facts.driver.as_deref().unwrap_or("none");
+    if !facts.ethernet {
+        return Finding::fail(
+            "interface",
+            format!("packets have no Ethernet header (driver {driver})"),
+        )
+        .advise("use the Ethernet interface below it");
+    }
+    if !facts.up {
+        return Finding::note("interface", format!("Ethernet, driver {driver}, down"))
+            .advise(format!("ip link set {} up", facts.name));
+    }
+    if !facts.running {
+        return Finding::note(
+            "interface",
+            format!("Ethernet, driver {driver}, up, but no link"),
+        )
+        .advise("check the cable and the other end");
+    }
+    Finding::ok("interface", format!("Ethernet, driver {driver}, up"))
+}
+
+fn xdp(facts: &DeviceFacts) -> Finding {
+    let driver = facts.driver.as_deref().unwrap_or_default();
+    let (native, frags) = match facts.xdp {
+        Some(flags) => (flags & XDP_BASIC != 0, flags & XDP_RX_SG != 0),
+        None => (NATIVE_XDP.contains(&driver), false),
+    };
+    if !native {
+        return Finding::note(
+            "xdp",
+            "no native XDP: the sink runs as generic XDP in the stack, which costs more",
+        )
+        .advise("nothing to do, or hostint sink --hook tc, which is cheaper there");
+    }
+    if facts.mtu > LONGEST_IN_A_PAGE && !frags {
+        return Finding::note(
+            "xdp",
+            format!("native, but with an MTU of {} perhaps generic", facts.mtu),
+        )
+        .advise(format!(
+            "an MTU of at most {LONGEST_IN_A_PAGE}, or hostint sink --hook tc"
+        ));
+    }
+    Finding::ok(
+        "xdp",
+        match (frags, facts.xdp) {
+            (true, _) => "native, with jumbo frames",
+            (false, Some(_)) => "native",
+            (false, None) => "native, judging by the driver's name",
+        },
+    )
+}
+
+fn checksum(facts: &DeviceFacts) -> Finding {
+    let received = if on(facts, "rx-checksum") {
+        "offloaded"
+    } else {
+        "by the CPU"
+    };
+    let per_protocol = on(facts, "tx-checksum-ipv4") || on(facts, "tx-checksum-ipv6");
+    if on(facts, "tx-checksum-ip-generic") {
+        let found = format!("sent: offloaded for any protocol, received: {received}");
+        Finding::ok("checksum", found)
+    } else if per_protocol {
+        Finding::note(
+            "checksum",
+            "sent: offloaded by tx-checksum-ipv4, for which the card parses headers itself: untested with INT",
+        )
+        .advise(format!("ethtool -K {} tx off, at the source", facts.name))
+    } else {
+        Finding::ok(
+            "checksum",
+            format!("sent: by the CPU, received: {received}"),
+        )
+    }
+}
+
+fn merging(facts: &DeviceFacts) -> Finding {
+    let name = &facts.name;
+    let word = |name: &str| if on(facts, name) { "on" } else { "off" };
+    let found = format!(
+        "GRO {}, LRO {}, UDP GRO forwarding {}",
+        word("rx-gro"),
+        word("rx-lro"),
+        word("rx-udp-gro-forwarding")
+    );
+    if on(facts, "rx-lro") {
+        return Finding::note(
+            "merging",
+            found + ": LRO merges packets before INT is stripped",
+        )
+        .advise(format!("ethtool -K {name} lro off, at the sink"));
+    }
+    if !on(facts, "rx-gro") {
+        return Finding::note("merging", found + ": stripped packets are not merged")
+            .advise(format!("ethtool -K {name} gro on, at the sink"));
+    }
+    Finding::ok("merging", found)
+}
+
+fn segmentation(facts: &DeviceFacts) -> Finding {
+    let tso = on(facts, "tx-tcp-segmentation");
+    let gso = on(facts, "tx-generic-segmentation");
+    let tunnels = on(facts, "tx-udp_tnl-segmentation") && on(facts, "tx-udp_tnl-csum-segmentation");
+    if !tso && !gso {
+        return Finding::ok("segmentation", "off: there are no superpackets");
+    }
+    if tso && !tunnels {
+        return Finding::note(
+            "segmentation",
+            "TSO, but not in tunnels: the CPU segments tagged superpackets",
+        )
+        .advise("nothing to do; hostint source attach --superpackets offers alternatives");
+    }
+    Finding::ok(
+        "segmentation",
+        if tso {
+            "TSO, also in tunnels"
+        } else {
+            "by the CPU (GSO)"
+        },
+    )
+}
+
+fn mtu(facts: &DeviceFacts) -> Finding {
+    let mtu = facts.mtu;
+    if mtu < 576 + ROOM[3] {
+        return Finding::note(
+            "mtu",
+            format!(
+                "{mtu}: hardly any room for INT, which takes {} to {} bytes",
+                ROOM[0], ROOM[3]
+            ),
+        )
+        .advise("raise the MTU");
+    }
+    Finding::ok(
+        "mtu",
+        format!(
+            "{mtu}, of which INT takes {} (extension-udp {}, superpackets {}, over IPv6 {}): TCP is clamped, UDP without \
+             room stays untagged",
+            ROOM[0], ROOM[1], ROOM[2], ROOM[3]
+        ),
+    )
+}
+
+fn hooks(facts: &DeviceFacts) -> Vec<Finding> {
+    let mut found: Vec<Finding> = facts
+        .occupants
+        .iter()
+        .map(|at| occupant(at, &facts.name))
+        .collect();
+    if facts.occupants.is_empty() {
+        found.push(Finding::ok(
+            "hooks",
+            match facts.tcx {
+                Some(false) => "free (XDP, clsact; the kernel has no tcx)",
+                Some(true) => "free (XDP, tcx, clsact)",
+                None => "free (XDP, clsact; tcx unknown without CAP_NET_ADMIN)",
+            },
+        ));
+    }
+    found
+}
+
+fn occupant(at: &Occupant, dev: &str) -> Finding {
+    let Occupant {
+        hook,
+        id,
+        name,
+        ours,
+    } = at;
+    let found = format!("{hook}: {name} (id {id})");
+    if *ours {
+        Finding::ok("hooks", format!("{found}, hostint's own"))
+    } else if hook == "xdp" {
+        Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
+            "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
+        ))
+    } else {
+        Finding::note("hooks", format!("{found}, not hostint's"))
+            .advise("nothing to do if it passes packets on: hostint runs beside it")
+    }
+}

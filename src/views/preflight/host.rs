@@ -1,0 +1,170 @@
+//! The kernel, this process's privileges, and the clock.
+
+use crate::model::preflight::{BpffsFacts, Finding, HostFacts, version};
+
+/// One finding for each fact.
+pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
+    let mut found = vec![kernel(facts), capabilities(facts), bpffs(&facts.bpffs)];
+    found.extend(programs(facts));
+    found.extend(features(facts));
+    if !facts.jit {
+        found.push(
+            Finding::note(
+                "jit",
+                "BPF programs are interpreted, which is several times slower",
+            )
+            .advise("sysctl net.core.bpf_jit_enable=1"),
+        );
+    }
+    if facts.unprivileged_bpf {
+        found.push(
+            Finding::note(
+                "unprivileged",
+                "any user may load BPF programs, which hostint does not need",
+            )
+            .advise("sysctl kernel.unprivileged_bpf_disabled=2"),
+        );
+    }
+    if let Some(mode) = facts.lockdown.as_ref().filter(|mode| *mode != "none") {
+        found.push(match mode.as_str() {
+            "confidentiality" => Finding::note(
+                "lockdown",
+                "confidentiality: programs may not read kernel memory",
+            )
+            .advise("check that the programs load (above); otherwise boot with lockdown=integrity"),
+            mode => Finding::ok("lockdown", format!("{mode}, which does no harm")),
+        });
+    }
+    found.extend(clock(facts));
+    found
+}
+
+fn kernel(facts: &HostFacts) -> Finding {
+    let release = &facts.release;
+    if version(release).is_some_and(|version| version < (5, 10)) {
+        return Finding::fail("kernel", format!("Linux {release}"))
+            .advise("hostint needs 5.10 or newer");
+    }
+    if !facts.btf {
+        return Finding::fail(
+            "kernel",
+            format!("Linux {release} without BTF (/sys/kernel/btf/vmlinux)"),
+        )
+        .advise("use a kernel with CONFIG_DEBUG_INFO_BTF=y");
+    }
+    if version(release).is_some_and(|version| version < (5, 12)) {
+        return Finding::note(
+            "kernel",
+            format!("Linux {release} with BTF, but without BPF atomics: flows are locked"),
+        )
+        .advise("5.12 or newer is faster");
+    }
+    Finding::ok("kernel", format!("Linux {release} with BTF"))
+}
+
+fn capabilities(facts: &HostFacts) -> Finding {
+    let missing = facts.missing_capabilities.join(", ");
+    if missing.is_empty() {
+        return Finding::ok(
+            "capabilities",
+            "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_NET_RAW",
+        );
+    }
+    if missing == "CAP_NET_RAW" {
+        return Finding::note(
+            "capabilities",
+            "no CAP_NET_RAW: hostint cannot ask for leases, only --static destinations work",
+        )
+        .advise("run as root, or add the capability");
+    }
+    Finding::fail("capabilities", format!("missing {missing}"))
+        .advise("run as root, or see PRIVILEGES in hostint-sink(8)")
+}
+
+fn bpffs(facts: &BpffsFacts) -> Finding {
+    const MOUNT: &str = "mount -t bpf -o mode=700 bpf /sys/fs/bpf";
+    match &facts.path {
+        None if facts.mountable => {
+            Finding::note("bpffs", "no BPF file system is mounted; hostint mounts one")
+                .advise(MOUNT)
+        }
+        None => Finding::fail(
+            "bpffs",
+            "this user sees no BPF file system and cannot mount one",
+        )
+        .advise(format!("{MOUNT}, as root")),
+        Some(path) if !facts.writable => {
+            Finding::fail("bpffs", format!("{path} is not writable by this user"))
+                .advise("run as root, or create a folder hostint there that this user owns")
+        }
+        Some(path) if facts.open => Finding::note(
+            "bpffs",
+            format!("{path}, where every user may create folders"),
+        )
+        .advise(format!("chmod 700 {path}")),
+        Some(path) => Finding::ok("bpffs", format!("{path}, writable")),
+    }
+}
+
+fn programs(facts: &HostFacts) -> Option<Finding> {
+    Some(match facts.programs.as_ref()? {
+        Ok(()) => Finding::ok("programs", "the kernel accepts the sink's programs"),
+        Err(why) => Finding::fail(
+            "programs",
+            format!("the kernel refuses the sink's programs: {why}"),
+        )
+        .advise("report this with the kernel's version"),
+    })
+}
+
+fn features(facts: &HostFacts) -> Option<Finding> {
+    let Some(features) = &facts.features else {
+        return Some(
+            Finding::note("features", "not tried, because that takes CAP_BPF")
+                .advise("run as root"),
+        );
+    };
+    let names = |there: bool| {
+        let chosen = features.iter().filter(|(_, has)| *has == there);
+        chosen.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    };
+    let missing = names(false);
+    Some(if missing.is_empty() {
+        Finding::ok("features", names(true))
+    } else {
+        Finding::note(
+            "features",
+            format!("without {missing}; hostint works around it"),
+        )
+        .advise("nothing to do; newer kernels cost less")
+    })
+}
+
+fn clock(facts: &HostFacts) -> Vec<Finding> {
+    let clock = &facts.clock;
+    let mut found = Vec::new();
+    found.push(if clock.synchronised {
+        Finding::ok(
+            "clock",
+            format!(
+                "synchronised, estimated error {} us, at most {} us",
+                clock.estimated_error_us, clock.greatest_error_us
+            ),
+        )
+    } else {
+        Finding::note(
+            "clock",
+            "not synchronised: latencies are wrong by the difference of the hosts' clocks",
+        )
+        .advise("run chrony, or ptp4l with phc2sys")
+    });
+    found.push(match clock.tai_offset_s {
+        0 => Finding::note(
+            "tai",
+            "the kernel does not know the TAI offset: a leap second will show as latency",
+        )
+        .advise("chrony: leapsectz right/UTC"),
+        seconds => Finding::ok("tai", format!("{seconds} s ahead of UTC")),
+    });
+    found
+}
