@@ -282,7 +282,7 @@ fn each_map_is_defined_in_one_place() {
     );
 }
 
-/// The headers of the kernel half.
+/// Rules for the C half: its headers, folders and names.
 mod bpf {
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::Write;
@@ -291,10 +291,10 @@ mod bpf {
 
     use super::{Source, c_sources, none};
 
-    /// The types that the contracts in include/ are written in.
+    /// The contracts in include/ are written in the types of this header.
     const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
-    /// A folder of src/bpf, and the folders whose headers may be included there. Programs may include them all.
+    /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
     const ROOMS: [(&str, &[&str]); 8] = [
         ("kernel", &[]),
         ("packet", &["kernel"]),
@@ -306,7 +306,7 @@ mod bpf {
         ("peer", &["kernel", "packet", "int", "watch", "source"]),
     ];
 
-    /// A file's lines without comments, in which nothing else looks like code.
+    /// Returns a file's lines without comments.
     fn code(source: &Source) -> String {
         let mut code = String::new();
         let mut rest = source.text.as_str();
@@ -330,8 +330,8 @@ mod bpf {
         &text[start.map_or(0, |at| at + 1)..]
     }
 
-    /// The types, enumerators, constants, maps, macros and functions that a file defines. Types have a name space of
-    /// their own in C: `struct flow_key` is written so here.
+    /// Returns the types, enumerators, constants, maps, macros and functions that a file defines. A type has its kind
+    /// before its name, as in `struct flow_key`, because C has a name space of its own for types.
     fn definitions(source: &Source) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut in_enum = false;
@@ -371,7 +371,7 @@ mod bpf {
         found
     }
 
-    /// The names in a file, types with their kind as in `definitions`. Names of members are no names here.
+    /// Returns the names in a file, types with their kind as in `definitions`. Names of members are left out.
     fn names(source: &Source) -> BTreeSet<String> {
         let code = code(source);
         let lines = code.lines().filter(|line| !line.starts_with("#include"));
@@ -398,7 +398,7 @@ mod bpf {
         found
     }
 
-    /// The files of ours that a file includes. Each is named from src/bpf or from include on.
+    /// Returns the headers that a file includes, but for libbpf's. Each is named from src/bpf or from include on.
     fn includes<'a>(source: &Source, all: &'a BTreeMap<String, Source>) -> Vec<&'a Source> {
         let code = code(source);
         let names = code.lines().filter_map(|line| {
@@ -420,7 +420,7 @@ mod bpf {
         all.map(|source| (source.path.clone(), source)).collect()
     }
 
-    /// libbpf's headers, as the build script of libbpf-cargo gives them to clang.
+    /// Writes libbpf's headers to a folder for clang, as libbpf-cargo does for the build.
     fn libbpf_headers() -> PathBuf {
         let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbpf-headers");
         std::fs::create_dir_all(parent.join("bpf")).unwrap();
@@ -430,7 +430,7 @@ mod bpf {
         parent
     }
 
-    /// What clang has against a file of these lines; nothing if it compiles.
+    /// Compiles these lines and returns clang's first error, or nothing.
     fn mistakes(lines: &str, libbpf: &Path) -> String {
         let mut clang = Command::new(env!("HOSTINT_CLANG"))
             .args(env!("HOSTINT_BPF_FLAGS").split(' '))
@@ -447,7 +447,7 @@ mod bpf {
         drop(stdin);
         let output = clang.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
-        let first = text.lines().find(|line| line.contains("error"));
+        let first = text.lines().find(|line| line.contains("error: "));
         assert_eq!(output.status.success(), first.is_none(), "{text}");
         first.unwrap_or_default().to_owned()
     }
@@ -457,27 +457,27 @@ mod bpf {
         let libbpf = libbpf_headers();
         let mut found = Vec::new();
         for path in files().keys().filter(|path| path.ends_with(".h")) {
-            let kernel = match path.starts_with("include/") {
-                true => format!("#include \"{KERNEL}\"\n"),
-                false => String::new(),
-            };
-            let mistake = mistakes(&format!("{kernel}#include \"{path}\"\n"), &libbpf);
+            let mut lines = format!("#include \"{path}\"\n");
+            if path.starts_with("include/") {
+                lines.insert_str(0, &format!("#include \"{KERNEL}\"\n"));
+            }
+            let mistake = mistakes(&lines, &libbpf);
             if !mistake.is_empty() {
                 found.push(format!("{path}: {mistake}"));
             }
         }
-        none("these headers lean on what another file includes", &found);
+        none("these headers do not compile alone", &found);
     }
 
     #[test]
     fn no_headers_include_each_other_in_a_circle() {
-        fn walk(source: &Source, all: &BTreeMap<String, Source>, way: &mut Vec<String>) {
-            way.push(source.path.clone());
+        fn walk(source: &Source, all: &BTreeMap<String, Source>, chain: &mut Vec<String>) {
+            chain.push(source.path.clone());
             for next in includes(source, all) {
-                assert!(!way.contains(&next.path), "{way:?} includes {}", next.path);
-                walk(next, all, way);
+                assert!(!chain.contains(&next.path), "{chain:?}, {}", next.path);
+                walk(next, all, chain);
             }
-            way.pop();
+            chain.pop();
         }
         let all = files();
         for source in all.values() {
@@ -497,6 +497,28 @@ mod bpf {
         }
         assert!(homes.contains_key("struct flow_key") && homes.contains_key("sink_tc"));
         none("defined in two files", &found);
+    }
+
+    #[test]
+    fn the_map_of_a_packets_way_names_every_counter() {
+        let all = files();
+        let counters = definitions(&all["include/hostint/count.h"]);
+        for (program, prefix) in [("source", "COUNT_SOURCE_"), ("sink", "COUNT_SINK_")] {
+            let source = &all[&format!("src/bpf/{program}.bpf.c")];
+            let (map, _) = source.text.split_once("*/").unwrap();
+            let named: BTreeSet<&str> = map
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .collect();
+            let names = counters.iter().filter_map(|name| name.strip_prefix(prefix));
+            let missing: Vec<String> = names
+                .filter(|name| *name != "MAX" && !named.contains(name))
+                .map(str::to_owned)
+                .collect();
+            none(&format!("not in {}'s first comment", source.path), &missing);
+        }
+        assert!(
+            counters.contains("COUNT_SOURCE_TAGGED") && counters.contains("COUNT_SINK_STRIPPED")
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Bytes that each encapsulation adds to a packet. */
+/* Says how many bytes each encapsulation adds to a packet. */
 #ifndef HOSTINT_INT_ROOM_H
 #define HOSTINT_INT_ROOM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Settings that source and sink of a host share. */
+/* Holds the settings that the source and the sink of a host share. */
 #ifndef HOSTINT_KERNEL_HOST_SETTINGS_H
 #define HOSTINT_KERNEL_HOST_SETTINGS_H
 

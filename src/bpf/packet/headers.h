@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Ethernet, VLAN, IP, UDP and TCP headers as they travel: fixed by standards, never relocated. */
+/* Declares Ethernet, VLAN, IP, UDP and TCP headers as they are on the wire. They are never relocated. */
 #ifndef HOSTINT_PACKET_HEADERS_H
 #define HOSTINT_PACKET_HEADERS_H
 
@@ -81,7 +81,7 @@ enum {
 	IP4_LEN = sizeof(struct iphdr),
 	IP6_LEN = sizeof(struct ipv6hdr),
 	MAX_VLAN_TAGS = 2,
-	MAX_EXTENSION_HEADERS = 4, /* of IPv6, that are looked through */
+	MAX_EXTENSION_HEADERS = 4, /* IPv6 extension headers that are read */
 };
 
 static __always_inline bool is_fragment(__be16 frag_off)
@@ -94,7 +94,7 @@ static __always_inline bool is_vlan(__be16 proto)
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
 }
 
-/* IPv4 addresses as IPv6 writes them, ::ffff:a.b.c.d. */
+/* Writes IPv4 addresses as IPv6 does, ::ffff:a.b.c.d. */
 static __always_inline void map_addresses(const struct iphdr *ip, __be32 *saddr, __be32 *daddr)
 {
 	saddr[0] = saddr[1] = daddr[0] = daddr[1] = 0;
@@ -103,7 +103,7 @@ static __always_inline void map_addresses(const struct iphdr *ip, __be32 *saddr,
 	daddr[3] = ip->daddr;
 }
 
-/* The comparison has no branch for each word, which the verifier would follow on its own. */
+/* Compares without a branch for each word, as the verifier would follow each branch. */
 static __always_inline bool same_addresses(const __be32 *saddr, const __be32 *daddr, const __be32 *other_saddr,
 					   const __be32 *other_daddr)
 {

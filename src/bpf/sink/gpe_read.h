@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* INT over VXLAN-GPE: outer IP | UDP to port 4790 | block | original IP packet, or a segment of it. */
+/* Reads INT over VXLAN-GPE: outer IP | UDP to port 4790 | block | original IP packet, or a segment of it. */
 #ifndef HOSTINT_SINK_GPE_READ_H
 #define HOSTINT_SINK_GPE_READ_H
 
@@ -14,8 +14,8 @@
 #include "sink/tagged.h"
 
 /*
- * Which of the superpacket's segments these are: one, or several that nobody has split, or that somebody
- * has merged again. false: it can't be told.
+ * Finds which of the superpacket's segments the packet has: one, or several if the packet was not split or was merged
+ * again. Returns false if that cannot be known.
  */
 static __always_inline bool find_segments(const struct gpe_block *b, struct tagged_packet *p, __u32 payload,
 					  __u16 outer_id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Cuts INT out at TC: the kernel moves the front, the restored headers are stored over it. */
+/* Cuts INT out at TC: the kernel moves the front, then the restored headers are stored over it. */
 #ifndef HOSTINT_SINK_PULL_SKB_H
 #define HOSTINT_SINK_PULL_SKB_H
 
@@ -15,8 +15,8 @@
 
 enum pulled {
 	PULLED,
-	NOT_PULLED, /* the packet is as it was */
-	PULL_BROKE, /* the kernel refused half-way */
+	NOT_PULLED, /* the packet was not changed */
+	PULL_BROKE, /* the kernel refused after a first change */
 };
 
 static __always_inline bool store_restored(struct __sk_buff *ctx, struct tagged_packet *p, __u32 l3)
@@ -57,7 +57,7 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 	__s32 len = int_room(&p->at, p->facts.encapsulation);
 	struct vlan_aside aside = {};
 
-	/* Several packets in one, with an INT block in each: somebody merged what was to be kept apart. */
+	/* These are several packets in one, each with an INT block, that were merged on the path. */
 	if (ctx->gso_size && !gpe)
 		return NOT_PULLED;
 	if (!load_options(ctx, p) || !put_vlan_aside(ctx, p->at.vlan_tags, &aside))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The sink's own settings. */
+/* Holds the sink's own settings. */
 #ifndef HOSTINT_SINK_SETTINGS_H
 #define HOSTINT_SINK_SETTINGS_H
 

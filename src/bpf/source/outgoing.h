@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A packet that may be tagged: what is known of it, and room for what will be written. */
+/* Holds the packet that the source is working on: its facts, and the headers that will be written. */
 #ifndef HOSTINT_SOURCE_OUTGOING_H
 #define HOSTINT_SOURCE_OUTGOING_H
 
@@ -24,7 +24,7 @@ struct outgoing_packet {
 		struct tcphdr tcp;
 	} l4;
 	__u64 frame_len;
-	__u32 l4_len; /* fixed part */
+	__u32 l4_len; /* length of the fixed part of the L4 header */
 	__u32 l4_header_len;
 	__u32 ifindex;
 	__u32 encapsulation; /* chosen for this packet */
@@ -34,11 +34,11 @@ struct outgoing_packet {
 	struct watching watching;
 	__u32 queue_packets;
 	__u32 queue_bytes;
-	__u16 sum;       /* of the whole L4 segment, if the sink is one of Host-INT */
+	__u16 sum;       /* of the whole L4 segment, for Host-INT sinks */
 	bool unfinished; /* the L4 checksum is left to the device */
 	bool fixed_gso;
 	__u8 options[MAX_OPTIONS_LEN];
-	/* What is stored: the fixed IP header ends where the body begins. */
+	/* The headers that will be stored; the fixed IP header ends where the body begins. */
 	struct {
 		__u8 base[IP6_LEN];
 		union {

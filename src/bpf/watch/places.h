@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The watchlist's addresses: where a packet goes says at least whether it may be watched. */
+/* Finds the watchlist's longest prefix that an address is in. */
 #ifndef HOSTINT_WATCH_PLACES_H
 #define HOSTINT_WATCH_PLACES_H
 
@@ -7,7 +7,7 @@
 #include "hostint/watch.h"
 #include "kernel/single_value.h"
 
-/* What the user half changes becomes visible to packets by its generation only, all at once. */
+/* Packets see a new list all at once, when the user half changes the generation. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -72,7 +72,7 @@ static __always_inline const struct watch_place *search_places(const struct watc
 	return best;
 }
 
-/* Returns the longest prefix that the address is in. Of an IPv4 address there is only the word at addr. */
+/* An IPv4 address is the single word at addr. */
 static __always_inline const struct watch_place *find_place(const struct watch_state *state, enum watch_role role,
 							    const __be32 *addr, __u8 family)
 {
@@ -83,7 +83,7 @@ static __always_inline const struct watch_place *find_place(const struct watch_s
 	return search_places(state, role, addr, &watch_places6, 4);
 }
 
-/* May packets to this address be tagged? */
+/* Says whether some packet to this address may be tagged. */
 static __always_inline bool may_watch(const __be32 *addr, __u8 family)
 {
 	const struct watch_state *state = get_watch_state();
