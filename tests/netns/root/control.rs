@@ -190,7 +190,7 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
     let place = RuleHost::new();
     let mut client = place.connect();
     for (line, words) in [
-        ("nonsense", "an object of JSON"),
+        ("nonsense", "a JSON object"),
         (r#"{"ask":"keys"}"#, "cannot be asked for: keys"),
         (
             r#"{"ask":"status","sort":"colour"}"#,
