@@ -6,7 +6,7 @@ use std::process::Command;
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
-use hostint::model::{Classes, HostStatus, Place, STATUS_SCHEMA, Tally, WatchRule};
+use hostint::model::{Classes, HostStatus, RuleHost, STATUS_SCHEMA, Tally, WatchRule};
 use hostint::os::clock;
 use hostint::views::metrics;
 
@@ -35,7 +35,7 @@ fn fill(sink: &Sink, flows: u32, packets: u64) {
 }
 
 fn everything(class: &str) -> Classes {
-    let to = Place {
+    let to = RuleHost {
         text: String::new(),
         prefixes: vec!["::/0".parse().unwrap()],
     };

@@ -17,9 +17,9 @@ const DAY: u64 = 24 * HOUR;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// A store in the folder that HOSTINT_BENCH_DIR names, else in the build's: a disk, not memory.
-struct Place(PathBuf);
+struct RuleHost(PathBuf);
 
-impl Place {
+impl RuleHost {
     fn new(name: &str) -> Self {
         let folder = std::env::var_os("HOSTINT_BENCH_DIR");
         let folder = folder.map_or(Path::new(env!("CARGO_TARGET_TMPDIR")).into(), PathBuf::from);
@@ -60,7 +60,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RuleHost {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -77,11 +77,11 @@ fn limits() -> Limits {
 }
 
 /// A report, ready to be kept.
-type Ready = (Observed, Option<&'static str>, Vec<u8>);
+type Ready = (ReportFacts, Option<&'static str>, Vec<u8>);
 
 fn ready(network: &mut Synthetic, flow: usize, time_ns: u64) -> Ready {
     let sample = network.report(flow, time_ns);
-    let observed = Observed::new(&sample.report, Some(sample.arrival), || 0);
+    let observed = ReportFacts::new(&sample.report, Some(sample.arrival), || 0);
     (observed, sample.class, sample.datagram())
 }
 
@@ -111,7 +111,7 @@ fn ask<T>(mut question: impl FnMut() -> T) -> f64 {
     times[2]
 }
 
-fn questions(place: &Place, end_ns: u64) {
+fn questions(place: &RuleHost, end_ns: u64) {
     let mut reader = place.reader();
     let query = |order, limit| FlowQuery {
         order,
@@ -150,7 +150,7 @@ fn questions(place: &Place, end_ns: u64) {
 fn write() {
     const FLOWS: usize = 100_000;
     const ROUNDS: usize = 20;
-    let place = Place::new("write");
+    let place = RuleHost::new("write");
     let mut network = Synthetic::new(1, 30, FLOWS);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -192,7 +192,7 @@ fn day() {
     const NODES: u32 = 100;
     const FLOWS: usize = 9_900;
     const REPORTS: u64 = 5_000_000;
-    let place = Place::new("day");
+    let place = RuleHost::new("day");
     let mut network = Synthetic::new(2, NODES, FLOWS);
     let mut random = hostint_testing::random::Random::seeded(2);
     let now = SystemTime::now()
@@ -227,7 +227,7 @@ fn day() {
 
 /// What it costs to take away the oldest, and whether the file gets shorter.
 fn give_back() {
-    let place = Place::new("give-back");
+    let place = RuleHost::new("give-back");
     let mut network = Synthetic::new(3, 30, 10_000);
     let mut keep = |limits: Limits, reports: u64, from_ns: u64| {
         let store = place.open(limits);

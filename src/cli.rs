@@ -11,7 +11,9 @@ use std::time::Duration;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
+pub use history::{
+    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, SubjectArgs, When,
+};
 
 use crate::config::{
     CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan, number_problem,
@@ -282,7 +284,7 @@ pub struct CollectArgs {
 
 /// The figure that flows are sorted by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum FlowOrder {
+pub enum StatusOrder {
     /// most lost packets first
     Loss,
     /// highest mean latency first
@@ -291,12 +293,12 @@ pub enum FlowOrder {
     Packets,
 }
 
-impl From<FlowOrder> for FlowSort {
-    fn from(order: FlowOrder) -> Self {
+impl From<StatusOrder> for FlowSort {
+    fn from(order: StatusOrder) -> Self {
         match order {
-            FlowOrder::Loss => Self::Loss,
-            FlowOrder::Latency => Self::Latency,
-            FlowOrder::Packets => Self::Packets,
+            StatusOrder::Loss => Self::Loss,
+            StatusOrder::Latency => Self::Latency,
+            StatusOrder::Packets => Self::Packets,
         }
     }
 }
@@ -329,7 +331,7 @@ pub struct StatusArgs {
 
     /// Order of flows
     #[arg(long, value_name = "KEY", default_value = "loss")]
-    pub sort: FlowOrder,
+    pub sort: StatusOrder,
 
     /// Number of the source's peers to show
     #[arg(long, value_name = "N", default_value_t = 10)]

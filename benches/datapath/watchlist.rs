@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use hostint::datapath::pins::Pins;
 use hostint::datapath::watch::Watchlist;
-use hostint::model::{Place, Transport, WatchAction, WatchRule};
+use hostint::model::{RuleHost, Transport, WatchAction, WatchRule};
 
 use crate::frames::{Udp, hardware_address, next_random, udp_frame};
 use crate::lab::{Pair, Setup, SinkAt};
@@ -19,10 +19,10 @@ const DESTS: u32 = 0x0a14_0000; // 10.20.0.0
 const SOURCES: u32 = 0x0a1e_0000; // 10.30.0.0
 const OTHERS: u32 = 0x0a28_0000; // 10.40.0.0
 
-fn place(address: u32) -> Vec<Place> {
+fn place(address: u32) -> Vec<RuleHost> {
     let text = Ipv4Addr::from_bits(address).to_string();
     let prefixes = vec![text.parse().unwrap()];
-    vec![Place { text, prefixes }]
+    vec![RuleHost { text, prefixes }]
 }
 
 /// Addresses and ports, the sender's first.

@@ -20,7 +20,7 @@ pub enum HistoryCommand {
 
         /// Figure in the matrix
         #[arg(long, value_name = "FIGURE", default_value = "p99")]
-        show: Shown,
+        show: MatrixFigure,
 
         /// Order of the pairs
         #[arg(long, value_name = "KEY", default_value = "loss")]
@@ -181,7 +181,7 @@ impl From<HistoryOrder> for FlowOrder {
 
 /// The figure in a matrix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Shown {
+pub enum MatrixFigure {
     /// latency that half of the reported packets do not exceed
     P50,
     /// latency that 99 % of the reported packets do not exceed

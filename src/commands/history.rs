@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use anyhow::{Result, anyhow};
 
 use super::output::print;
-use crate::cli::{HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, exit};
+use crate::cli::{HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, SubjectArgs, exit};
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
@@ -102,10 +102,10 @@ fn ask(history: &mut Reader, command: &HistoryCommand, span: Span) -> Result<Opt
             View::Pairs {
                 pairs,
                 cell: match show {
-                    Shown::P50 => Cell::P50,
-                    Shown::P99 => Cell::P99,
-                    Shown::Jitter => Cell::Jitter,
-                    Shown::Loss => Cell::Loss,
+                    MatrixFigure::P50 => Cell::P50,
+                    MatrixFigure::P99 => Cell::P99,
+                    MatrixFigure::Jitter => Cell::Jitter,
+                    MatrixFigure::Loss => Cell::Loss,
                 },
                 limit: *limit,
             }

@@ -51,7 +51,7 @@ fn show(status: &HostStatus, args: &StatusArgs) -> Result<bool> {
         print(&format!("{}\n", serde_json::to_string(status)?))?;
     } else if runs {
         let all = args.all;
-        print(&views::status::Text { status, all }.to_string())?;
+        print(&views::status::StatusText { status, all }.to_string())?;
     } else {
         log::info("nothing of hostint runs on this host (network namespace)");
     }
@@ -80,7 +80,7 @@ fn look_ahead(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     print(&if args.json {
         format!("{}\n", serde_json::to_string(&found)?)
     } else {
-        views::preflight::Text(&found).to_string()
+        views::preflight::PreflightText(&found).to_string()
     })?;
     Ok(if found.ready { exit::OK } else { exit::FAILURE })
 }

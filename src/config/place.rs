@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::model::{Place, Prefix};
+use crate::model::{Prefix, RuleHost};
 
 /// The port of `HOST[:PORT]` or `[IPV6]:PORT`, without a lookup of the host.
 ///
@@ -44,7 +44,7 @@ fn is_name(text: &str) -> bool {
 ///
 /// # Errors
 /// Why the text is none of them.
-pub fn place(text: &str) -> Result<Place, String> {
+pub fn place(text: &str) -> Result<RuleHost, String> {
     let looks_numeric =
         text.contains(['/', ':']) || text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let prefixes = match text.parse::<Prefix>() {
@@ -56,7 +56,7 @@ pub fn place(text: &str) -> Result<Place, String> {
             ));
         }
     };
-    Ok(Place {
+    Ok(RuleHost {
         text: text.to_owned(),
         prefixes,
     })

@@ -65,7 +65,7 @@ pub struct SinkConfig {
 const DEFAULT_RATE: u32 = 10_000;
 
 /// The sink's options that become other values, as far as they are right.
-struct Parsed {
+struct ParsedOptions {
     mark: DscpMark,
     encapsulations: Vec<Encapsulation>,
     latency_buckets_ns: Vec<i32>,
@@ -74,7 +74,7 @@ struct Parsed {
     push: PushConfig,
 }
 
-impl Parsed {
+impl ParsedOptions {
     fn of(options: &SinkOptions, faults: &mut Vec<Fault>) -> Self {
         Self {
             mark: check_mark(options.dscp_value, options.dscp_mask, faults),
@@ -102,7 +102,7 @@ impl SinkOptions {
         self.check_attachment(&mut faults);
         self.check_measuring(&mut faults);
         self.check_reporting(&mut faults);
-        let parsed = Parsed::of(&self, &mut faults);
+        let parsed = ParsedOptions::of(&self, &mut faults);
         if faults.is_empty() {
             Ok(self.with_defaults(parsed))
         } else {
@@ -182,7 +182,7 @@ impl SinkOptions {
         devs
     }
 
-    fn with_defaults(self, parsed: Parsed) -> SinkConfig {
+    fn with_defaults(self, parsed: ParsedOptions) -> SinkConfig {
         let recognises = |one| parsed.encapsulations.contains(&one);
         SinkConfig {
             devs: self.devs(),

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::mistake::{Fault, fault, item_fault};
 use super::place::place;
-use crate::model::{DEFAULT_PRIORITY, Place, PortRange, Transport, WatchAction, WatchRule};
+use crate::model::{DEFAULT_PRIORITY, PortRange, RuleHost, Transport, WatchAction, WatchRule};
 
 /// A rule's keys. A packet must match one value of each list; a key that is left out matches all packets.
 #[derive(Args, Clone, Debug, Default)]
@@ -90,7 +90,7 @@ fn parse_class(text: &str) -> Result<String, String> {
     )
 }
 
-fn places(key: &'static str, texts: &[String], faults: &mut Vec<Fault>) -> Vec<Place> {
+fn places(key: &'static str, texts: &[String], faults: &mut Vec<Fault>) -> Vec<RuleHost> {
     let mut found = Vec::new();
     for (i, text) in texts.iter().enumerate() {
         match place(text) {

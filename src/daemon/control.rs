@@ -238,7 +238,7 @@ fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
     match query.form {
         Form::Json => answer.status = Some(serde_json::to_value(&found)?),
         Form::Text => {
-            let text = views::status::Text {
+            let text = views::status::StatusText {
                 status: &found,
                 all: query.all,
             };

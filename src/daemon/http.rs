@@ -7,16 +7,16 @@ use anyhow::{Context, Result, anyhow};
 use super::privileges::give_up_all_but;
 use crate::config::ConfigError;
 use crate::os::{log, resolve};
-use crate::web::{Listener, Router, Server};
+use crate::web::{HttpListener, HttpServer, Router};
 
 /// Binds the address of `--http`; the caller still has the privileges that a low port takes.
-pub fn bind(given: Option<&str>, default_port: u16) -> Result<Option<Listener>> {
+pub fn bind(given: Option<&str>, default_port: u16) -> Result<Option<HttpListener>> {
     let Some(text) = given else {
         return Ok(None);
     };
     let address = resolve::socket_address(text, default_port)
         .map_err(|err| ConfigError::one(format!("cannot serve HTTP on {text}: {err}")))?;
-    let listener = Listener::bind(address)
+    let listener = HttpListener::bind(address)
         .with_context(|| format!("cannot serve HTTP on {text} (try another address or port)"))?;
     if !address.ip().is_loopback() {
         log::warning(format_args!(
@@ -28,8 +28,8 @@ pub fn bind(given: Option<&str>, default_port: u16) -> Result<Option<Listener>> 
 }
 
 /// Serves from now on, by a thread without privileges: it reads bytes of strangers.
-pub fn serve(listener: Listener, routes: Router) -> Result<Server> {
-    let begin = move || -> Result<Server> {
+pub fn serve(listener: HttpListener, routes: Router) -> Result<HttpServer> {
+    let begin = move || -> Result<HttpServer> {
         give_up_all_but(&[])?;
         Ok(listener.serve(routes)?)
     };

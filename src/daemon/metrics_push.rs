@@ -9,7 +9,7 @@ use super::privileges::give_up_all_but;
 use crate::config::PushConfig;
 use crate::engines::push::{Limits, Push, Pushers, Times};
 use crate::model::EngineStatus;
-use crate::model::metrics::{Family, Identity};
+use crate::model::metrics::{Identity, MetricFamily};
 use crate::os::{hostname, log};
 
 /// Limits of what waits for a receiver that is down.
@@ -94,7 +94,7 @@ pub fn start(
     pushers: &mut Pushers,
     config: &PushConfig,
     since_ns: u64,
-    read: impl FnMut() -> Result<Vec<Family>, String> + Send + 'static,
+    read: impl FnMut() -> Result<Vec<MetricFamily>, String> + Send + 'static,
 ) -> Result<()> {
     if pushers.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use super::lookups::Lookups;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::source::rules::rename_addresses;
-use crate::model::{Place, Prefix, WatchRule};
+use crate::model::{Prefix, RuleHost, WatchRule};
 
 /// The names of the watchlist.
 pub struct Names {
@@ -56,7 +56,7 @@ impl Names {
         if changed.is_empty() {
             return Ok(());
         }
-        let changed = changed.into_iter().map(|(text, addresses)| Place {
+        let changed = changed.into_iter().map(|(text, addresses)| RuleHost {
             text,
             prefixes: addresses.into_iter().map(Prefix::host).collect(),
         });

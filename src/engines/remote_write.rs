@@ -8,7 +8,9 @@ use super::http::{HttpClient, PROTOBUF};
 use super::push::{Encoded, Push};
 use super::{Accepted, Trouble};
 use crate::model::EngineUnit;
-use crate::model::metrics::{Family, Identity, JOB, Kind, Sample, Snapshot, Value};
+use crate::model::metrics::{
+    Identity, JOB, MetricFamily, MetricKind, MetricValue, Sample, Snapshot,
+};
 
 /// `prometheus.WriteRequest`, as far as it is sent; fields by their numbers in prometheus/prompb.
 #[derive(Clone, PartialEq, Message)]
@@ -156,8 +158,10 @@ struct Writing<'a> {
 impl Writing<'_> {
     fn sample(&mut self, name: &str, sample: &Sample) {
         let histogram = match &sample.value {
-            Value::Number(number) => return self.series(name, "", sample, None, number.as_f64()),
-            Value::Histogram(histogram) => histogram,
+            MetricValue::Number(number) => {
+                return self.series(name, "", sample, None, number.as_f64());
+            }
+            MetricValue::Histogram(histogram) => histogram,
         };
         for (bound, count) in &histogram.buckets {
             let bound = bound.to_string();
@@ -199,11 +203,11 @@ impl Writing<'_> {
     }
 }
 
-fn metadata(family: &Family) -> Metadata {
+fn metadata(family: &MetricFamily) -> Metadata {
     let kind = match family.kind {
-        Kind::Counter => MetricType::Counter,
-        Kind::Gauge => MetricType::Gauge,
-        Kind::Histogram => MetricType::Histogram,
+        MetricKind::Counter => MetricType::Counter,
+        MetricKind::Gauge => MetricType::Gauge,
+        MetricKind::Histogram => MetricType::Histogram,
     };
     let unit = match family.unit() {
         Some("s") => "seconds",

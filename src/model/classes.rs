@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::{FlowKey, Place, WatchAction, WatchRule};
+use super::{FlowKey, RuleHost, WatchAction, WatchRule};
 
 /// The classifier remembers the classes of this many flows.
 const REMEMBERED: usize = 65_536;
@@ -20,7 +20,7 @@ pub struct Classifier {
 }
 
 /// The length of the longest of these prefixes that has the address. An empty list matches every address.
-fn longest(places: &[Place], addr: IpAddr) -> Option<u8> {
+fn longest(places: &[RuleHost], addr: IpAddr) -> Option<u8> {
     if places.is_empty() {
         return Some(0);
     }

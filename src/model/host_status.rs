@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::interned::{self, Name};
+use super::interned_name::{self, InternedName};
 use super::{FlowKey, Lease, NodeId, Reason};
 
 /// The schema of a `HostStatus` as JSON.
@@ -13,8 +13,8 @@ pub const STATUS_SCHEMA: &str = "hostint.status/1";
 /// Everything that `hostint status` shows. Times are ns since the Unix epoch.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct HostStatus {
-    #[serde(deserialize_with = "interned::one")]
-    pub schema: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub schema: InternedName,
     pub node_id: Option<NodeId>,
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
@@ -27,8 +27,8 @@ pub struct HostStatus {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockStatus {
     /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset.
-    #[serde(deserialize_with = "interned::one")]
-    pub source: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub source: InternedName,
     /// The offset that is added to that clock's reading to get the time since the Unix epoch.
     pub offset_ns: i64,
     /// The kernel reports that its clock is synchronised to UTC.
@@ -40,18 +40,18 @@ pub struct ClockStatus {
 pub struct Attachment {
     pub dev: String,
     /// `xdp`, `tc` or `tc-ingress`
-    #[serde(deserialize_with = "interned::one")]
-    pub hook: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub hook: InternedName,
     /// `native` or `generic`; `tcx` or `clsact`
-    #[serde(deserialize_with = "interned::one")]
-    pub mode: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub mode: InternedName,
     /// For a source: its encapsulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,
     /// For a source: its handling of superpackets, named as in `--superpackets`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, deserialize_with = "interned::maybe")]
-    pub superpackets: Option<Name>,
+    #[serde(default, deserialize_with = "interned_name::maybe")]
+    pub superpackets: Option<InternedName>,
     /// For a sink in native XDP on a veth: whether received packets are merged (GRO) after stripping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
@@ -63,10 +63,10 @@ pub struct Attachment {
 /// One counter of the kernel programs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CounterStatus {
-    #[serde(deserialize_with = "interned::one")]
-    pub name: Name,
-    #[serde(deserialize_with = "interned::one")]
-    pub text: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub name: InternedName,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub text: InternedName,
     pub packets: u64,
     pub bytes: u64,
 }
@@ -74,10 +74,10 @@ pub struct CounterStatus {
 /// One counter of the daemon.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct DaemonCounter {
-    #[serde(deserialize_with = "interned::one")]
-    pub name: Name,
-    #[serde(deserialize_with = "interned::one")]
-    pub text: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub name: InternedName,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub text: InternedName,
     pub value: u64,
 }
 
@@ -109,8 +109,8 @@ pub struct SinkStatus {
 pub struct CollectorStatus {
     pub address: SocketAddr,
     /// `answers`, `silent`, or `unprobed`, which means that it is not probed or has never answered.
-    #[serde(deserialize_with = "interned::one")]
-    pub state: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub state: InternedName,
     /// The time at which the state began.
     pub since_ns: u64,
     pub sent: u64,
@@ -125,8 +125,8 @@ pub struct CollectorStatus {
 /// The sink's settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SinkSettings {
-    #[serde(deserialize_with = "interned::list")]
-    pub encapsulations: Vec<Name>,
+    #[serde(deserialize_with = "interned_name::list")]
+    pub encapsulations: Vec<InternedName>,
     pub dscp_value: u8,
     pub dscp_mask: u8,
     pub extension_port: u16,
@@ -190,8 +190,8 @@ pub struct FlowStatus {
     pub source_node: NodeId,
     pub source_port: u16,
     pub sink_port: u32,
-    #[serde(deserialize_with = "interned::one")]
-    pub encapsulation: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub encapsulation: InternedName,
     pub packets: u64,
     pub bytes: u64,
     /// Packets declared lost that have not arrived since.
@@ -246,8 +246,8 @@ pub struct PeerStatus {
     pub dest: IpAddr,
     /// `granted`: packets are tagged; `idle`: they will be tagged when there is traffic; any other state says why they
     /// are not.
-    #[serde(deserialize_with = "interned::one")]
-    pub state: Name,
+    #[serde(deserialize_with = "interned_name::one")]
+    pub state: InternedName,
     /// Time until the lease ends unless it is renewed; 0 if it has ended.
     pub lease_left_ns: u64,
     /// The sink's node ID, if the sink ever answered.

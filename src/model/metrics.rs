@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -11,9 +11,9 @@ pub enum Kind {
 
 /// A metric. Its name ends in the base unit, and for counters in `_total`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Family {
+pub struct MetricFamily {
     pub name: String,
-    pub kind: Kind,
+    pub kind: MetricKind,
     pub help: String,
     /// The count may have begun at an unknown time before this process.
     pub older: bool,
@@ -24,11 +24,11 @@ pub struct Family {
 pub struct Sample {
     /// Names and values.
     pub labels: Vec<(String, String)>,
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum MetricValue {
     Number(Number),
     Histogram(Histogram),
 }
@@ -56,7 +56,7 @@ pub struct Snapshot {
     pub time_ns: u64,
     /// When the process started to count.
     pub since_ns: u64,
-    pub families: Vec<Family>,
+    pub families: Vec<MetricFamily>,
 }
 
 /// The identity of the process that the metrics belong to.
@@ -70,7 +70,7 @@ pub struct Identity {
 /// The value of the label `job`.
 pub const JOB: &str = "hostint";
 
-impl Family {
+impl MetricFamily {
     /// The unit by the Unified Code for Units of Measure; `None` for plain counts.
     pub fn unit(&self) -> Option<&'static str> {
         let name = self.name.strip_suffix("_total").unwrap_or(&self.name);

@@ -17,13 +17,12 @@ mod history;
 mod hop;
 mod host_status;
 mod int_header;
-mod interned;
+mod interned_name;
 mod latency_histogram;
 mod lease;
 mod metadata;
 pub mod metrics;
 mod node;
-mod observed;
 mod packet;
 mod packet_report;
 mod plain_error;
@@ -31,8 +30,9 @@ mod prefix;
 pub mod preflight;
 mod reason;
 mod record;
-mod record_read;
+mod record_parser;
 mod report;
+mod report_facts;
 mod sink_event;
 mod tally;
 mod watch;
@@ -67,18 +67,18 @@ pub use lease::{
 };
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
-pub use observed::{Observed, Shown};
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
-pub use record_read::BadRecord;
+pub use record_parser::BadRecord;
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,
     ReportedPacket,
 };
+pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
-pub use watch::{BadPortRange, DEFAULT_PRIORITY, Place, PortRange, WatchAction, WatchRule};
+pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};

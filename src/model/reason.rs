@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::interned::{self, Name};
+use super::interned_name::{self, InternedName};
 
 /// The work that a reason prevents.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -36,9 +36,9 @@ pub struct Reason {
     pub topic: ReasonTopic,
     pub severity: ReasonSeverity,
     /// The counter that shows it, if one does.
-    #[serde(default, deserialize_with = "interned::maybe")]
+    #[serde(default, deserialize_with = "interned_name::maybe")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counter: Option<Name>,
+    pub counter: Option<InternedName>,
     /// The counter's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,

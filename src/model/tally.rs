@@ -41,7 +41,7 @@ pub struct Traffic {
 }
 
 /// A flow as the last reading found it.
-struct Seen {
+struct FlowReading {
     counts: FlowCounts,
     class: Option<usize>,
     /// The edition of the classes that its class was looked up in.
@@ -54,7 +54,7 @@ struct Seen {
 pub struct Tally {
     classes: Classes,
     edition: u32,
-    flows: HashMap<FlowKey, Seen>,
+    flows: HashMap<FlowKey, FlowReading>,
     nodes: BTreeMap<NodeId, Traffic>,
     other_nodes: Option<Traffic>,
     by_class: Vec<(String, Traffic)>,
@@ -149,7 +149,7 @@ impl Tally {
                 name.map(|name| self.class_number(&name))
             }
         };
-        let seen = self.flows.entry(flow).or_insert_with(|| Seen {
+        let seen = self.flows.entry(flow).or_insert_with(|| FlowReading {
             counts: FlowCounts::default(),
             class,
             edition,

@@ -24,7 +24,7 @@ pub enum WatchAction {
 
 /// Addresses that a rule matches: the text the user wrote, and its current meaning.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Place {
+pub struct RuleHost {
     /// A name, an address or a prefix.
     pub text: String,
     /// Empty if the name is not resolved (yet); then the rule matches nothing.
@@ -59,9 +59,9 @@ pub struct WatchRule {
     /// Of the rules that match a packet, the one with the highest priority decides.
     pub priority: u16,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub from: Vec<Place>,
+    pub from: Vec<RuleHost>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub to: Vec<Place>,
+    pub to: Vec<RuleHost>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protocols: Vec<Transport>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -169,7 +169,7 @@ impl WatchRule {
     }
 
     /// A destination to watch, as `hostint source add-dest` adds it.
-    pub fn of_dest(place: Place, fixed: bool) -> Self {
+    pub fn of_dest(place: RuleHost, fixed: bool) -> Self {
         Self {
             priority: DEFAULT_PRIORITY,
             to: vec![place],

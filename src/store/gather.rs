@@ -8,7 +8,7 @@ use super::ids::Name;
 use super::keeper::Entry;
 use super::period::Level;
 use super::sums::Sums;
-use crate::model::{NodeId, Observed, Shown};
+use crate::model::{NodeId, ReportFacts, SequenceEvidence};
 
 /// What the histogram of a row has on the heap, at least.
 const HEAP_BYTES: usize = 64;
@@ -122,7 +122,7 @@ impl Gatherer {
             Some((name, flow)) => {
                 let one = One::of(flow, observed);
                 if let (
-                    Shown::Total {
+                    SequenceEvidence::Total {
                         since_ns,
                         reordered,
                     },
@@ -218,14 +218,16 @@ struct One {
 }
 
 impl One {
-    fn of(flow: &mut Followed, observed: &Observed) -> Self {
+    fn of(flow: &mut Followed, observed: &ReportFacts) -> Self {
         let time_ns = observed.time_ns;
         let (mut packets, mut more) = (0, None);
         match observed.shown {
-            Shown::Packet => packets = 1,
-            Shown::Number(number) => packets = flow.numbers.packet(number, time_ns),
-            Shown::Missing { last, count } => packets = flow.numbers.missing(last, count, time_ns),
-            Shown::Total {
+            SequenceEvidence::Packet => packets = 1,
+            SequenceEvidence::Number(number) => packets = flow.numbers.packet(number, time_ns),
+            SequenceEvidence::Missing { last, count } => {
+                packets = flow.numbers.missing(last, count, time_ns)
+            }
+            SequenceEvidence::Total {
                 since_ns,
                 reordered,
             } => more = Some(flow.totals.more(since_ns, reordered)),
@@ -237,11 +239,11 @@ impl One {
     }
 
     /// Without a flow.
-    fn of_nobody(observed: &Observed) -> Self {
+    fn of_nobody(observed: &ReportFacts) -> Self {
         let packets = match observed.shown {
-            Shown::Packet | Shown::Number(_) => 1,
-            Shown::Missing { count, .. } => count.into(),
-            Shown::Total { .. } => 0,
+            SequenceEvidence::Packet | SequenceEvidence::Number(_) => 1,
+            SequenceEvidence::Missing { count, .. } => count.into(),
+            SequenceEvidence::Total { .. } => 0,
         };
         Self {
             packets,
@@ -249,14 +251,14 @@ impl One {
         }
     }
 
-    fn add(self, sums: &mut Sums, observed: &Observed) {
+    fn add(self, sums: &mut Sums, observed: &ReportFacts) {
         sums.report(self.packets, observed.lost.into(), observed.latency_ns);
         if let Some(more) = self.reordered {
             sums.summary(more.unwrap_or(0));
         }
     }
 
-    fn add_to<Subject>(self, rows: &mut [Row<Subject>], row: usize, observed: &Observed) {
+    fn add_to<Subject>(self, rows: &mut [Row<Subject>], row: usize, observed: &ReportFacts) {
         if let Some(row) = rows.get_mut(row) {
             self.add(&mut row.sums, observed);
         }

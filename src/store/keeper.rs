@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock;
 use super::queue::Queue;
-use crate::model::{Arrival, Observed, Report};
+use crate::model::{Arrival, Report, ReportFacts};
 
 /// A batch this long is handed on.
 const REPORTS: usize = 1024;
@@ -57,7 +57,7 @@ impl StoreCounts {
 /// One report on its way.
 #[derive(Debug)]
 pub struct Entry {
-    pub observed: Observed,
+    pub observed: ReportFacts,
     pub class: Option<Arc<str>>,
     /// More flows are followed than may be, and its own is not.
     pub beyond: bool,
@@ -112,12 +112,18 @@ impl Keeper {
         class: Option<&str>,
         evidence: &[u8],
     ) {
-        let observed = Observed::new(report, arrival, clock::now_ns);
+        let observed = ReportFacts::new(report, arrival, clock::now_ns);
         self.take(observed, part, class, evidence);
     }
 
     /// Takes a report that is read already.
-    pub fn take(&mut self, observed: Observed, part: usize, class: Option<&str>, evidence: &[u8]) {
+    pub fn take(
+        &mut self,
+        observed: ReportFacts,
+        part: usize,
+        class: Option<&str>,
+        evidence: &[u8],
+    ) {
         let batch = &mut self.batch;
         if part == 0 && (batch.entries.len() >= REPORTS || batch.evidence.len() >= BYTES) {
             self.flush();

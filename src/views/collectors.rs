@@ -26,7 +26,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Resul
             let share = (u128::from(one.sent) * 1000 + u128::from(all / 2))
                 .checked_div(u128::from(all))
                 .unwrap_or(0);
-            write!(f, "  {}  {}.{} %", State(one), share / 10, share % 10)?;
+            write!(f, "  {}  {}.{} %", StateText(one), share / 10, share % 10)?;
         }
         write!(f, "  {} reports", Grouped(one.sent))?;
         for (count, what) in [(one.lost, "lost"), (one.doubtful, "perhaps lost")] {
@@ -39,9 +39,9 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Resul
     Ok(())
 }
 
-struct State<'a>(&'a CollectorStatus);
+struct StateText<'a>(&'a CollectorStatus);
 
-impl fmt::Display for State<'_> {
+impl fmt::Display for StateText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = self.0;
         if one.state == CollectorState::Silent.name() {

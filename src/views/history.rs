@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::matrix;
-use super::table::Table;
+use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
@@ -103,7 +103,7 @@ fn series_text(series: &Series, out: &mut String) {
         "every {} from (UTC)",
         humantime::format_duration(period)
     );
-    let mut table = Table::new(&["from"], &FIGURES);
+    let mut table = TextTable::new(&["from"], &FIGURES);
     for point in &series.points {
         table.row([moment(point.begin_ns)], figures(&point.figures));
     }
@@ -125,7 +125,7 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
     if flows.is_empty() {
         return;
     }
-    let mut table = Table::new(&["id", "flow", "nodes", "class"], &FIGURES);
+    let mut table = TextTable::new(&["id", "flow", "nodes", "class"], &FIGURES);
     for one in flows {
         let names = [
             one.id.to_string(),
@@ -144,7 +144,7 @@ fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out
     }
     matrix::write(out, pairs, cell, width);
     out.push('\n');
-    let mut table = Table::new(&["nodes", "flows"], &FIGURES);
+    let mut table = TextTable::new(&["nodes", "flows"], &FIGURES);
     for one in pairs.iter().take(limit) {
         let names = [
             nodes(Some(one.source), Some(one.sink)),
@@ -162,7 +162,7 @@ fn classes_text(classes: &[ClassFigures], out: &mut String) {
     if classes.is_empty() {
         return;
     }
-    let mut table = Table::new(&["class"], &FIGURES);
+    let mut table = TextTable::new(&["class"], &FIGURES);
     for one in classes {
         table.row([one.class.clone()], figures(&one.figures));
     }
@@ -176,7 +176,7 @@ fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
         let _ = write!(out, ", class {class}");
     }
     let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
-    let mut table = Table::new(&[""], &FIGURES);
+    let mut table = TextTable::new(&[""], &FIGURES);
     table.row(["in all".to_owned()], figures(&flow.figures));
     out.push_str(&table.to_string());
     series_text(series, out);

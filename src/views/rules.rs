@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::model::{Place, PortRange, Transport, WatchAction, WatchRule};
+use crate::model::{PortRange, RuleHost, Transport, WatchAction, WatchRule};
 
 /// The rules in the order of their precedence, one line each, or one JSON object (schema `hostint.rules/1`).
 pub fn render(rules: &[WatchRule], json: bool) -> String {
@@ -37,14 +37,14 @@ fn list<T: Display>(out: &mut String, what: &str, values: impl ExactSizeIterator
 }
 
 /// One end of a flow.
-fn end(out: &mut String, what: &str, places: &[Place], ports: &[PortRange]) {
+fn end(out: &mut String, what: &str, places: &[RuleHost], ports: &[PortRange]) {
     list(out, what, places.iter().map(place));
     let behind = if places.is_empty() { what } else { "" };
     list(out, &format!("{behind} port"), ports.iter());
 }
 
 /// The text that the user wrote, with a name's current addresses.
-fn place(place: &Place) -> String {
+fn place(place: &RuleHost) -> String {
     let prefixes: Vec<String> = place.prefixes.iter().map(ToString::to_string).collect();
     if prefixes.is_empty() {
         return format!("{} (not found)", place.text);

@@ -9,7 +9,7 @@ use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus
 
 /// Displays the state; counters that are 0 are shown only with `all`.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct StatusText<'a> {
     pub status: &'a HostStatus,
     pub all: bool,
 }
@@ -244,7 +244,7 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
     counters(f, &source.counters, all)
 }
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for StatusText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(node) = self.status.node_id {
             writeln!(f, "node id {node}")?;

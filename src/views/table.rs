@@ -3,12 +3,12 @@
 use std::fmt;
 
 /// Rows below a line of column names.
-pub struct Table {
+pub struct TextTable {
     left: usize,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     pub fn new(names: &[&str], figures: &[&str]) -> Self {
         let head = names.iter().chain(figures).map(|one| (*one).to_owned());
         Self {
@@ -26,7 +26,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows.first().map_or(0, Vec::len);
         let cells = |at: usize| self.rows.iter().filter_map(move |row| row.get(at));

@@ -10,17 +10,17 @@ use axum::http::{StatusCode, Uri};
 use axum::routing::get;
 use tokio::sync::Semaphore;
 
-use super::answers::{self, Json, Placed, Refusal};
-use super::ask::Histories;
 use super::parameters::Parameters;
-use super::{assets, guard, live};
+use super::queries::Histories;
+use super::responses::{self, HttpRefusal, Json, PlacedJson};
+use super::{assets, guard, news};
 use crate::model::{CollectStatus, History};
 
 /// A status younger than this is answered again, without asking the collector.
 const FRESH: Duration = Duration::from_millis(500);
 
 /// The sources of everything that the page shows.
-pub struct Page {
+pub struct PageSources {
     /// Each answers one query at a time; empty if the collector keeps no history.
     pub histories: Vec<Box<dyn History>>,
     pub status: Box<dyn Fn() -> CollectStatus + Send + Sync>,
@@ -61,7 +61,7 @@ impl Api {
 }
 
 /// The routes of the page and of its API.
-pub fn page(page: Page) -> Router {
+pub fn page(page: PageSources) -> Router {
     let bound = page.bound;
     let api = Arc::new(Api {
         histories: Histories::new(page.histories),
@@ -69,7 +69,7 @@ pub fn page(page: Page) -> Router {
         last_status: Mutex::new(None),
         now_ns: page.now_ns,
         collects_on: page.collects_on.iter().map(ToString::to_string).collect(),
-        live: live::places(),
+        live: news::places(),
     });
     let routes = Router::new()
         .route("/api/status", get(status))
@@ -78,33 +78,33 @@ pub fn page(page: Page) -> Router {
         .route("/api/flows", get(flows))
         .route("/api/series", get(series))
         .route("/api/reports", get(reports))
-        .route("/api/live", get(live::live))
+        .route("/api/live", get(news::live))
         .with_state(api)
         .merge(assets::routes());
     guard::around(routes, bound)
 }
 
-type Answer = Result<Placed, Refusal>;
+type ApiResult = Result<PlacedJson, HttpRefusal>;
 
-async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, Refusal> {
+async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, HttpRefusal> {
     Parameters::of(&uri)?.end()?;
     let kept = api.histories.are_kept();
-    let status = answers::status((api.now_ns)(), &api.collects_on, kept, &api.status());
+    let status = responses::status((api.now_ns)(), &api.collects_on, kept, &api.status());
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     status
         .map(Json)
-        .map_err(|err| Refusal::new(internal, &err.to_string()))
+        .map_err(|err| HttpRefusal::new(internal, &err.to_string()))
 }
 
-async fn extent(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn extent(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     Parameters::of(&uri)?.end()?;
     let answer = api
         .histories
-        .ask(|history| answers::extent(history.extent()?));
+        .ask(|history| responses::extent(history.extent()?));
     answer.await
 }
 
-async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let (source, sink) = asked.ends()?;
@@ -124,12 +124,12 @@ async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
                 pairs
             }
         };
-        answers::pairs(span, pairs)
+        responses::pairs(span, pairs)
     });
     answer.await
 }
 
-async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let (flow, query) = (asked.flow()?, asked.flows()?);
@@ -139,29 +139,29 @@ async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
             Some(id) => history.flow(id, span)?.into_iter().collect(),
             None => history.flows(&query, span)?,
         };
-        answers::flows(span, flows)
+        responses::flows(span, flows)
     });
     answer.await
 }
 
-async fn series(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn series(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let (subject, points) = asked.series()?;
     asked.end()?;
     let answer = api
         .histories
-        .ask(move |history| answers::series(span, history.series(&subject, span, points)?));
+        .ask(move |history| responses::series(span, history.series(&subject, span, points)?));
     answer.await
 }
 
-async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> Answer {
+async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let query = asked.reports()?;
     asked.end()?;
     let answer = api
         .histories
-        .ask(move |history| answers::reports(span, history.reports(&query, span)?));
+        .ask(move |history| responses::reports(span, history.reports(&query, span)?));
     answer.await
 }

@@ -1,19 +1,19 @@
 //! Everything that is served by HTTP: the only room that knows axum and tokio.
 
-mod answers;
 mod api;
-mod ask;
 mod assets;
+mod cached_text;
 mod guard;
 mod health;
-mod live;
+mod news;
 mod parameters;
-mod patient;
-mod reading;
+mod queries;
+mod responses;
 mod server;
+mod timed_stream;
 
-pub use api::{Page, page};
+pub use api::{PageSources, page};
 pub use axum::Router;
+pub use cached_text::{CachedText, metrics};
 pub use health::health;
-pub use reading::{Reading, metrics};
-pub use server::{LONGEST_REQUEST, Listener, MOST_CONNECTIONS, PATIENCE, Server, WebError};
+pub use server::{HttpListener, HttpServer, LONGEST_REQUEST, MOST_CONNECTIONS, PATIENCE, WebError};

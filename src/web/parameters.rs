@@ -6,7 +6,7 @@ use std::str::FromStr;
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
 
-use super::answers::Refusal;
+use super::responses::HttpRefusal;
 use crate::model::{FlowOrder, FlowQuery, NodeId, ReportQuery, Span, Subject};
 
 /// Greatest number of characters in a text parameter.
@@ -19,10 +19,10 @@ const HOUR_NS: u64 = 3_600_000_000_000;
 /// Parameters that have not been taken yet.
 pub(super) struct Parameters(BTreeMap<String, String>);
 
-type Found<T> = Result<T, Refusal>;
+type Parameter<T> = Result<T, HttpRefusal>;
 
 impl Parameters {
-    pub(super) fn of(uri: &Uri) -> Found<Self> {
+    pub(super) fn of(uri: &Uri) -> Parameter<Self> {
         let Query(given) = Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map_err(|_| bad("the parameters are not of the form name=value&name=value"))?;
         let mut parameters = BTreeMap::new();
@@ -43,7 +43,7 @@ impl Parameters {
         self.0.remove(name).filter(|text| !text.is_empty())
     }
 
-    fn number<T: FromStr>(&mut self, name: &str, what: &str) -> Found<Option<T>> {
+    fn number<T: FromStr>(&mut self, name: &str, what: &str) -> Parameter<Option<T>> {
         let Some(text) = self.text(name) else {
             return Ok(None);
         };
@@ -53,7 +53,7 @@ impl Parameters {
             .map_err(|_| bad(&format!("{name} is {text:?}, expected {what}")))
     }
 
-    fn at_most(&mut self, name: &str, default: usize, most: usize) -> Found<usize> {
+    fn at_most(&mut self, name: &str, default: usize, most: usize) -> Parameter<usize> {
         let expected = format!("a whole number from 1 to {most}");
         let number = self.number(name, &expected)?.unwrap_or(default);
         if !(1..=most).contains(&number) {
@@ -63,7 +63,7 @@ impl Parameters {
     }
 
     /// The given span, or the last hour.
-    pub(super) fn span(&mut self, now_ns: u64) -> Found<Span> {
+    pub(super) fn span(&mut self, now_ns: u64) -> Parameter<Span> {
         let what = "ns since the Unix epoch, a whole number";
         let until_ns = self.number("until", what)?.unwrap_or(now_ns);
         let since_ns = self.number("since", what)?;
@@ -77,12 +77,12 @@ impl Parameters {
         Ok(Span { since_ns, until_ns })
     }
 
-    fn node(&mut self, name: &str) -> Found<Option<NodeId>> {
+    fn node(&mut self, name: &str) -> Parameter<Option<NodeId>> {
         self.number(name, "a node ID, 0 to 4294967295")
     }
 
     /// Both ends of a pair, or neither.
-    fn pair(&mut self) -> Found<Option<(NodeId, NodeId)>> {
+    fn pair(&mut self) -> Parameter<Option<(NodeId, NodeId)>> {
         match (self.node("source")?, self.node("sink")?) {
             (Some(source), Some(sink)) => Ok(Some((source, sink))),
             (None, None) => Ok(None),
@@ -91,11 +91,11 @@ impl Parameters {
         }
     }
 
-    pub(super) fn ends(&mut self) -> Found<(Option<NodeId>, Option<NodeId>)> {
+    pub(super) fn ends(&mut self) -> Parameter<(Option<NodeId>, Option<NodeId>)> {
         Ok((self.node("source")?, self.node("sink")?))
     }
 
-    fn subject(&mut self) -> Found<Subject> {
+    fn subject(&mut self) -> Parameter<Subject> {
         let flow = self.flow()?;
         match (self.pair()?, flow, self.text("class")) {
             (None, None, None) => Ok(Subject::All),
@@ -106,11 +106,11 @@ impl Parameters {
         }
     }
 
-    pub(super) fn series(&mut self) -> Found<(Subject, usize)> {
+    pub(super) fn series(&mut self) -> Parameter<(Subject, usize)> {
         Ok((self.subject()?, self.at_most("points", 300, MOST_POINTS)?))
     }
 
-    pub(super) fn reports(&mut self) -> Found<ReportQuery> {
+    pub(super) fn reports(&mut self) -> Parameter<ReportQuery> {
         Ok(ReportQuery {
             subject: self.subject()?,
             limit: self.at_most("limit", 100, MOST_ROWS)?,
@@ -118,11 +118,11 @@ impl Parameters {
     }
 
     /// The flow, for a request about one flow alone.
-    pub(super) fn flow(&mut self) -> Found<Option<i64>> {
+    pub(super) fn flow(&mut self) -> Parameter<Option<i64>> {
         self.number("flow", "a flow's id")
     }
 
-    pub(super) fn flows(&mut self) -> Found<FlowQuery> {
+    pub(super) fn flows(&mut self) -> Parameter<FlowQuery> {
         let (source, sink) = self.ends()?;
         let order = match self.text("order").as_deref() {
             None | Some("loss") => FlowOrder::Loss,
@@ -146,7 +146,7 @@ impl Parameters {
     }
 
     /// Refuses parameters that nothing has taken.
-    pub(super) fn end(self) -> Found<()> {
+    pub(super) fn end(self) -> Parameter<()> {
         match self.0.into_keys().next() {
             Some(name) => Err(bad(&format!("{name:?} is not a parameter of this path"))),
             None => Ok(()),
@@ -154,6 +154,6 @@ impl Parameters {
     }
 }
 
-fn bad(text: &str) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, text)
+fn bad(text: &str) -> HttpRefusal {
+    HttpRefusal::new(StatusCode::BAD_REQUEST, text)
 }

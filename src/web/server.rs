@@ -15,7 +15,7 @@ use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 
-use super::patient::Patient;
+use super::timed_stream::TimedStream;
 use crate::model::PlainError;
 
 /// Most open connections; further ones wait until one is closed.
@@ -43,17 +43,17 @@ pub enum WebError {
 
 /// A bound address. It is bound before privileges are given up, and served afterwards.
 #[derive(Debug)]
-pub struct Listener(TcpListener);
+pub struct HttpListener(TcpListener);
 
 /// Serves HTTP until it is dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct HttpServer {
     address: SocketAddr,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Listener {
+impl HttpListener {
     pub fn bind(address: SocketAddr) -> Result<Self, WebError> {
         let listen = || {
             let listener = TcpListener::bind(address)?;
@@ -69,7 +69,7 @@ impl Listener {
     }
 
     /// Starts to serve on a thread of its own, which has the privileges of the calling thread.
-    pub fn serve(self, routes: Router) -> Result<Server, WebError> {
+    pub fn serve(self, routes: Router) -> Result<HttpServer, WebError> {
         let address = self.0.local_addr()?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
@@ -88,7 +88,7 @@ impl Listener {
                 });
                 runtime.shutdown_timeout(LAST_ANSWER);
             })?;
-        Ok(Server {
+        Ok(HttpServer {
             address,
             end: Some(end),
             thread: Some(thread),
@@ -117,20 +117,20 @@ async fn serve(stream: TcpStream, routes: Router, _place: OwnedSemaphorePermit) 
         .header_read_timeout(PATIENCE)
         .max_buf_size(LONGEST_REQUEST)
         .serve_connection(
-            TokioIo::new(Patient::new(stream, PATIENCE)),
+            TokioIo::new(TimedStream::new(stream, PATIENCE)),
             TowerToHyperService::new(routes),
         )
         .await;
 }
 
-impl Server {
+impl HttpServer {
     /// The address bound, with the port that the kernel chose where 0 was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for Server {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {

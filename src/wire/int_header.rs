@@ -12,7 +12,7 @@ use crate::model::{IntDomain, IntHeader, IntType, IntVersion, Metadata};
 const SHIM_BYTES: usize = 4;
 
 /// A header, its length, and the protocol of the data after it.
-pub(super) struct Found {
+pub(super) struct FoundHeader {
     pub(super) header: IntHeader,
     /// Bytes from the beginning of the shim; they may extend beyond the end of a truncated packet.
     pub(super) bytes: usize,
@@ -21,7 +21,7 @@ pub(super) struct Found {
 }
 
 /// The header after a UDP or TCP header.
-pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
+pub(super) fn behind_l4(bytes: &[u8]) -> Option<FoundHeader> {
     match bytes.first()? {
         1 | 2 => early_behind_l4(bytes),
         &SHIM_TYPE => host_int(bytes),
@@ -30,7 +30,7 @@ pub(super) fn behind_l4(bytes: &[u8]) -> Option<Found> {
 }
 
 /// INT v0.5, which has a tail after its stack, and INT v1.0.
-fn early_behind_l4(bytes: &[u8]) -> Option<Found> {
+fn early_behind_l4(bytes: &[u8]) -> Option<FoundHeader> {
     let [kind, 0, words, dscp] = *bytes.first_chunk()? else {
         return None;
     };
@@ -55,10 +55,10 @@ fn early_behind_l4(bytes: &[u8]) -> Option<Found> {
         }
         IntVersion::V2 => return None,
     };
-    Some(Found::new(header, 4 * words, None))
+    Some(FoundHeader::new(header, 4 * words, None))
 }
 
-fn v2_behind_l4(bytes: &[u8]) -> Option<Found> {
+fn v2_behind_l4(bytes: &[u8]) -> Option<FoundHeader> {
     let [types, words, high, low] = *bytes.first_chunk()?;
     let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
     if types & 3 != 0 || version_of(rest)? != IntVersion::V2 {
@@ -76,11 +76,11 @@ fn v2_behind_l4(bytes: &[u8]) -> Option<Found> {
         }
         _ => return None,
     }
-    Some(Found::new(header, SHIM_BYTES + 4 * words, next))
+    Some(FoundHeader::new(header, SHIM_BYTES + 4 * words, next))
 }
 
 /// The header after a VXLAN-GPE header, or after another INT header there.
-pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
+pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<FoundHeader> {
     let [types, second, third, next] = *bytes.first_chunk()?;
     let rest = bytes.get(SHIM_BYTES..)?;
     let (header, size) = match (version_of(rest)?, second, third) {
@@ -98,11 +98,11 @@ pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Option<Found> {
         }
         _ => return None,
     };
-    Some(Found::new(header, size, Some(next.into())))
+    Some(FoundHeader::new(header, size, Some(next.into())))
 }
 
 /// The header after a GRE header.
-pub(super) fn in_gre(bytes: &[u8]) -> Option<Found> {
+pub(super) fn in_gre(bytes: &[u8]) -> Option<FoundHeader> {
     let [types, words, high, low] = *bytes.first_chunk()?;
     let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
     if types & 7 != 0 || version_of(rest)? != IntVersion::V2 {
@@ -110,7 +110,7 @@ pub(super) fn in_gre(bytes: &[u8]) -> Option<Found> {
     }
     let header = v2(types >> 4, rest, words)?;
     let next = u16::from_be_bytes([high, low]);
-    Some(Found::new(header, SHIM_BYTES + 4 * words, Some(next)))
+    Some(FoundHeader::new(header, SHIM_BYTES + 4 * words, Some(next)))
 }
 
 /// The header in a Geneve option's data of `words` words, if nothing truncated it.
@@ -122,7 +122,7 @@ pub(super) fn in_geneve(kind: u8, data: &[u8], words: usize) -> Option<IntHeader
     }
 }
 
-impl Found {
+impl FoundHeader {
     fn new(header: IntHeader, bytes: usize, next: Option<u16>) -> Self {
         Self {
             header,
@@ -273,7 +273,7 @@ fn read_stack(
 }
 
 /// Host-INT's block: shim type 3, a v0.5 header with one hop, a sequence number, a tail.
-fn host_int(bytes: &[u8]) -> Option<Found> {
+fn host_int(bytes: &[u8]) -> Option<FoundHeader> {
     let block = IntBlock::decode(bytes).ok()?;
     let mut header = IntHeader::new(IntVersion::V05, IntType::HostInt, 0xcc00);
     header.hops.push(Metadata {
@@ -292,7 +292,7 @@ fn host_int(bytes: &[u8]) -> Option<Found> {
         && let [protocol @ (6 | 17), 0, 0, 0] = block.tail
     {
         header.original_protocol = Some(protocol);
-        return Some(Found::new(header, BLOCK_BYTES, Some(protocol.into())));
+        return Some(FoundHeader::new(header, BLOCK_BYTES, Some(protocol.into())));
     }
-    Some(Found::new(header, BLOCK_BYTES, None))
+    Some(FoundHeader::new(header, BLOCK_BYTES, None))
 }

@@ -31,9 +31,9 @@ use Item::{
 };
 
 /// The item of each bit, most significant first.
-pub(super) type Layout = [Item; 16];
+pub(super) type ItemLayout = [Item; 16];
 
-const INT_V05: Layout = [
+const INT_V05: ItemLayout = [
     Node,
     Ports,
     HopLatency,
@@ -52,7 +52,7 @@ const INT_V05: Layout = [
     Reserved(15),
 ];
 
-const INT_V10: Layout = [
+const INT_V10: ItemLayout = [
     Node,
     Ports,
     HopLatency,
@@ -71,7 +71,7 @@ const INT_V10: Layout = [
     ChecksumComplement,
 ];
 
-const INT_V2: Layout = [
+const INT_V2: ItemLayout = [
     Node,
     Ports,
     HopLatency,
@@ -91,7 +91,7 @@ const INT_V2: Layout = [
 ];
 
 /// Telemetry Report v2.0: like INT v2.x, except that the node stands in the group header and the last bit is the drop.
-pub(super) const REPORT_V20: Layout = {
+pub(super) const REPORT_V20: ItemLayout = {
     let mut layout = INT_V2;
     layout[0] = Reserved(0);
     layout[15] = Drop;
@@ -105,7 +105,7 @@ const NONE_64: u64 = u64::MAX;
 /// Occupancies of queues and buffers have 24 bits.
 const MOST_DEPTH: u32 = 0x00ff_ffff;
 
-pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
+pub(super) fn layout_of(version: IntVersion) -> &'static ItemLayout {
     match version {
         IntVersion::V05 => &INT_V05,
         IntVersion::V10 => &INT_V10,
@@ -114,7 +114,7 @@ pub(super) fn layout_of(version: IntVersion) -> &'static Layout {
 }
 
 /// The items of a bitmap, in the order in which they stand.
-fn items(layout: &Layout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
+fn items(layout: &ItemLayout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
     layout
         .iter()
         .enumerate()
@@ -123,7 +123,7 @@ fn items(layout: &Layout, bits: u16) -> impl DoubleEndedIterator<Item = Item> {
 }
 
 /// Number of words that the items of a bitmap take.
-pub(super) fn words_of(layout: &Layout, bits: u16) -> usize {
+pub(super) fn words_of(layout: &ItemLayout, bits: u16) -> usize {
     items(layout, bits).map(Item::words).sum()
 }
 
@@ -131,7 +131,7 @@ pub(super) fn words_of(layout: &Layout, bits: u16) -> usize {
 /// `domain_last`.
 pub(super) fn decode(
     cursor: &mut Cursor<'_>,
-    layout: &Layout,
+    layout: &ItemLayout,
     bits: u16,
     domain_words: usize,
     domain_last: bool,
@@ -153,13 +153,13 @@ pub(super) fn decode(
 }
 
 /// The bits of the items that a node has.
-pub(super) fn bits_of(layout: &Layout, metadata: &Metadata) -> u16 {
+pub(super) fn bits_of(layout: &ItemLayout, metadata: &Metadata) -> u16 {
     let told = |(bit, item): (usize, &Item)| item.value(metadata).map(|_| 0x8000 >> bit);
     layout.iter().enumerate().filter_map(told).sum()
 }
 
 /// Appends the items of a bitmap, all ones for those that the node does not have.
-pub(super) fn emit(layout: &Layout, bits: u16, metadata: &Metadata, out: &mut Vec<u8>) {
+pub(super) fn emit(layout: &ItemLayout, bits: u16, metadata: &Metadata, out: &mut Vec<u8>) {
     for item in items(layout, bits) {
         item.emit(metadata, out);
     }

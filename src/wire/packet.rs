@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket};
 
-use super::int_header::{self, Found};
+use super::int_header::{self, FoundHeader};
 use super::tunnel::{self, Inside};
 use crate::model::{FirstHeader, FlowKey, IntHeader, IntType, Packet, Vlans};
 
@@ -202,7 +202,7 @@ impl Walk {
         true
     }
 
-    fn behind_int(&mut self, mut flow: FlowKey, found: Found, bytes: &[u8]) {
+    fn behind_int(&mut self, mut flow: FlowKey, found: FoundHeader, bytes: &[u8]) {
         let mut rest = bytes.get(found.bytes..).unwrap_or_default();
         let (dport, protocol) = (found.header.original_dport, found.next);
         self.int.push(found.header);

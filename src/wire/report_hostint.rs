@@ -19,13 +19,13 @@ const IP_VERSION_LENGTH: u8 = 0x45;
 
 /// A layout that a latency report of a given size may have; no field of the report names it.
 #[derive(Clone, Copy)]
-struct Layout {
+struct LatencyLayout {
     reporter_word: bool,
     transport: Transport,
     hops: usize,
 }
 
-impl Layout {
+impl LatencyLayout {
     /// Every layout of a datagram of `size` bytes, the one of an INT sink with two hops first.
     ///
     /// Host-INT sends 92 and 104 bytes with the node ID word (UDP, TCP), 88 and 100 without it. Another number of hops
@@ -57,7 +57,7 @@ impl Layout {
 /// Reads a whole datagram whose fixed header announces a latency report.
 pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     let mut refused = None;
-    for layout in Layout::of_size(datagram.len()) {
+    for layout in LatencyLayout::of_size(datagram.len()) {
         match decode_layout(datagram, layout, time_s) {
             Ok(report) => return Ok(report),
             Err(error) => refused = refused.or(Some(error)),
@@ -72,7 +72,7 @@ pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyRepo
 
 fn decode_layout(
     datagram: &[u8],
-    layout: Layout,
+    layout: LatencyLayout,
     time_s: u32,
 ) -> Result<LatencyReport, DecodeError> {
     let mut cursor = Cursor::new(datagram);

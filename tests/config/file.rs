@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::config::{File, MAX_RULES, keys, variable};
-use hostint::model::{Place, PortRange, Transport, WatchAction, WatchRule};
+use hostint::model::{PortRange, RuleHost, Transport, WatchAction, WatchRule};
 use serde_json::Value;
 
 /// A file that goes with its guard.
@@ -100,7 +100,7 @@ to = "10.0.0.9"
 "#;
     let (file, found) = mistakes(text.as_bytes());
     assert_eq!(found, Vec::<String>::new());
-    let place = |text: &str, prefix: Option<&str>| Place {
+    let place = |text: &str, prefix: Option<&str>| RuleHost {
         text: text.to_owned(),
         prefixes: prefix.iter().map(|one| one.parse().unwrap()).collect(),
     };

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{source_counter as count, watch_limit};
 use hostint::datapath::watch::{CompiledWatchlist, TooComplex, compile};
-use hostint::model::{DEFAULT_PRIORITY, Place, Prefix, Transport, WatchAction, WatchRule};
+use hostint::model::{DEFAULT_PRIORITY, Prefix, RuleHost, Transport, WatchAction, WatchRule};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::layout;
 use hostint_testing::model::watch::{Packet, decide};
@@ -12,8 +12,8 @@ use hostint_testing::packets::{tcp, udp, udp6};
 use hostint_testing::programs::source::{Options, Source, TCX_NEXT};
 use hostint_testing::random::Random;
 
-fn place(text: &str) -> Place {
-    Place {
+fn place(text: &str) -> RuleHost {
+    RuleHost {
         text: text.to_owned(),
         prefixes: vec![text.parse().expect("a prefix")],
     }
@@ -115,7 +115,7 @@ fn rules_that_combine_in_too_many_ways_are_refused() {
     let prefixes = (0..=most).map(|n| Prefix::host(Ipv4Addr::from_bits(n)));
     // Neighbours differ, or they would be none.
     let rules = [WatchRule {
-        to: vec![Place {
+        to: vec![RuleHost {
             text: "many".to_owned(),
             prefixes: prefixes.collect(),
         }],
@@ -179,12 +179,13 @@ impl Universe {
             .collect()
     }
 
-    fn places(random: &mut Random) -> Vec<Place> {
+    fn places(random: &mut Random) -> Vec<RuleHost> {
         let all = [&Self::V4[..], &Self::V6[..]].concat();
-        let mut places: Vec<Place> = Self::some(random, &all, 3).into_iter().map(place).collect();
+        let mut places: Vec<RuleHost> =
+            Self::some(random, &all, 3).into_iter().map(place).collect();
         if random.one_in(20) {
             // A name that is not resolved.
-            places.push(Place {
+            places.push(RuleHost {
                 text: "nowhere".to_owned(),
                 prefixes: Vec::new(),
             });
@@ -403,7 +404,7 @@ mod root {
             Case {
                 name: "a name that is not resolved fits nothing",
                 rules: vec![WatchRule {
-                    to: vec![Place {
+                    to: vec![RuleHost {
                         text: "host-r".to_owned(),
                         prefixes: Vec::new(),
                     }],
@@ -503,7 +504,7 @@ mod root {
         let many =
             (0..=watch_limit::WATCH_PREFIXES.0).map(|n| Prefix::host(Ipv4Addr::from_bits(n)));
         let too_many = WatchRule {
-            to: vec![Place {
+            to: vec![RuleHost {
                 text: "many".to_owned(),
                 prefixes: many.collect(),
             }],

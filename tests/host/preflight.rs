@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
 use hostint::os::nftables;
-use hostint::views::preflight::{Text, judge_device, judge_host, judge_network};
+use hostint::views::preflight::{PreflightText, judge_device, judge_host, judge_network};
 
 fn host() -> HostFacts {
     HostFacts {
@@ -562,7 +562,7 @@ fn the_list_reads_line_by_line_and_ends_with_the_verdict() {
         ),
     ] {
         assert_eq!(
-            Text(&Preflight::new(findings)).to_string(),
+            PreflightText(&Preflight::new(findings)).to_string(),
             text,
             "{sentence}"
         );

@@ -1,7 +1,8 @@
 //! Flows have the class of the rule that decides about them.
 
 use hostint::model::{
-    Classes, Classifier, DEFAULT_PRIORITY, FlowKey, Place, Transport, Vlans, WatchAction, WatchRule,
+    Classes, Classifier, DEFAULT_PRIORITY, FlowKey, RuleHost, Transport, Vlans, WatchAction,
+    WatchRule,
 };
 
 fn rule(class: &str) -> WatchRule {
@@ -12,10 +13,10 @@ fn rule(class: &str) -> WatchRule {
     }
 }
 
-fn place(text: &str) -> Vec<Place> {
+fn place(text: &str) -> Vec<RuleHost> {
     let prefixes = vec![text.parse().unwrap()];
     let text = text.to_owned();
-    vec![Place { text, prefixes }]
+    vec![RuleHost { text, prefixes }]
 }
 
 fn tcp(src: &str, dst: &str, dport: u16) -> FlowKey {

@@ -5,18 +5,18 @@ use hostint::store::Numbers;
 use crate::disk::SECOND;
 
 #[derive(Clone, Copy)]
-enum Shown {
+enum SequenceEvidence {
     Number(u32),
     /// The last one missing, and how many.
     Missing(u32, u32),
 }
-use Shown::{Missing, Number};
+use SequenceEvidence::{Missing, Number};
 
 #[test]
 fn numbers_tell_how_many_packets_there_were() {
     const LAST: u32 = u32::MAX;
     /// Milliseconds, and what a report shows.
-    type Reports = &'static [(u64, Shown)];
+    type Reports = &'static [(u64, SequenceEvidence)];
     let cases: [(&str, Reports, u64); 14] = [
         (
             "the first report tells of its packet",

@@ -290,7 +290,7 @@ impl Sums {
 }
 
 fn pair(sample: &Sample) -> Option<(u32, u32)> {
-    let observed = Observed::new(&sample.report, Some(sample.arrival), || 0);
+    let observed = ReportFacts::new(&sample.report, Some(sample.arrival), || 0);
     observed.pair().map(|(source, sink)| (source.0, sink.0))
 }
 

@@ -51,12 +51,14 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
     let mut kinds = HashSet::new();
     for (n, (row, (report, arrival))) in rows.lines().zip(&reports).enumerate() {
         let record = Record::new(report, *arrival);
-        let observed = Observed::new(report, *arrival, || 0);
+        let observed = ReportFacts::new(report, *arrival, || 0);
         let maybe = |value: Option<i64>| value.map_or("\\N".to_owned(), |value| value.to_string());
         let node = |node: Option<NodeId>| maybe(node.map(|node| node.0.into()));
         let flow = record.flow;
         let seq = match observed.shown {
-            Shown::Number(seq) | Shown::Missing { last: seq, .. } => Some(seq.into()),
+            SequenceEvidence::Number(seq) | SequenceEvidence::Missing { last: seq, .. } => {
+                Some(seq.into())
+            }
             _ => None,
         };
         let version = serde_json::to_value(record.version).unwrap();

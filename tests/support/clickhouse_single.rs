@@ -71,12 +71,14 @@ pub fn check_reports(known: &Known, hash: u64, rows: &Rows) {
         .filter(|one| hash_of(one) == hash);
     let expected = of_flow.map(|sample| {
         let record = Record::new(&sample.report, Some(sample.arrival));
-        let observed = Observed::new(&sample.report, Some(sample.arrival), || 0);
+        let observed = ReportFacts::new(&sample.report, Some(sample.arrival), || 0);
         let flow = flow_of(sample);
         let (source, sink) = pair(sample).unwrap();
         let latency = observed.latency_ns.map(|latency| latency.to_string());
         let seq = match observed.shown {
-            Shown::Number(seq) | Shown::Missing { last: seq, .. } => seq.to_string(),
+            SequenceEvidence::Number(seq) | SequenceEvidence::Missing { last: seq, .. } => {
+                seq.to_string()
+            }
             other => panic!("{other:?}"),
         };
         vec![

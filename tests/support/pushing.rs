@@ -34,7 +34,7 @@ pub const LIMITS: Limits = Limits {
     snapshots: 100,
 };
 
-fn sample(labels: &[(&str, &str)], value: Value) -> Sample {
+fn sample(labels: &[(&str, &str)], value: MetricValue) -> Sample {
     let labels = labels.iter();
     Sample {
         labels: labels
@@ -45,16 +45,16 @@ fn sample(labels: &[(&str, &str)], value: Value) -> Sample {
 }
 
 /// One family of each sort, with values that only exact integers tell apart.
-pub fn families() -> Vec<Family> {
-    let family = |name: &str, kind, older, samples| Family {
+pub fn families() -> Vec<MetricFamily> {
+    let family = |name: &str, kind, older, samples| MetricFamily {
         name: name.to_owned(),
         kind,
         help: format!("help of {name}"),
         older,
         samples,
     };
-    let exact = Value::Number(((1_u64 << 53) + 1).into());
-    let histogram = Value::Histogram(Histogram {
+    let exact = MetricValue::Number(((1_u64 << 53) + 1).into());
+    let histogram = MetricValue::Histogram(Histogram {
         buckets: vec![(0.0, 1), (0.001, 4), (0.5, 4)],
         count: 10,
         sum: 7.25,
@@ -62,25 +62,25 @@ pub fn families() -> Vec<Family> {
     vec![
         family(
             "hostint_x_packets_total",
-            Kind::Counter,
+            MetricKind::Counter,
             false,
             vec![sample(&[("node", "1")], exact)],
         ),
         family(
             "hostint_x_sweep_cpu_seconds_total",
-            Kind::Counter,
+            MetricKind::Counter,
             true,
-            vec![sample(&[], Value::Number(1.5.into()))],
+            vec![sample(&[], MetricValue::Number(1.5.into()))],
         ),
         family(
             "hostint_x_flows",
-            Kind::Gauge,
+            MetricKind::Gauge,
             false,
-            vec![sample(&[], Value::Number((-3).into()))],
+            vec![sample(&[], MetricValue::Number((-3).into()))],
         ),
         family(
             "hostint_x_latency_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             false,
             vec![sample(&[("a", "\"q\""), ("node", "1")], histogram)],
         ),

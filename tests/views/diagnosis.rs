@@ -9,7 +9,7 @@ use hostint::datapath::counters;
 use hostint::model::*;
 use hostint::views::diagnosis::counters::{CounterReason, DAEMON, NO_REASON, SINK, SOURCE};
 use hostint::views::diagnosis::diagnose;
-use hostint::views::status::Text;
+use hostint::views::status::StatusText;
 
 fn rows() -> impl Iterator<Item = &'static CounterReason> {
     SOURCE.iter().chain(SINK).chain(DAEMON)
@@ -209,7 +209,7 @@ fn host(source: Option<SourceStatus>, sink: Option<SinkStatus>) -> HostStatus {
 /// What `hostint status` says below "why".
 fn why(mut status: HostStatus) -> Vec<String> {
     status.why = diagnose(&status);
-    let text = Text {
+    let text = StatusText {
         status: &status,
         all: false,
     };

@@ -47,7 +47,7 @@ fn status() -> HostStatus {
 fn rule(class: &str, to: &str) -> WatchRule {
     WatchRule {
         class: Some(class.to_owned()),
-        to: vec![Place {
+        to: vec![RuleHost {
             text: to.to_owned(),
             prefixes: vec![to.parse().unwrap()],
         }],
@@ -425,7 +425,7 @@ fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
     let rules = names.iter().enumerate().map(|(n, name)| {
         let [high, low] = (n as u16).to_be_bytes();
         WatchRule {
-            from: vec![Place {
+            from: vec![RuleHost {
                 text: String::new(),
                 prefixes: vec![format!("10.1.{high}.{low}/32").parse().unwrap()],
             }],

@@ -535,7 +535,7 @@ fn destinations_stand_in_columns() {
 
 #[test]
 fn rules_are_sentences_in_the_order_in_which_they_are_asked() {
-    let place = |text: &str, prefix: Option<&str>| Place {
+    let place = |text: &str, prefix: Option<&str>| RuleHost {
         text: text.to_owned(),
         prefixes: prefix
             .iter()

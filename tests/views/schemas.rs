@@ -15,7 +15,7 @@ use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::{Cell, View};
 use hostint::views::{dests, rules};
-use hostint::web::{Listener, Page, Server, page};
+use hostint::web::{HttpListener, HttpServer, PageSources, page};
 use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn destinations() -> Shape {
 }
 
 fn watchlist() -> Shape {
-    let place = Place {
+    let place = RuleHost {
         text: "host-b".to_owned(),
         prefixes: vec!["192.0.2.2/32".parse().unwrap()],
     };
@@ -244,10 +244,10 @@ fn history() -> Shape {
 }
 
 /// A collector's page of a history that nobody lived.
-fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> Server {
-    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> HttpServer {
+    let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).unwrap();
     let status = history.clone();
-    let routes = page(Page {
+    let routes = page(PageSources {
         histories: vec![Box::new(history.clone())],
         status: Box::new(move || status.status()),
         now_ns: hostint_testing::history_samples::now_ns,
@@ -257,7 +257,7 @@ fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> Server {
     listener.serve(routes).unwrap()
 }
 
-fn ask(server: &Server, path: &str) -> Value {
+fn ask(server: &HttpServer, path: &str) -> Value {
     let at = server.address();
     let mut stream = TcpStream::connect(at).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");

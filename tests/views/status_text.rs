@@ -1,7 +1,7 @@
 //! How a host's state reads: the table of flows.
 
 use hostint::model::*;
-use hostint::views::status::Text;
+use hostint::views::status::StatusText;
 
 fn flow(src: &str, dst: &str, vlans: Vlans) -> FlowStatus {
     FlowStatus {
@@ -78,7 +78,7 @@ fn status(flows: Vec<FlowStatus>) -> HostStatus {
 /// The head of the table of flows and what follows, to the end.
 fn table(flows: Vec<FlowStatus>) -> Vec<String> {
     let status = status(flows);
-    let text = Text {
+    let text = StatusText {
         status: &status,
         all: false,
     }
@@ -128,7 +128,7 @@ fn the_clock_is_told_and_what_it_is_worth() {
             offset_ns: -37_000_000_000,
             synchronised,
         });
-        let text = Text {
+        let text = StatusText {
             status: &status,
             all: false,
         }
@@ -191,7 +191,7 @@ fn collectors_are_told_with_their_states_and_shares() {
         let sink = status.sink.as_mut().unwrap();
         sink.spread = case.spread;
         sink.collectors = case.collectors;
-        let text = Text {
+        let text = StatusText {
             status: &status,
             all: false,
         }

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::routing::get;
-use hostint::web::{LONGEST_REQUEST, Listener, MOST_CONNECTIONS, Router, Server, health};
+use hostint::web::{HttpListener, HttpServer, LONGEST_REQUEST, MOST_CONNECTIONS, Router, health};
 use hostint_testing::netns::await_that;
 
 /// Longer than what fits into the buffers of both ends.
 const LONG: usize = 32 << 20;
 
 struct Served {
-    server: Server,
+    server: HttpServer,
     ill: Arc<AtomicBool>,
 }
 
@@ -29,7 +29,7 @@ fn served() -> Served {
     let routes: Router =
         health(Vec::new, lacking).route("/long", get(|| async { "x".repeat(LONG) }));
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server = Listener::bind(address).unwrap().serve(routes).unwrap();
+    let server = HttpListener::bind(address).unwrap().serve(routes).unwrap();
     Served { server, ill }
 }
 
@@ -210,7 +210,7 @@ fn more_clients_than_places_wait_and_none_is_lost() {
 #[test]
 fn an_address_that_is_taken_is_named() {
     let served = served();
-    let why = Listener::bind(served.server.address()).unwrap_err();
+    let why = HttpListener::bind(served.server.address()).unwrap_err();
     let address = served.server.address();
     assert_eq!(
         why.to_string(),

@@ -10,15 +10,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
-use hostint::web::{Listener, Page, Server, page};
+use hostint::web::{HttpListener, HttpServer, PageSources, page};
 use hostint_testing::history_samples::{Synthetic, now_ns};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Synthetic) -> Server {
-    let listener = Listener::bind(at).unwrap();
-    let routes = page(Page {
+fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Synthetic) -> HttpServer {
+    let listener = HttpListener::bind(at).unwrap();
+    let routes = page(PageSources {
         histories,
         status: Box::new(move || status.status()),
         now_ns,
@@ -28,7 +28,7 @@ fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Syntheti
     listener.serve(routes).unwrap()
 }
 
-fn serve_at(at: SocketAddr, history: &Synthetic) -> Server {
+fn serve_at(at: SocketAddr, history: &Synthetic) -> HttpServer {
     let histories = (0..2).map(|_| Box::new(history.clone()) as Box<dyn History>);
     serve_page(at, histories.collect(), history.clone())
 }
@@ -37,7 +37,7 @@ fn anywhere() -> SocketAddr {
     ([127, 0, 0, 1], 0).into()
 }
 
-fn serve(history: &Synthetic) -> Server {
+fn serve(history: &Synthetic) -> HttpServer {
     serve_at(anywhere(), history)
 }
 
@@ -74,14 +74,14 @@ fn exchange(at: SocketAddr, request: &str) -> Answer {
     }
 }
 
-fn ask_with(server: &Server, method: &str, path: &str, headers: &str) -> Answer {
+fn ask_with(server: &HttpServer, method: &str, path: &str, headers: &str) -> Answer {
     let at = server.address();
     let request =
         format!("{method} {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n{headers}\r\n");
     exchange(at, &request)
 }
 
-fn ask(server: &Server, path: &str) -> Answer {
+fn ask(server: &HttpServer, path: &str) -> Answer {
     ask_with(server, "GET", path, "")
 }
 
@@ -311,7 +311,7 @@ fn names_that_strangers_can_give_this_host_are_refused() {
 struct Live(BufReader<TcpStream>);
 
 impl Live {
-    fn open(server: &Server) -> Self {
+    fn open(server: &HttpServer) -> Self {
         let at = server.address();
         let mut stream = TcpStream::connect(at).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

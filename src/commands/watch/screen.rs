@@ -10,11 +10,11 @@ use ratatui::crossterm::event;
 
 use super::look::Looker;
 use super::terminal::{Input, Screen, input};
-use crate::cli::{FlowOrder, StatusArgs, exit};
+use crate::cli::{StatusArgs, StatusOrder, exit};
 use crate::model::HostStatus;
 use crate::os::clock;
 use crate::os::screen_signals::{self, Asked};
-use crate::views::watch::{Act, Column, Look, Snapshot, Watch};
+use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, Watch};
 
 /// Nothing is due.
 const LONG: Duration = Duration::from_secs(3600);
@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(3600);
 /// What comes in.
 enum Message {
     Input(Input),
-    Seen(Result<Box<Snapshot>>),
+    Seen(Result<Box<HostSnapshot>>),
     Asked(Asked),
 }
 
@@ -45,28 +45,28 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
     Ok(exit::OK)
 }
 
-fn snapshot(status: HostStatus, begin: Instant) -> Snapshot {
-    Snapshot {
+fn snapshot(status: HostStatus, begin: Instant) -> HostSnapshot {
+    HostSnapshot {
         status,
         at: begin.elapsed(),
         wall_ns: clock::realtime_ns(),
     }
 }
 
-fn sort(order: FlowOrder) -> Column {
+fn sort(order: StatusOrder) -> FlowColumn {
     match order {
-        FlowOrder::Loss => Column::LossNow,
-        FlowOrder::Latency => Column::P99,
-        FlowOrder::Packets => Column::Rate,
+        StatusOrder::Loss => FlowColumn::LossNow,
+        StatusOrder::Latency => FlowColumn::P99,
+        StatusOrder::Packets => FlowColumn::Rate,
     }
 }
 
 /// What the environment says of the terminal.
-fn terminal_look() -> Look {
+fn terminal_look() -> Appearance {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     let locale = locale.unwrap_or_default().to_lowercase();
-    Look {
+    Appearance {
         colour: set("NO_COLOR").is_none(),
         unicode: locale.contains("utf-8") || locale.contains("utf8"),
     }
@@ -125,7 +125,7 @@ fn show(
             match messages.recv_timeout(wait) {
                 Ok(Message::Input(Input::Key(key))) => match watch.press(key) {
                     Act::Quit => return Ok(()),
-                    Act::Look => due = Instant::now(),
+                    Act::Refresh => due = Instant::now(),
                     Act::Nothing => {}
                 },
                 Ok(Message::Input(Input::Quit) | Message::Asked(Asked::End)) => return Ok(()),

@@ -11,7 +11,7 @@ use ratatui::crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-use crate::views::watch::{Key, Watch};
+use crate::views::watch::{KeyPress, Watch};
 
 type Ours = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
@@ -90,7 +90,7 @@ impl Drop for Screen {
 /// What somebody did at the terminal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Input {
-    Key(Key),
+    Key(KeyPress),
     Resize,
     Redraw,
     Stop,
@@ -116,18 +116,18 @@ fn of_key(event: KeyEvent) -> Option<Input> {
         };
     }
     let key = match event.code {
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::BackTab => Key::BackTab,
-        KeyCode::Char(char) => Key::Char(char),
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Tab => KeyPress::Tab,
+        KeyCode::BackTab => KeyPress::BackTab,
+        KeyCode::Char(char) => KeyPress::Char(char),
         _ => return None,
     };
     Some(Input::Key(key))

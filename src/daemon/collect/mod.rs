@@ -49,7 +49,7 @@ use crate::engines::{Engine, Patience};
 use crate::model::CollectStatus;
 use crate::os::{clock, log, signals as os_signals};
 use crate::store::{Opened, Store};
-use crate::web::{self, Server};
+use crate::web::{self, HttpServer};
 
 /// The time that pushed metrics have at the end.
 const LAST_PUSH: Duration = Duration::from_secs(5);
@@ -77,7 +77,7 @@ struct Opening {
     engines: Vec<Box<dyn Engine>>,
     receivers: Vec<Arc<dyn Push>>,
     listener: ReportListener,
-    http: Option<web::Listener>,
+    http: Option<web::HttpListener>,
     store: Option<Opened>,
 }
 
@@ -165,7 +165,7 @@ struct Serving {
     reception: Reception,
     pushers: Pushers,
     store: Option<Store>,
-    _server: Option<Server>,
+    _server: Option<HttpServer>,
 }
 
 impl Serving {

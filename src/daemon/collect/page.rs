@@ -10,14 +10,14 @@ use super::stored_reports::decoder;
 use crate::model::{DropReasons, History};
 use crate::os::clock;
 use crate::store::{Reader, Store};
-use crate::web::{self, Listener, Page, Router};
+use crate::web::{self, HttpListener, PageSources, Router};
 
 /// The number of questions to the history that are answered at the same time: more would take turns on the disk.
 const READERS: usize = 2;
 
 /// The routes of the page. Without a store it shows exporters only.
 pub fn routes(
-    listener: &Listener,
+    listener: &HttpListener,
     store: Option<&Store>,
     reasons: &DropReasons,
     collects_on: Vec<SocketAddr>,
@@ -32,7 +32,7 @@ pub fn routes(
     });
     let board = Arc::clone(board);
     let histories = readers.collect::<Result<_>>();
-    Ok(web::page(Page {
+    Ok(web::page(PageSources {
         histories: histories.context("cannot show the history")?,
         status: Box::new(move || board.status()),
         now_ns: clock::realtime_ns,

@@ -27,7 +27,7 @@ use crate::web;
 /// A sink whose programs are loaded and set, and attached nowhere.
 pub struct LoadedSink {
     pub control: Option<Control>,
-    pub http: Option<web::Listener>,
+    pub http: Option<web::HttpListener>,
     pub receivers: Vec<Arc<dyn Push>>,
     pub emitter: Emitter,
     pub leases: Option<LeaseKeeping>,

@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use crate::datapath::pins::Pins;
 use crate::engines::push::PushCounts;
 use crate::host::state::{StatusQuery, read_and_visit};
-use crate::model::metrics::Family;
+use crate::model::metrics::MetricFamily;
 use crate::model::{Classes, FlowSort, Tally};
 use crate::views;
-use crate::web::Reading;
+use crate::web::CachedText;
 
 /// The state that the daemon and the reading threads share.
 #[derive(Clone, Default)]
@@ -31,22 +31,22 @@ impl Metrics {
     }
 
     /// Reads the counts of flows so far, and then the metrics for each request.
-    pub fn start(&self, pins: &Pins) -> Result<Reading> {
+    pub fn start(&self, pins: &Pins) -> Result<CachedText> {
         let mut families = self.families(pins);
         let read = move || families().map(|families| views::metrics::text(&families));
-        Reading::start("metrics", read).context("cannot begin to read metrics")
+        CachedText::start("metrics", read).context("cannot begin to read metrics")
     }
 
     /// Reads the metrics again and again, for one reader.
     pub fn families(
         &self,
         pins: &Pins,
-    ) -> impl FnMut() -> Result<Vec<Family>, String> + Send + 'static {
+    ) -> impl FnMut() -> Result<Vec<MetricFamily>, String> + Send + 'static {
         let (metrics, pins) = (self.clone(), pins.clone());
         move || metrics.read(&pins).map_err(|err| format!("{err:#}"))
     }
 
-    fn read(&self, pins: &Pins) -> Result<Vec<Family>> {
+    fn read(&self, pins: &Pins) -> Result<Vec<MetricFamily>> {
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(classes) = next.take() {

@@ -51,7 +51,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::os::{clock, log, signals};
-use crate::web::{self, Server};
+use crate::web::{self, HttpServer};
 
 /// The longest wait for events: they are not worth a wake-up each.
 const WAIT: Duration = Duration::from_millis(10);
@@ -129,12 +129,12 @@ struct ServedMetrics {
     /// `None` if they are neither served nor pushed.
     metrics: Option<Metrics>,
     pushers: Pushers,
-    _server: Option<Server>,
+    _server: Option<HttpServer>,
 }
 
 impl ServedMetrics {
     fn start(
-        http: Option<web::Listener>,
+        http: Option<web::HttpListener>,
         receivers: Vec<Arc<dyn Push>>,
         pins: &Pins,
         plan: &SinkPlan,

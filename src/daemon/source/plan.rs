@@ -6,7 +6,7 @@ use crate::cli::SourceServeArgs;
 use crate::config::{File, Settled, SourceSetup, settle};
 use crate::host::advice::advise;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
-use crate::model::{Place, WatchRule};
+use crate::model::{RuleHost, WatchRule};
 use crate::os::netdev;
 
 /// All that is known before a source is attached, or goes on with other settings.
@@ -16,7 +16,7 @@ pub struct SourcePlan {
     /// The file's rules, their names looked up.
     pub rules: Vec<WatchRule>,
     /// The destinations of --dest-file.
-    pub places: Vec<Place>,
+    pub places: Vec<RuleHost>,
 }
 
 impl SourcePlan {
@@ -53,7 +53,7 @@ impl SourcePlan {
     }
 
     /// The destinations of --dest-file, and whether they are tagged without a lease.
-    pub fn dests(&self) -> (&[Place], bool) {
+    pub fn dests(&self) -> (&[RuleHost], bool) {
         (&self.places, self.setup.fixed)
     }
 }

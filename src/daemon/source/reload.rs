@@ -17,7 +17,7 @@ use crate::host::source::dests::unwatch;
 use crate::host::source::reconfigure::{reconfigure, refuse};
 use crate::host::source::rules::set_file_rules;
 use crate::host::source::{choose_node, leave};
-use crate::model::Place;
+use crate::model::RuleHost;
 use crate::os::{log, signals};
 
 /// The duty to do so.
@@ -123,8 +123,8 @@ fn change_kernel(daemon: &SourceDaemon, now: &SourcePlan) -> Result<()> {
 }
 
 /// Takes places off the list that are not among those to be kept.
-fn unwatch_places(pins: &Pins, places: &[Place], kept: &[Place]) -> Result<()> {
-    let is_kept = |place: &Place| kept.iter().any(|one| one.text == place.text);
+fn unwatch_places(pins: &Pins, places: &[RuleHost], kept: &[RuleHost]) -> Result<()> {
+    let is_kept = |place: &RuleHost| kept.iter().any(|one| one.text == place.text);
     let gone: Vec<String> = places
         .iter()
         .filter(|place| !is_kept(place))

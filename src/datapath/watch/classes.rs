@@ -103,7 +103,7 @@ impl TrafficClasses {
 }
 
 /// Iterates over the prefixes of a rule's addresses.
-pub fn prefixes(places: &[crate::model::Place]) -> impl Iterator<Item = Prefix> {
+pub fn prefixes(places: &[crate::model::RuleHost]) -> impl Iterator<Item = Prefix> {
     places
         .iter()
         .flat_map(|place| place.prefixes.iter().copied())

@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::engines::{Entry, Run};
 use crate::model::{
-    EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, Observed, QueueDepth, Record, Shown, Vlans,
+    EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, QueueDepth, Record, ReportFacts,
+    SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -23,7 +24,7 @@ pub struct Row<'a> {
     pub(super) run: u64,
     pub(super) entry: &'a Entry,
     pub(super) record: Record,
-    pub(super) observed: Observed,
+    pub(super) observed: ReportFacts,
     pub(super) flow: FlowKey,
     pub(super) inner_flow: FlowKey,
     pub(super) flow_hash: u64,
@@ -48,7 +49,7 @@ impl<'a> Row<'a> {
         Self {
             run: run.0,
             entry,
-            observed: Observed::new(report, entry.arrival, || now_ns),
+            observed: ReportFacts::new(report, entry.arrival, || now_ns),
             flow: record.flow.unwrap_or(NO_FLOW),
             inner_flow: record.inner_flow.unwrap_or(NO_FLOW),
             flow_hash: record.flow.map_or(0, |flow| FlowHash::of(&flow).0),
@@ -66,8 +67,10 @@ impl<'a> Row<'a> {
     /// The highest sequence number of the flow that the report shows.
     pub(super) fn seq(&self) -> Option<u32> {
         match self.observed.shown {
-            Shown::Number(seq) | Shown::Missing { last: seq, .. } => Some(seq),
-            Shown::Packet | Shown::Total { .. } => None,
+            SequenceEvidence::Number(seq) | SequenceEvidence::Missing { last: seq, .. } => {
+                Some(seq)
+            }
+            SequenceEvidence::Packet | SequenceEvidence::Total { .. } => None,
         }
     }
 

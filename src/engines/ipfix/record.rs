@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 
 use super::traffic::Traffic;
 use crate::engines::{Entry, Parcel};
-use crate::model::{Body, FlowKey, NodeId, Observed};
+use crate::model::{Body, FlowKey, NodeId, ReportFacts};
 
 /// One Data Record: reports of one flow between the same nodes that tell the same.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -67,7 +67,7 @@ impl Records {
         let mut records = Self::default();
         let mut places: HashMap<Key, usize> = HashMap::new();
         for entry in parcel.entries() {
-            let observed = Observed::new(&entry.report, entry.arrival, || now_ns);
+            let observed = ReportFacts::new(&entry.report, entry.arrival, || now_ns);
             traffic.begin(observed.time_ns);
             let Some(flow) = observed.flow else {
                 records.without_flow += 1;
@@ -157,7 +157,7 @@ impl Figures {
     }
 }
 
-fn figures(entry: &Entry, observed: &Observed, traffic: &mut Traffic) -> Figures {
+fn figures(entry: &Entry, observed: &ReportFacts, traffic: &mut Traffic) -> Figures {
     if let Body::FlowSummary(summary) = &entry.report.observation.body {
         let (packets, octets) = traffic.news(summary);
         return Figures::Traffic { packets, octets };

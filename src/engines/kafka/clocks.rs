@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use prost::Message;
 
 use crate::engines::{Parcel, Run};
-use crate::model::{ClockState, NodeId, Observed};
+use crate::model::{ClockState, NodeId, ReportFacts};
 
 const WINDOW_NS: u64 = 10_000_000_000;
 
@@ -82,7 +82,7 @@ impl Clocks {
         let Run(run) = parcel.run();
         self.run = run;
         for entry in parcel.entries() {
-            let observed = Observed::new(&entry.report, entry.arrival, || 0);
+            let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
             let (Some((source, sink)), Some(latency)) = (observed.pair(), observed.latency_ns)
             else {
                 continue;

@@ -28,7 +28,7 @@ use self::partition::pair_key;
 pub use self::partition::{key_of, partition_of};
 use super::{Accepted, Engine, Entry, Pace, Parcel, Trouble};
 use crate::engines::clock::now_ns;
-use crate::model::{NodeId, Observed};
+use crate::model::{NodeId, ReportFacts};
 
 /// A delivery ends within this time, whatever brokers do.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -282,7 +282,7 @@ fn linked<'a>(
 }
 
 fn report_of(parcel: &Parcel, entry: &Entry) -> Record {
-    let time_ns = Observed::new(&entry.report, entry.arrival, now_ns).time_ns;
+    let time_ns = ReportFacts::new(&entry.report, entry.arrival, now_ns).time_ns;
     let value = message(parcel.run(), entry).encode_to_vec();
     record(key_of(entry), value, time_ns)
 }

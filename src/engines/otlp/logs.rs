@@ -13,7 +13,7 @@ use super::{answer, client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, Entry, Pace, Parcel, Run, Trouble};
 use crate::model::metrics::Identity;
-use crate::model::{FlowKey, Observed, RECORD_SCHEMA, Record, Transport};
+use crate::model::{FlowKey, RECORD_SCHEMA, Record, ReportFacts, Transport};
 
 const PACE: Pace = Pace {
     reports: 1024,
@@ -111,7 +111,7 @@ impl Engine for OtlpLogs {
 }
 
 fn record(run: Run, entry: &Entry) -> LogRecord {
-    let observed = Observed::new(&entry.report, entry.arrival, || 0);
+    let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
     let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let (severity, severity_text) = if observed.lost > 0 {

@@ -13,7 +13,9 @@ use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::push::{Encoded, Push};
 use crate::engines::{Accepted, Trouble};
 use crate::model::EngineUnit;
-use crate::model::metrics::{self, Family, Identity, JOB, Kind, Sample, Snapshot, Value};
+use crate::model::metrics::{
+    self, Identity, JOB, MetricFamily, MetricKind, MetricValue, Sample, Snapshot,
+};
 
 /// A receiver of metrics.
 pub struct OtlpMetrics {
@@ -79,25 +81,25 @@ impl Push for OtlpMetrics {
     }
 }
 
-fn metric(snapshot: &Snapshot, family: &Family) -> Metric {
+fn metric(snapshot: &Snapshot, family: &MetricFamily) -> Metric {
     // 0: nobody knows when the count began.
     let start_ns = if family.older { 0 } else { snapshot.since_ns };
     let samples = family.samples.iter();
     let temporality = Temporality::Cumulative.into();
     let data = match family.kind {
-        Kind::Counter => Data::Sum(Sum {
+        MetricKind::Counter => Data::Sum(Sum {
             points: samples
                 .filter_map(|sample| number(snapshot, start_ns, sample))
                 .collect(),
             temporality,
             monotonic: true,
         }),
-        Kind::Gauge => Data::Gauge(Gauge {
+        MetricKind::Gauge => Data::Gauge(Gauge {
             points: samples
                 .filter_map(|sample| number(snapshot, 0, sample))
                 .collect(),
         }),
-        Kind::Histogram => Data::Histogram(Histogram {
+        MetricKind::Histogram => Data::Histogram(Histogram {
             points: samples
                 .filter_map(|sample| histogram(snapshot, start_ns, sample))
                 .collect(),
@@ -113,8 +115,12 @@ fn metric(snapshot: &Snapshot, family: &Family) -> Metric {
 }
 
 /// Gauges that count have none: receivers take 1 for a ratio there, and say so in the name.
-fn unit(family: &Family) -> &'static str {
-    let counts = if family.kind == Kind::Gauge { "" } else { "1" };
+fn unit(family: &MetricFamily) -> &'static str {
+    let counts = if family.kind == MetricKind::Gauge {
+        ""
+    } else {
+        "1"
+    };
     family.unit().unwrap_or(counts)
 }
 
@@ -126,7 +132,7 @@ fn attributes(sample: &Sample) -> Vec<Attribute> {
 }
 
 fn number(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<NumberPoint> {
-    let Value::Number(number) = sample.value else {
+    let MetricValue::Number(number) = sample.value else {
         return None;
     };
     let value = match number {
@@ -142,7 +148,7 @@ fn number(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<NumberP
 }
 
 fn histogram(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<HistogramPoint> {
-    let Value::Histogram(histogram) = &sample.value else {
+    let MetricValue::Histogram(histogram) = &sample.value else {
         return None;
     };
     let up_to = histogram.buckets.iter().map(|(_, count)| *count);

@@ -13,7 +13,7 @@ use super::counts::Counts;
 use super::delivery::Delivery;
 use super::outlet::Running;
 use super::{Accepted, Trouble};
-use crate::model::metrics::{Family, Snapshot};
+use crate::model::metrics::{MetricFamily, Snapshot};
 use crate::model::{EngineStatus, EngineUnit};
 use queue::Queue;
 use reader::{Filled, Reader};
@@ -156,7 +156,7 @@ impl Pushers {
     pub fn start(
         &mut self,
         times: Times,
-        read: impl FnMut() -> Result<Vec<Family>, String> + Send + 'static,
+        read: impl FnMut() -> Result<Vec<MetricFamily>, String> + Send + 'static,
     ) -> io::Result<()> {
         let (end, ends) = mpsc::channel();
         let (ending, ended) = mpsc::channel();

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::queue::Queue;
 use super::{Push, Times};
 use crate::engines::clock::now_ns;
-use crate::model::metrics::{Family, Snapshot};
+use crate::model::metrics::{MetricFamily, Snapshot};
 
 /// It rests for so many times as long as reading took: reading costs a tenth of the time at most.
 const REST: u32 = 10;
@@ -35,7 +35,7 @@ impl Drop for Filled {
     }
 }
 
-impl<F: FnMut() -> Result<Vec<Family>, String>> Reader<F> {
+impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> Reader<F> {
     /// Reads at once, in each interval, and at the end if that is told.
     pub(super) fn run(mut self) {
         let (mut due, mut before_ns, mut failed) = (Instant::now(), 0, false);

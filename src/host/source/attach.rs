@@ -16,7 +16,7 @@ use crate::datapath::watch::Watchlist;
 use crate::datapath::{settings_status, sink_links, source_settings};
 use crate::host::advice::advise;
 use crate::host::events;
-use crate::model::{NodeId, Place, REPORT_PORT};
+use crate::model::{NodeId, REPORT_PORT, RuleHost};
 use crate::os::{log, netdev};
 
 /// Attaches the source to `dev` by these settings, and watches these places; `fixed`: whether a sink answers there
@@ -26,7 +26,7 @@ pub fn attach_dev(
     dev: &str,
     config: &SourceConfig,
     node: NodeId,
-    (places, fixed): (&[Place], bool),
+    (places, fixed): (&[RuleHost], bool),
 ) -> Result<Source> {
     let source = Source::load(pins, dev, config)
         .map_err(advise)

@@ -9,11 +9,11 @@ use super::places::prefixes_of;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::advise;
-use crate::model::{Place, Prefix, WatchRule};
+use crate::model::{Prefix, RuleHost, WatchRule};
 use crate::os::log;
 
 /// Watches these destinations at once; those that are watched already are watched this way from now on.
-pub fn watch(list: &Watchlist, places: &[Place], fixed: bool) -> Result<()> {
+pub fn watch(list: &Watchlist, places: &[RuleHost], fixed: bool) -> Result<()> {
     let mut rules = list.rules().context("cannot read the watchlist")?;
     add_dests(&mut rules, places, fixed);
     list.replace(&rules)
@@ -21,12 +21,12 @@ pub fn watch(list: &Watchlist, places: &[Place], fixed: bool) -> Result<()> {
         .context("cannot change the watchlist")
 }
 
-fn add_dests(rules: &mut Vec<WatchRule>, places: &[Place], fixed: bool) {
+fn add_dests(rules: &mut Vec<WatchRule>, places: &[RuleHost], fixed: bool) {
     let texts: HashSet<&str> = places.iter().map(|place| &*place.text).collect();
     let prefixes: HashSet<&[Prefix]> = places.iter().map(|place| &*place.prefixes).collect();
     rules.retain(|rule| {
         let again =
-            |place: &Place| texts.contains(&*place.text) || prefixes.contains(&*place.prefixes);
+            |place: &RuleHost| texts.contains(&*place.text) || prefixes.contains(&*place.prefixes);
         rule.from_file || !rule.to.iter().any(again)
     });
     let mut added = HashSet::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::host::advice::{Usage, is_usage};
-use crate::model::{Place, Prefix, WatchRule};
+use crate::model::{Prefix, RuleHost, WatchRule};
 use crate::os::{log, resolve};
 
 /// Reads a file of destinations: one a line, # begins a comment.
@@ -21,11 +21,11 @@ pub fn read_dest_file(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Resolves all of these names, before anything is changed.
-pub fn find_places(names: &[String]) -> Result<Vec<Place>> {
+pub fn find_places(names: &[String]) -> Result<Vec<RuleHost>> {
     names
         .iter()
         .map(|name| {
-            Ok(Place {
+            Ok(RuleHost {
                 text: name.clone(),
                 prefixes: prefixes_of(name)?,
             })

@@ -8,7 +8,7 @@ use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::pins::Pins;
 use crate::datapath::{source_links, source_status};
 use crate::host::advice::advise;
-use crate::model::{NodeId, Place};
+use crate::model::{NodeId, RuleHost};
 use crate::os::log;
 
 /// Refuses settings that cannot change while a source is attached.
@@ -63,7 +63,7 @@ pub fn reconfigure(
     pins: &Pins,
     setup: &SourceSetup,
     node: NodeId,
-    dests: (&[Place], bool),
+    dests: (&[RuleHost], bool),
 ) -> Result<()> {
     let before = source_links::attachments(pins)?;
     for (i, dev) in setup.devs.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::source_links;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::advise;
-use crate::model::{Place, WatchRule};
+use crate::model::{RuleHost, WatchRule};
 
 /// Makes these the rules that come from the config file, all at once; without a source on this host nothing happens.
 /// The destinations that `hostint source add-dest` added stay. The caller keeps others from changing the list, and
@@ -56,7 +56,7 @@ pub fn follow_interfaces(pins: &Pins) -> Result<()> {
 }
 
 /// Gives rules that use these names the addresses that they stand for now.
-pub fn rename_addresses(pins: &Pins, list: &Watchlist, names: &[Place]) -> Result<()> {
+pub fn rename_addresses(pins: &Pins, list: &Watchlist, names: &[RuleHost]) -> Result<()> {
     let mut rules = list.rules()?;
     for rule in &mut rules {
         for place in rule.from.iter_mut().chain(&mut rule.to) {

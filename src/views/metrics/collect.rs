@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::page::{Kind, OTHER, Page, Rising};
+use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{build_info, engines, seconds};
-use crate::model::metrics::Family;
+use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, its help, and its value.
-type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
+type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [Counted<CollectStatus>; 18] = [
+const COUNTED: [CountedField<CollectStatus>; 18] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -126,33 +126,34 @@ pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
 }
 
 /// The same as [`text`], as families.
-pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<Family> {
-    let mut page = Page::default();
+pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily> {
+    let mut page = MetricsPage::default();
     build_info(&mut page);
     let name = "hostint_collect_start_time_seconds";
     page.family(
         name,
-        Kind::Gauge,
+        MetricKind::Gauge,
         "start of the collector, seconds since the Unix epoch",
     )
     .value(&[], seconds(status.started_ns));
     for (name, help, of) in COUNTED {
         let value = rising.at_least(name, "", of(status));
         let name = format!("hostint_collect_{name}_total");
-        page.family(&name, Kind::Counter, help).value(&[], value);
+        page.family(&name, MetricKind::Counter, help)
+            .value(&[], value);
     }
     engines::write(&mut page, &status.engines, rising);
     let name = "hostint_collect_exporters";
     let help = "followed sequences of reports, one for each address, node and subsystem";
-    page.family(name, Kind::Gauge, help)
+    page.family(name, MetricKind::Gauge, help)
         .value(&[], status.exporters_total);
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
     page.0
 }
 
-fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Rising) {
-    let counted: [Counted<Node>; 4] = [
+fn exporters(page: &mut MetricsPage, nodes: &BTreeMap<String, Node>, rising: &mut Rising) {
+    let counted: [CountedField<Node>; 4] = [
         (
             "hostint_exporter_reports_total",
             "individual reports, by reporting node",
@@ -175,7 +176,7 @@ fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Risin
         ),
     ];
     for (name, help, of) in counted {
-        let mut family = page.family(name, Kind::Counter, help);
+        let mut family = page.family(name, MetricKind::Counter, help);
         for (label, node) in nodes {
             let value = rising.at_least(name, label, of(node));
             family.value(&[("node", label)], value);
@@ -183,13 +184,13 @@ fn exporters(page: &mut Page, nodes: &BTreeMap<String, Node>, rising: &mut Risin
     }
     let name = "hostint_exporter_last_seen_time_seconds";
     let help = "time of the last report, seconds since the Unix epoch";
-    let mut family = page.family(name, Kind::Gauge, help);
+    let mut family = page.family(name, MetricKind::Gauge, help);
     for (label, node) in nodes.iter().filter(|(_, node)| node.last_seen_ns > 0) {
         family.value(&[("node", label)], seconds(node.last_seen_ns));
     }
     let name = "hostint_exporter_clock_synchronised";
     let help = "1 if the exporter says that its clock is synchronised to UTC";
-    let mut family = page.family(name, Kind::Gauge, help);
+    let mut family = page.family(name, MetricKind::Gauge, help);
     for (label, node) in nodes {
         if let Some(synchronised) = node.synchronised {
             family.value(&[("node", label)], u8::from(synchronised));

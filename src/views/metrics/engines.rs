@@ -1,17 +1,17 @@
 //! Deliveries to engines as metrics: of reports, and of pushed metrics.
 
-use super::page::{Kind, Page, Rising};
+use super::page::{MetricKind, MetricsPage, Rising};
 use crate::model::{EngineStatus, EngineUnit};
 
 /// A counter's names and helps: for engines that get reports, and for those that get metrics.
-struct Counted {
+struct EngineCounter {
     names: [&'static str; 2],
     help: [&'static str; 2],
     of: fn(&EngineStatus) -> u64,
 }
 
-const COUNTED: [Counted; 5] = [
-    Counted {
+const COUNTED: [EngineCounter; 5] = [
+    EngineCounter {
         names: [
             "hostint_engine_delivered_total",
             "hostint_push_delivered_total",
@@ -22,7 +22,7 @@ const COUNTED: [Counted; 5] = [
         ],
         of: |engine| engine.delivered,
     },
-    Counted {
+    EngineCounter {
         names: [
             "hostint_engine_queue_drops_total",
             "hostint_push_queue_drops_total",
@@ -33,7 +33,7 @@ const COUNTED: [Counted; 5] = [
         ],
         of: |engine| engine.queue_drops,
     },
-    Counted {
+    EngineCounter {
         names: ["hostint_engine_refused_total", "hostint_push_refused_total"],
         help: [
             "reports that the engine refused",
@@ -41,7 +41,7 @@ const COUNTED: [Counted; 5] = [
         ],
         of: |engine| engine.refused,
     },
-    Counted {
+    EngineCounter {
         names: [
             "hostint_engine_abandoned_total",
             "hostint_push_abandoned_total",
@@ -52,7 +52,7 @@ const COUNTED: [Counted; 5] = [
         ],
         of: |engine| engine.abandoned,
     },
-    Counted {
+    EngineCounter {
         names: ["hostint_engine_retries_total", "hostint_push_retries_total"],
         help: [
             "deliveries that failed and were repeated",
@@ -76,7 +76,7 @@ const UP: ([&str; 2], &str) = (
 );
 
 /// Writes the families of engines for reports, and of engines for metrics.
-pub fn write(page: &mut Page, engines: &[EngineStatus], rising: &mut Rising) {
+pub fn write(page: &mut MetricsPage, engines: &[EngineStatus], rising: &mut Rising) {
     let (reports, metrics): (Vec<_>, Vec<_>) = engines
         .iter()
         .partition(|engine| engine.unit == EngineUnit::Reports);
@@ -87,22 +87,22 @@ pub fn write(page: &mut Page, engines: &[EngineStatus], rising: &mut Rising) {
     }
 }
 
-fn write_sort(page: &mut Page, sort: usize, engines: &[&EngineStatus], rising: &mut Rising) {
+fn write_sort(page: &mut MetricsPage, sort: usize, engines: &[&EngineStatus], rising: &mut Rising) {
     for counted in COUNTED {
         let (name, help) = (counted.names[sort], counted.help[sort]);
-        let mut family = page.family(name, Kind::Counter, help);
+        let mut family = page.family(name, MetricKind::Counter, help);
         for engine in engines {
             let value = rising.at_least(name, engine.engine, (counted.of)(engine));
             family.value(&[("engine", engine.engine)], value);
         }
     }
     let (names, help) = WAITING;
-    let mut family = page.family(names[sort], Kind::Gauge, help[sort]);
+    let mut family = page.family(names[sort], MetricKind::Gauge, help[sort]);
     for engine in engines {
         family.value(&[("engine", engine.engine)], engine.waiting);
     }
     let (names, help) = UP;
-    let mut family = page.family(names[sort], Kind::Gauge, help);
+    let mut family = page.family(names[sort], MetricKind::Gauge, help);
     for engine in engines {
         let up = u8::from(engine.trouble.is_none());
         family.value(&[("engine", engine.engine)], up);

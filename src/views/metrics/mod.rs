@@ -10,12 +10,12 @@ mod traffic;
 pub use page::{OTHER, Rising};
 pub use text::text;
 
-use page::{Kind, Page};
+use page::{MetricKind, MetricsPage};
 
-fn build_info(page: &mut Page) {
+fn build_info(page: &mut MetricsPage) {
     page.family(
         "hostint_build_info",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "1; the version of hostint that runs",
     )
     .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);

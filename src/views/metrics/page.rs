@@ -2,32 +2,32 @@
 
 use std::collections::HashMap;
 
-use crate::model::metrics::{Family, Histogram, Number, Sample, Value};
+use crate::model::metrics::{Histogram, MetricFamily, MetricValue, Number, Sample};
 
-pub use crate::model::metrics::Kind;
+pub use crate::model::metrics::MetricKind;
 
 /// The label value of a sum that things beyond a limit share; no class can have this name.
 pub const OTHER: &str = "_other";
 
 /// The result of a scrape.
 #[derive(Default)]
-pub struct Page(pub Vec<Family>);
+pub struct MetricsPage(pub Vec<MetricFamily>);
 
 /// A metric that takes values: the last one of the page.
-pub struct Values<'a>(&'a mut Page);
+pub struct Values<'a>(&'a mut MetricsPage);
 
-impl Page {
-    pub fn family(&mut self, name: &str, kind: Kind, help: &str) -> Values<'_> {
+impl MetricsPage {
+    pub fn family(&mut self, name: &str, kind: MetricKind, help: &str) -> Values<'_> {
         self.push(name, kind, help, false)
     }
 
     /// A metric whose count may have begun before this process.
-    pub fn older(&mut self, name: &str, kind: Kind, help: &str) -> Values<'_> {
+    pub fn older(&mut self, name: &str, kind: MetricKind, help: &str) -> Values<'_> {
         self.push(name, kind, help, true)
     }
 
-    fn push(&mut self, name: &str, kind: Kind, help: &str, older: bool) -> Values<'_> {
-        self.0.push(Family {
+    fn push(&mut self, name: &str, kind: MetricKind, help: &str, older: bool) -> Values<'_> {
+        self.0.push(MetricFamily {
             name: name.to_owned(),
             kind,
             help: help.to_owned(),
@@ -40,14 +40,14 @@ impl Page {
 
 impl Values<'_> {
     pub fn value(&mut self, labels: &[(&str, &str)], value: impl Into<Number>) {
-        self.add(labels, Value::Number(value.into()));
+        self.add(labels, MetricValue::Number(value.into()));
     }
 
     pub fn histogram(&mut self, labels: &[(&str, &str)], histogram: Histogram) {
-        self.add(labels, Value::Histogram(histogram));
+        self.add(labels, MetricValue::Histogram(histogram));
     }
 
-    fn add(&mut self, labels: &[(&str, &str)], value: Value) {
+    fn add(&mut self, labels: &[(&str, &str)], value: MetricValue) {
         let labels = labels.iter();
         let labels = labels.map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let sample = Sample {

@@ -1,8 +1,8 @@
 //! A host's state, and the sums over its sink's flows, as metrics.
 
-use super::page::{Kind, OTHER, Page, Rising};
+use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{build_info, engines, seconds, traffic};
-use crate::model::metrics::Family;
+use crate::model::metrics::MetricFamily;
 use crate::model::{
     CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus, LeaseState, SinkStatus,
     SourceStatus, Tally,
@@ -13,8 +13,8 @@ pub fn text(status: &HostStatus, tally: &Tally) -> String {
 }
 
 /// The same, with the deliveries of pushed metrics.
-pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> Vec<Family> {
-    let mut page = Page::default();
+pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> Vec<MetricFamily> {
+    let mut page = MetricsPage::default();
     build_info(&mut page);
     host(&mut page, status);
     if let Some(sink) = &status.sink {
@@ -39,11 +39,11 @@ pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> 
     page.0
 }
 
-fn host(page: &mut Page, status: &HostStatus) {
+fn host(page: &mut MetricsPage, status: &HostStatus) {
     if let Some(node) = status.node_id {
         page.family(
             "hostint_node_info",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "1; this host's INT node id",
         )
         .value(&[("node", &node.to_string())], 1);
@@ -51,23 +51,23 @@ fn host(page: &mut Page, status: &HostStatus) {
     if let Some(clock) = &status.clock {
         page.family(
             "hostint_clock_info",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "1; the clock that stamps packets",
         )
         .value(&[("source", clock.source)], 1);
         let name = "hostint_clock_offset_seconds";
         let help =
             "offset that is added to that clock's reading to get the time since the Unix epoch";
-        page.family(name, Kind::Gauge, help)
+        page.family(name, MetricKind::Gauge, help)
             .value(&[], seconds(clock.offset_ns));
         let name = "hostint_clock_synchronised";
         let help = "1 if the kernel reports that its clock is synchronised to UTC";
-        page.family(name, Kind::Gauge, help)
+        page.family(name, MetricKind::Gauge, help)
             .value(&[], u8::from(clock.synchronised));
     }
     let mut family = page.family(
         "hostint_attached_info",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "1; the interfaces and hooks to which programs are attached",
     );
     let sink = status.sink.iter().map(|sink| ("sink", &sink.attachments));
@@ -88,46 +88,47 @@ fn host(page: &mut Page, status: &HostStatus) {
 
 /// Each counter is a metric. It counts packets, numbers or flows, or a part of another counter's, over all runs of the
 /// daemon.
-fn counters(page: &mut Page, role: &str, counters: &[CounterStatus]) {
+fn counters(page: &mut MetricsPage, role: &str, counters: &[CounterStatus]) {
     for counter in counters {
         let name = format!("hostint_{role}_{}_total", counter.name);
-        page.older(&name, Kind::Counter, counter.text)
+        page.older(&name, MetricKind::Counter, counter.text)
             .value(&[], counter.packets);
         // Bytes of other counters have no meaning, or are not counted.
         if ["stripped", "tagged"].contains(&counter.name) {
             let name = format!("hostint_{role}_{}_bytes_total", counter.name);
             let help = format!("bytes of these frames: {}", counter.text);
-            page.older(&name, Kind::Counter, &help)
+            page.older(&name, MetricKind::Counter, &help)
                 .value(&[], counter.bytes);
         }
     }
 }
 
-fn daemon(page: &mut Page, counter: &DaemonCounter) {
+fn daemon(page: &mut MetricsPage, counter: &DaemonCounter) {
     let (name, value) = (counter.name, seconds(counter.value));
     if name == "pid" {
         return;
     }
     if let Some(name) = name.strip_suffix("_cpu_ns") {
         let name = format!("hostint_daemon_{name}_cpu_seconds_total");
-        page.older(&name, Kind::Counter, counter.text)
+        page.older(&name, MetricKind::Counter, counter.text)
             .value(&[], value);
     } else if let Some(name) = name.strip_suffix("_ns") {
         let name = format!("hostint_daemon_{name}_time_seconds");
         let help = counter.text.replace(", ns since", ", seconds since");
-        page.family(&name, Kind::Gauge, &help).value(&[], value);
+        page.family(&name, MetricKind::Gauge, &help)
+            .value(&[], value);
     } else {
         let name = format!("hostint_daemon_{name}_total");
-        page.older(&name, Kind::Counter, counter.text)
+        page.older(&name, MetricKind::Counter, counter.text)
             .value(&[], counter.value);
     }
 }
 
-fn gauge(page: &mut Page, name: &str, help: &str, value: u64) {
-    page.family(name, Kind::Gauge, help).value(&[], value);
+fn gauge(page: &mut MetricsPage, name: &str, help: &str, value: u64) {
+    page.family(name, MetricKind::Gauge, help).value(&[], value);
 }
 
-fn sink_families(page: &mut Page, sink: &SinkStatus) {
+fn sink_families(page: &mut MetricsPage, sink: &SinkStatus) {
     counters(page, "sink", &sink.counters);
     for counter in &sink.daemon {
         daemon(page, counter);
@@ -146,7 +147,7 @@ fn sink_families(page: &mut Page, sink: &SinkStatus) {
     gauge(page, name, help, sink.leases_granted as u64);
     let name = "hostint_sink_collectors";
     let help = "collectors by state; those that get a copy of all reports are not probed";
-    let mut family = page.family(name, Kind::Gauge, help);
+    let mut family = page.family(name, MetricKind::Gauge, help);
     for state in CollectorState::ALL.map(CollectorState::name) {
         let collectors = sink.collectors.iter();
         let collectors = collectors.filter(|collector| collector.state == state);
@@ -154,7 +155,7 @@ fn sink_families(page: &mut Page, sink: &SinkStatus) {
     }
 }
 
-fn source_families(page: &mut Page, source: &SourceStatus) {
+fn source_families(page: &mut MetricsPage, source: &SourceStatus) {
     counters(page, "source", &source.counters);
     let flows = source.flows_total as u64;
     gauge(
@@ -180,7 +181,7 @@ fn source_families(page: &mut Page, source: &SourceStatus) {
     let name = "hostint_source_peers";
     let help =
         "pairs of addresses whose packets are, or would be, tagged, by the state of their lease";
-    let mut family = page.family(name, Kind::Gauge, help);
+    let mut family = page.family(name, MetricKind::Gauge, help);
     for state in LeaseState::names().chain(["idle"]) {
         let peers = source.peers.iter().filter(|peer| peer.state == state);
         family.value(&[("state", state)], peers.count());

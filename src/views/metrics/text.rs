@@ -2,25 +2,25 @@
 
 use std::fmt::{Display, Write};
 
-use crate::model::metrics::{Family, Kind, Value};
+use crate::model::metrics::{MetricFamily, MetricKind, MetricValue};
 
 /// Families with their help and type, one line for each value.
-pub fn text(families: &[Family]) -> String {
+pub fn text(families: &[MetricFamily]) -> String {
     let mut out = String::new();
     for family in families {
         let name = &family.name;
         let kind = match family.kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         let help = family.help.replace('\\', "\\\\").replace('\n', "\\n");
         let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for sample in &family.samples {
             let labels = &sample.labels;
             match &sample.value {
-                Value::Number(number) => line(&mut out, name, "", labels, None, number),
-                Value::Histogram(histogram) => {
+                MetricValue::Number(number) => line(&mut out, name, "", labels, None, number),
+                MetricValue::Histogram(histogram) => {
                     for (bound, count) in &histogram.buckets {
                         let bound = bound.to_string();
                         line(&mut out, name, "_bucket", labels, Some(&bound), count);

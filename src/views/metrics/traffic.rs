@@ -1,6 +1,6 @@
 //! Sums over flows with a common node or class, as metrics.
 
-use super::page::{Kind, Page};
+use super::page::{MetricKind, MetricsPage};
 use super::seconds;
 use crate::model::metrics::Histogram;
 use crate::model::{LATENCY_SLOTS, Traffic};
@@ -9,39 +9,39 @@ use crate::model::{LATENCY_SLOTS, Traffic};
 const FINEST_SLOT: usize = 10;
 
 /// One sum over the flows of a node or class.
-struct Sum {
+struct FlowSum {
     name: &'static str,
     help: &'static str,
     of: fn(&Traffic) -> u64,
 }
 
-const SUMS: [Sum; 6] = [
-    Sum {
+const SUMS: [FlowSum; 6] = [
+    FlowSum {
         name: "packets_total",
         help: "tagged packets measured",
         of: |sums| sums.packets,
     },
-    Sum {
+    FlowSum {
         name: "bytes_total",
         help: "bytes of those packets, IP headers included, INT not",
         of: |sums| sums.bytes,
     },
-    Sum {
+    FlowSum {
         name: "lost_total",
         help: "sequence numbers declared lost",
         of: |sums| sums.lost,
     },
-    Sum {
+    FlowSum {
         name: "recovered_total",
         help: "sequence numbers that arrived after they were declared lost",
         of: |sums| sums.recovered,
     },
-    Sum {
+    FlowSum {
         name: "reordered_total",
         help: "packets that arrived after a newer one of their flow",
         of: |sums| sums.reordered,
     },
-    Sum {
+    FlowSum {
         name: "duplicates_total",
         help: "packets that had arrived before",
         of: |sums| sums.duplicates,
@@ -49,13 +49,13 @@ const SUMS: [Sum; 6] = [
 ];
 
 /// Writes families whose values have this label.
-pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &Traffic)]) {
+pub fn write(page: &mut MetricsPage, label: &'static str, by: &str, sums: &[(String, &Traffic)]) {
     for sum in SUMS {
         let (name, help) = (
             format!("hostint_{label}_{}", sum.name),
             format!("{}, by {by}", sum.help),
         );
-        let mut family = page.family(&name, Kind::Counter, &help);
+        let mut family = page.family(&name, MetricKind::Counter, &help);
         for (which, traffic) in sums {
             family.value(&[(label, which)], (sum.of)(traffic));
         }
@@ -66,7 +66,7 @@ pub fn write(page: &mut Page, label: &'static str, by: &str, sums: &[(String, &T
             "one-way latency from source to sink, by {by}; negative latencies (the clocks disagree) count as 0"
         ),
     );
-    let mut family = page.family(&name, Kind::Histogram, &help);
+    let mut family = page.family(&name, MetricKind::Histogram, &help);
     for (which, traffic) in sums {
         let (mut buckets, mut count) = (Vec::new(), 0);
         for (slot, packets) in traffic.histogram.iter().enumerate() {

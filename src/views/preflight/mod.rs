@@ -14,7 +14,7 @@ pub use network::judge_network;
 
 /// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(pub &'a Preflight);
+pub struct PreflightText<'a>(pub &'a Preflight);
 
 fn line(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let verdict = match finding.verdict {
@@ -33,7 +33,7 @@ fn count(n: usize, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for PreflightText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut dev = None;
         for finding in &self.0.findings {

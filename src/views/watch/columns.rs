@@ -9,7 +9,7 @@ use crate::views::text::{Grouped, Nanoseconds};
 
 /// One column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Column {
+pub enum FlowColumn {
     Flow,
     Node,
     Encapsulation,
@@ -31,13 +31,13 @@ pub enum Column {
 
 /// A flow, with its rates since the last refresh.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct FlowRow<'a> {
     pub flow: &'a FlowStatus,
     pub rates: Option<&'a Rates>,
     pub wall_ns: u64,
 }
 
-impl Row<'_> {
+impl FlowRow<'_> {
     /// The share of all packets that were lost.
     pub fn loss(&self) -> Option<f64> {
         let sent = self.flow.packets.saturating_sub(self.flow.duplicates) + self.flow.lost;
@@ -49,7 +49,7 @@ impl Row<'_> {
     }
 }
 
-impl Column {
+impl FlowColumn {
     /// The columns from left to right.
     pub const ALL: [Self; 17] = [
         Self::Flow,
@@ -136,7 +136,7 @@ impl Column {
         matches!(self, Self::Flow | Self::Encapsulation)
     }
 
-    pub fn cell(self, row: &Row<'_>) -> String {
+    pub fn cell(self, row: &FlowRow<'_>) -> String {
         let flow = row.flow;
         match self {
             Self::Flow => flow.flow.to_string(),
@@ -168,7 +168,7 @@ impl Column {
     }
 
     /// The figure to sort by. `None`, and flows without this figure, come last.
-    fn figure(self, row: &Row<'_>) -> Option<f64> {
+    fn figure(self, row: &FlowRow<'_>) -> Option<f64> {
         let flow = row.flow;
         match self {
             Self::Flow | Self::Encapsulation => None,
@@ -191,7 +191,7 @@ impl Column {
     }
 
     /// Sorts indices of flows; those with equal figures by recent traffic, then by name.
-    pub fn sort<'a>(self, reversed: bool, places: &mut Vec<u32>, row: impl Fn(u32) -> Row<'a>) {
+    pub fn sort<'a>(self, reversed: bool, places: &mut Vec<u32>, row: impl Fn(u32) -> FlowRow<'a>) {
         let mut keyed: Vec<(Option<f64>, f64, u32)> = places
             .iter()
             .map(|place| {

@@ -1,27 +1,27 @@
 //! A position in a list that is longer than the screen.
 
-use super::keys::Key;
+use super::keys::KeyPress;
 
 /// The chosen row, and the rows that are shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cursor {
+pub struct ListCursor {
     pub at: usize,
     pub top: usize,
     /// Number of rows that fit the screen.
     pub page: usize,
 }
 
-impl Cursor {
+impl ListCursor {
     /// Moves as a key demands; false if the key does not move the cursor.
-    pub fn press(&mut self, key: Key, rows: usize) -> bool {
+    pub fn press(&mut self, key: KeyPress, rows: usize) -> bool {
         let page = self.page.max(1);
         self.at = match key {
-            Key::Up | Key::Char('k') => self.at.saturating_sub(1),
-            Key::Down | Key::Char('j') => self.at + 1,
-            Key::PageUp => self.at.saturating_sub(page),
-            Key::PageDown => self.at + page,
-            Key::Home | Key::Char('g') => 0,
-            Key::End | Key::Char('G') => usize::MAX,
+            KeyPress::Up | KeyPress::Char('k') => self.at.saturating_sub(1),
+            KeyPress::Down | KeyPress::Char('j') => self.at + 1,
+            KeyPress::PageUp => self.at.saturating_sub(page),
+            KeyPress::PageDown => self.at + page,
+            KeyPress::Home | KeyPress::Char('g') => 0,
+            KeyPress::End | KeyPress::Char('G') => usize::MAX,
             _ => return false,
         }
         .min(rows.saturating_sub(1));

@@ -6,12 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::columns::Row;
+use super::appearance::Appearance;
+use super::columns::FlowRow;
 use super::draw::{put, split};
 use super::flows::Rates;
 use super::histogram::{quantile, upper_ns};
-use super::history::History;
-use super::look::Look;
+use super::history::FlowHistory;
 use super::plot;
 use super::state::{Watch, flows_of};
 use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate, wrap};
@@ -44,7 +44,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         put(buffer, above, line, text);
     }
     let flow = row.flow;
-    let none = History::default();
+    let none = FlowHistory::default();
     let history = watch.flows.history(&flow.flow).unwrap_or(&none);
     if area.width >= WIDE {
         let half = rest.width / 2;
@@ -74,7 +74,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     watch.flows.watch(at..at + 1, flows_of(&now.status));
 }
 
-fn facts(look: Look, row: &Row<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
+fn facts(look: Appearance, row: &FlowRow<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
     let flow = row.flow;
     let ns = |ns: i64| Nanoseconds(ns).to_string();
     let max_ns = i64::from(flow.latency_max_ns);
@@ -202,7 +202,7 @@ fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
 
 /// Draws the histogram; returns the number of lines it took.
 fn histogram(
-    look: Look,
+    look: Appearance,
     buffer: &mut Buffer,
     area: Rect,
     flow: &FlowStatus,
@@ -272,7 +272,7 @@ const PLOTS: [Plot; 4] = [
 ];
 
 /// Draws the flow's recent figures, the latest at the right.
-fn plots(look: Look, buffer: &mut Buffer, area: Rect, history: &History) {
+fn plots(look: Appearance, buffer: &mut Buffer, area: Rect, history: &FlowHistory) {
     const LABEL: usize = 19;
     let height = area.height as usize;
     let shown = PLOTS.len().min(height);

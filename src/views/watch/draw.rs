@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::appearance::Appearance;
 use super::counters::Counter;
-use super::look::Look;
 use super::state::{Tab, Watch};
 use super::words::{maybe_rate, shortened};
 use super::{detail, header, peers};
@@ -279,7 +279,7 @@ const HELP: [(&str, &str); 12] = [
     ("", "loss, p50 and p99 cover the last interval"),
 ];
 
-fn counter(look: Look, one: &Counter) -> Line<'static> {
+fn counter(look: Appearance, one: &Counter) -> Line<'static> {
     let style = if one.count == 0 {
         look.faint()
     } else {

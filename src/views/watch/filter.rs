@@ -2,7 +2,7 @@
 
 /// The words as they were typed. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct RowFilter {
     pub text: String,
     words: Vec<String>,
 }
@@ -10,7 +10,7 @@ pub struct Filter {
 /// Greatest length of a filter, longer than any row.
 const LONGEST: usize = 200;
 
-impl Filter {
+impl RowFilter {
     pub fn push(&mut self, char: char) {
         if !char.is_control() && self.text.len() < LONGEST {
             self.text.push(char);

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::columns::{Column, Row};
-use super::cursor::Cursor;
-use super::filter::Filter;
+use super::columns::{FlowColumn, FlowRow};
+use super::cursor::ListCursor;
+use super::filter::RowFilter;
 use super::histogram::{quantile, window};
-use super::history::History;
-use super::keys::Key;
+use super::history::FlowHistory;
+use super::keys::KeyPress;
 use crate::model::{FlowKey, FlowStatus};
 
 /// Number of flows whose history is kept: those that were on the screen last.
@@ -27,7 +27,7 @@ pub struct Rates {
 
 /// A flow as the last refresh found it.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownFlow {
     first_ns: u64,
     packets: u64,
     lost: u64,
@@ -38,7 +38,7 @@ struct Known {
     look: u64,
 }
 
-impl Known {
+impl KnownFlow {
     /// The rates since then, with their histogram; `None` if it is another flow, or its numbering restarted.
     fn until(&self, flow: &FlowStatus, seconds: f64) -> Option<Rates> {
         if flow.first_ns != self.first_ns || flow.packets < self.packets || seconds <= 0.0 {
@@ -80,23 +80,23 @@ impl Known {
 
 /// The list of flows.
 #[derive(Debug)]
-pub struct Flows {
-    known: HashMap<FlowKey, Known>,
+pub struct FlowList {
+    known: HashMap<FlowKey, KnownFlow>,
     looks: u64,
     /// The rates of each flow of the last refresh.
     rates: Vec<Option<Rates>>,
     /// Indices into that list: the flows that match the filter, sorted.
     order: Vec<u32>,
-    pub sort: Column,
+    pub sort: FlowColumn,
     pub reversed: bool,
     /// The flow that the cursor follows; `None` until the cursor is moved.
     chosen: Option<FlowKey>,
-    pub cursor: Cursor,
-    histories: HashMap<FlowKey, History>,
+    pub cursor: ListCursor,
+    histories: HashMap<FlowKey, FlowHistory>,
 }
 
-impl Flows {
-    pub fn sorted_by(sort: Column) -> Self {
+impl FlowList {
+    pub fn sorted_by(sort: FlowColumn) -> Self {
         Self {
             known: HashMap::new(),
             looks: 0,
@@ -105,7 +105,7 @@ impl Flows {
             sort,
             reversed: false,
             chosen: None,
-            cursor: Cursor::default(),
+            cursor: ListCursor::default(),
             histories: HashMap::new(),
         }
     }
@@ -120,10 +120,10 @@ impl Flows {
             if let Some((seconds, before_ns)) = since {
                 // A flow that began since then did all of its work since then.
                 if flow.first_ns != known.first_ns && flow.first_ns > before_ns {
-                    *known = Known {
+                    *known = KnownFlow {
                         first_ns: flow.first_ns,
                         histogram: vec![0; flow.histogram.len()],
-                        ..Known::default()
+                        ..KnownFlow::default()
                     };
                 }
                 rates = known.until(flow, seconds);
@@ -150,7 +150,7 @@ impl Flows {
     }
 
     /// Sorts and filters anew.
-    pub fn arrange(&mut self, flows: &[FlowStatus], filter: &Filter, wall_ns: u64) {
+    pub fn arrange(&mut self, flows: &[FlowStatus], filter: &RowFilter, wall_ns: u64) {
         let mut places: Vec<u32> = (0..flows.len() as u32).collect();
         if !filter.is_empty() {
             let mut text = String::new();
@@ -162,7 +162,7 @@ impl Flows {
             });
         }
         let rates = &self.rates;
-        self.sort.sort(self.reversed, &mut places, |place| Row {
+        self.sort.sort(self.reversed, &mut places, |place| FlowRow {
             flow: &flows[place as usize],
             rates: rates.get(place as usize).and_then(Option::as_ref),
             wall_ns,
@@ -188,9 +188,14 @@ impl Flows {
     }
 
     /// The flow in a row of the list.
-    pub fn row<'a>(&'a self, row: usize, flows: &'a [FlowStatus], wall_ns: u64) -> Option<Row<'a>> {
+    pub fn row<'a>(
+        &'a self,
+        row: usize,
+        flows: &'a [FlowStatus],
+        wall_ns: u64,
+    ) -> Option<FlowRow<'a>> {
         let place = *self.order.get(row)? as usize;
-        Some(Row {
+        Some(FlowRow {
             flow: flows.get(place)?,
             rates: self.rates.get(place).and_then(Option::as_ref),
             wall_ns,
@@ -198,12 +203,12 @@ impl Flows {
     }
 
     /// Moves the cursor; false if the key does not move it.
-    pub fn press(&mut self, key: Key, flows: &[FlowStatus]) -> bool {
+    pub fn press(&mut self, key: KeyPress, flows: &[FlowStatus]) -> bool {
         let moved = self.cursor.press(key, self.order.len());
         if moved {
             match key {
                 // Chooses the first row, whichever flow is in it.
-                Key::Home | Key::Char('g') => self.chosen = None,
+                KeyPress::Home | KeyPress::Char('g') => self.chosen = None,
                 _ => self.choose(flows),
             }
         }
@@ -227,7 +232,7 @@ impl Flows {
             let history = self
                 .histories
                 .entry(flow.flow)
-                .or_insert_with(|| History::of(flow));
+                .or_insert_with(|| FlowHistory::of(flow));
             history.looked_at = looks;
         }
         while self.histories.len() > MOST_HISTORIES {
@@ -240,7 +245,7 @@ impl Flows {
         }
     }
 
-    pub fn history(&self, flow: &FlowKey) -> Option<&History> {
+    pub fn history(&self, flow: &FlowKey) -> Option<&FlowHistory> {
         self.histories.get(flow)
     }
 }

@@ -11,7 +11,7 @@ const LONGEST: usize = 600;
 
 /// The history of one flow.
 #[derive(Debug, Default)]
-pub struct History {
+pub struct FlowHistory {
     points: VecDeque<Option<Rates>>,
     /// The histogram of the last interval, if there was one.
     pub window: Option<Vec<u32>>,
@@ -20,7 +20,7 @@ pub struct History {
     pub looked_at: u64,
 }
 
-impl History {
+impl FlowHistory {
     /// A history that starts with this state of the flow.
     pub fn of(flow: &FlowStatus) -> Self {
         Self {

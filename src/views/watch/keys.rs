@@ -6,7 +6,7 @@ use super::state::{Tab, Watch};
 
 /// A key, independent of the terminal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Key {
+pub enum KeyPress {
     Up,
     Down,
     PageUp,
@@ -26,7 +26,7 @@ pub enum Key {
 pub enum Act {
     Nothing,
     /// The pace changed or the pause ended: refresh now.
-    Look,
+    Refresh,
     Quit,
 }
 
@@ -34,7 +34,7 @@ pub enum Act {
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 
 impl Watch {
-    pub fn press(&mut self, key: Key) -> Act {
+    pub fn press(&mut self, key: KeyPress) -> Act {
         self.pressed = true;
         if self.typing {
             self.type_filter(key);
@@ -42,33 +42,33 @@ impl Watch {
         }
         if self.help {
             self.help = false;
-            return if key == Key::Char('q') {
+            return if key == KeyPress::Char('q') {
                 Act::Quit
             } else {
                 Act::Nothing
             };
         }
         match key {
-            Key::Char('q') => return Act::Quit,
-            Key::Char('?' | 'h') => self.help = true,
-            Key::Char('/') => self.typing = true,
-            Key::Char(' ' | 'p') => {
+            KeyPress::Char('q') => return Act::Quit,
+            KeyPress::Char('?' | 'h') => self.help = true,
+            KeyPress::Char('/') => self.typing = true,
+            KeyPress::Char(' ' | 'p') => {
                 self.paused = !self.paused;
                 if !self.paused {
-                    return Act::Look;
+                    return Act::Refresh;
                 }
             }
-            Key::Char('+' | '=') => return self.change_interval(true),
-            Key::Char('-') => return self.change_interval(false),
-            Key::Tab => self.show(self.tab.neighbour(1)),
-            Key::BackTab => self.show(self.tab.neighbour(Tab::ALL.len() - 1)),
-            Key::Char(digit @ '1'..='4') => {
+            KeyPress::Char('+' | '=') => return self.change_interval(true),
+            KeyPress::Char('-') => return self.change_interval(false),
+            KeyPress::Tab => self.show(self.tab.neighbour(1)),
+            KeyPress::BackTab => self.show(self.tab.neighbour(Tab::ALL.len() - 1)),
+            KeyPress::Char(digit @ '1'..='4') => {
                 let index = digit as usize - '1' as usize;
                 if let Some(tab) = Tab::ALL.get(index) {
                     self.show(*tab);
                 }
             }
-            Key::Escape => {
+            KeyPress::Escape => {
                 if self.detail {
                     self.detail = false;
                 } else {
@@ -81,15 +81,15 @@ impl Watch {
         Act::Nothing
     }
 
-    fn type_filter(&mut self, key: Key) {
+    fn type_filter(&mut self, key: KeyPress) {
         match key {
-            Key::Enter | Key::Down | Key::Up => self.typing = false,
-            Key::Escape => {
+            KeyPress::Enter | KeyPress::Down | KeyPress::Up => self.typing = false,
+            KeyPress::Escape => {
                 self.typing = false;
                 self.filter().clear();
             }
-            Key::Backspace => self.filter().pop(),
-            Key::Char(char) => self.filter().push(char),
+            KeyPress::Backspace => self.filter().pop(),
+            KeyPress::Char(char) => self.filter().push(char),
             _ => return,
         }
         self.arrange();
@@ -106,10 +106,14 @@ impl Watch {
         if let Some(next) = next {
             self.interval = Duration::from_millis(next);
         }
-        if self.paused { Act::Nothing } else { Act::Look }
+        if self.paused {
+            Act::Nothing
+        } else {
+            Act::Refresh
+        }
     }
 
-    fn press_in_tab(&mut self, key: Key) {
+    fn press_in_tab(&mut self, key: KeyPress) {
         match self.tab {
             Tab::Flows => self.press_in_flows(key),
             Tab::Counters => {
@@ -127,17 +131,17 @@ impl Watch {
         }
     }
 
-    fn press_in_flows(&mut self, key: Key) {
+    fn press_in_flows(&mut self, key: KeyPress) {
         match key {
-            Key::Char('s' | '>' | '.') => self.sort_by_neighbour(1),
-            Key::Char('S' | '<' | ',') => {
-                self.sort_by_neighbour(super::Column::ALL.len() - 1);
+            KeyPress::Char('s' | '>' | '.') => self.sort_by_neighbour(1),
+            KeyPress::Char('S' | '<' | ',') => {
+                self.sort_by_neighbour(super::FlowColumn::ALL.len() - 1);
             }
-            Key::Char('r') => {
+            KeyPress::Char('r') => {
                 self.flows.reversed = !self.flows.reversed;
                 self.arrange();
             }
-            Key::Enter => {
+            KeyPress::Enter => {
                 self.detail = !self.detail && self.flows.len() > 0;
                 if self.detail {
                     self.choose();
@@ -148,7 +152,7 @@ impl Watch {
     }
 
     fn sort_by_neighbour(&mut self, by: usize) {
-        let all = super::Column::ALL;
+        let all = super::FlowColumn::ALL;
         let at = all.iter().position(|one| *one == self.flows.sort);
         self.flows.sort = all[(at.unwrap_or(0) + by) % all.len()];
         self.flows.reversed = false;

@@ -1,5 +1,6 @@
 //! `hostint status --watch`: refreshes and keys become a state, and the state becomes a screen.
 
+mod appearance;
 mod columns;
 mod counters;
 mod cursor;
@@ -11,16 +12,15 @@ mod header;
 mod histogram;
 mod history;
 mod keys;
-mod look;
 mod peers;
 mod plot;
 mod state;
 mod table;
 mod words;
 
-pub use columns::Column;
+pub use appearance::Appearance;
+pub use columns::FlowColumn;
 pub use flows::Rates;
 pub use histogram::{quantile, window};
-pub use keys::{Act, Key};
-pub use look::Look;
-pub use state::{Snapshot, Watch};
+pub use keys::{Act, KeyPress};
+pub use state::{HostSnapshot, Watch};

@@ -1,6 +1,6 @@
 //! Bars of characters: figures over time, and shares of a whole.
 
-use super::look::Look;
+use super::appearance::Appearance;
 
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII: [char; 9] = [' ', '.', '.', ':', ':', '+', '+', '#', '#'];
@@ -8,7 +8,12 @@ const ASCII: [char; 9] = [' ', '.', '.', ':', ':', '+', '+', '#', '#'];
 const LYING: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// Vertical bars, one for each figure, in lines from top to bottom. An unknown figure is a dot at the bottom.
-pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -> Vec<String> {
+pub fn standing(
+    look: Appearance,
+    figures: &[Option<f64>],
+    most: f64,
+    height: usize,
+) -> Vec<String> {
     let steps = if look.unicode { EIGHTHS } else { ASCII };
     let unknown = if look.unicode { '·' } else { '-' };
     let eighths = |figure: f64| -> usize {
@@ -34,7 +39,7 @@ pub fn standing(look: Look, figures: &[Option<f64>], most: f64, height: usize) -
 }
 
 /// A horizontal bar of at most `width` characters.
-pub fn lying(look: Look, share: f64, width: usize) -> String {
+pub fn lying(look: Appearance, share: f64, width: usize) -> String {
     let eighths = (share * width as f64 * 8.0).round() as usize;
     let eighths = eighths.max(usize::from(share > 0.0)).min(width * 8);
     if !look.unicode {

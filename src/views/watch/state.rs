@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::columns::Column;
+use super::appearance::Appearance;
+use super::columns::FlowColumn;
 use super::counters::{Counter, counters};
-use super::cursor::Cursor;
-use super::filter::Filter;
-use super::flows::Flows;
-use super::keys::Key;
-use super::look::Look;
+use super::cursor::ListCursor;
+use super::filter::RowFilter;
+use super::flows::FlowList;
+use super::keys::KeyPress;
 use crate::model::{FlowStatus, HostStatus, PeerStatus};
 
 /// The state of a host at one time.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct HostSnapshot {
     pub status: HostStatus,
     /// A time by a clock that never steps.
     pub at: Duration,
@@ -41,7 +41,7 @@ impl Tab {
 /// The state of the view.
 #[derive(Debug)]
 pub struct Watch {
-    pub(super) look: Look,
+    pub(super) look: Appearance,
     pub interval: Duration,
     pub paused: bool,
     pub(super) tab: Tab,
@@ -50,21 +50,21 @@ pub struct Watch {
     /// A key was pressed: nothing is chosen automatically any more.
     pub(super) pressed: bool,
     /// The filter of each tab.
-    pub(super) filters: [Filter; 4],
+    pub(super) filters: [RowFilter; 4],
     pub(super) typing: bool,
-    pub(super) now: Option<Snapshot>,
+    pub(super) now: Option<HostSnapshot>,
     /// Why the last refresh failed.
     pub(super) trouble: Option<String>,
-    pub(super) flows: Flows,
+    pub(super) flows: FlowList,
     pub(super) counters: Vec<Counter>,
-    pub(super) counters_cursor: Cursor,
-    pub(super) peers_cursor: Cursor,
-    pub(super) why_cursor: Cursor,
+    pub(super) counters_cursor: ListCursor,
+    pub(super) peers_cursor: ListCursor,
+    pub(super) why_cursor: ListCursor,
     pub(super) why_rows: usize,
 }
 
 impl Watch {
-    pub fn new(look: Look, interval: Duration, sort: Column) -> Self {
+    pub fn new(look: Appearance, interval: Duration, sort: FlowColumn) -> Self {
         Self {
             look,
             interval,
@@ -77,17 +77,17 @@ impl Watch {
             typing: false,
             now: None,
             trouble: None,
-            flows: Flows::sorted_by(sort),
+            flows: FlowList::sorted_by(sort),
             counters: Vec::new(),
-            counters_cursor: Cursor::default(),
-            peers_cursor: Cursor::default(),
-            why_cursor: Cursor::default(),
+            counters_cursor: ListCursor::default(),
+            peers_cursor: ListCursor::default(),
+            why_cursor: ListCursor::default(),
             why_rows: 0,
         }
     }
 
     /// Takes the result of a refresh.
-    pub fn update(&mut self, snapshot: Snapshot) {
+    pub fn update(&mut self, snapshot: HostSnapshot) {
         let since = self.now.as_ref().map(|before| {
             let seconds = snapshot.at.saturating_sub(before.at).as_secs_f64();
             (seconds, before.wall_ns)
@@ -122,7 +122,7 @@ impl Watch {
         self.now.as_ref().map(|now| &now.status)
     }
 
-    pub(super) fn filter(&mut self) -> &mut Filter {
+    pub(super) fn filter(&mut self) -> &mut RowFilter {
         &mut self.filters[self.tab as usize]
     }
 
@@ -136,7 +136,7 @@ impl Watch {
             .arrange(flows, &self.filters[Tab::Flows as usize], wall_ns);
     }
 
-    pub(super) fn move_in_flows(&mut self, key: Key) {
+    pub(super) fn move_in_flows(&mut self, key: KeyPress) {
         let flows = self
             .now
             .as_ref()

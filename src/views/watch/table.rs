@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::columns::Column;
+use super::columns::FlowColumn;
 use super::draw::{paint, put, split};
 use super::state::{Watch, flows_of};
 use super::words::shortened;
@@ -36,7 +36,7 @@ impl Watch {
             let cells = columns.iter().map(|(column, width)| {
                 let cell = shortened(&column.cell(row), *width, self.dots());
                 let style = match column {
-                    Column::LossNow if lossy => self.look.bad(),
+                    FlowColumn::LossNow if lossy => self.look.bad(),
                     _ => Style::new(),
                 };
                 Span::styled(aligned(&cell, *width, column.is_text()), style)
@@ -57,7 +57,7 @@ impl Watch {
         self.flows.watch(shown, flows);
     }
 
-    fn titles(&self, columns: &[(Column, usize)]) -> Line<'static> {
+    fn titles(&self, columns: &[(FlowColumn, usize)]) -> Line<'static> {
         let descends = self.flows.sort.descends() != self.flows.reversed;
         let mark = match descends {
             true => self.look.either("▾", "v"),
@@ -90,20 +90,24 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
 }
 
 /// The columns that fit, from left to right, with their widths.
-fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
-    let mut chosen = vec![Column::Flow];
-    let cost = |column: Column| column.width() + 1;
+fn columns(sort: FlowColumn, longest: usize, width: usize) -> Vec<(FlowColumn, usize)> {
+    let mut chosen = vec![FlowColumn::Flow];
+    let cost = |column: FlowColumn| column.width() + 1;
     // Long flows lose their middle before the second figure is left out.
-    let mut flow = longest.max(Column::Flow.width());
-    let figures: usize = Column::BY_IMPORTANCE
+    let mut flow = longest.max(FlowColumn::Flow.width());
+    let figures: usize = FlowColumn::BY_IMPORTANCE
         .iter()
         .take(4)
         .map(|one| cost(*one))
         .sum();
-    flow = flow.min(width.saturating_sub(figures + 1).max(Column::Flow.width()));
+    flow = flow.min(
+        width
+            .saturating_sub(figures + 1)
+            .max(FlowColumn::Flow.width()),
+    );
     let mut left = width.saturating_sub(flow + 1);
-    let first = (sort != Column::Flow).then_some(sort);
-    for column in first.into_iter().chain(Column::BY_IMPORTANCE) {
+    let first = (sort != FlowColumn::Flow).then_some(sort);
+    for column in first.into_iter().chain(FlowColumn::BY_IMPORTANCE) {
         // The space after the last column is not needed.
         if !chosen.contains(&column) && cost(column) <= left + 1 {
             left = (left + 1).saturating_sub(cost(column) + 1);
@@ -112,12 +116,14 @@ fn columns(sort: Column, longest: usize, width: usize) -> Vec<(Column, usize)> {
     }
     // The flow gets the remaining width.
     flow = longest.clamp(flow, flow + left);
-    let ordered = Column::ALL.into_iter().filter(|one| chosen.contains(one));
+    let ordered = FlowColumn::ALL
+        .into_iter()
+        .filter(|one| chosen.contains(one));
     ordered
         .map(|one| {
             (
                 one,
-                if one == Column::Flow {
+                if one == FlowColumn::Flow {
                     flow
                 } else {
                     one.width()

@@ -236,7 +236,7 @@ fn reports_of_all_kinds_are_in_one_record_each_or_refused() {
                 _ => synthetic.report(random.below(50), time_ns).report,
             };
             sent += 1;
-            let observed = Observed::new(&report, None, || 0);
+            let observed = ReportFacts::new(&report, None, || 0);
             match observed.flow {
                 None => without_flow += 1,
                 Some(_) => lost += u64::from(observed.lost),

@@ -17,13 +17,13 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 const GROUP: u32 = 54_321;
 
 /// A host whose /etc/group has the group hostint, a sink on it, and a copy of the program for everybody.
-struct Place {
+struct RuleHost {
     lab: Lab,
     sink: Daemon,
     folder: PathBuf,
 }
 
-impl Place {
+impl RuleHost {
     fn new() -> Self {
         let lab = Lab::new();
         let folder = std::env::temp_dir().join(&lab.b.ns);
@@ -64,7 +64,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RuleHost {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         let _ = std::fs::remove_dir_all(etc_of(&self.lab.b));
@@ -116,7 +116,7 @@ fn as_user_of<T: Send>(group: u32, run: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn members_of_the_group_see_what_root_sees() {
-    let place = Place::new();
+    let place = RuleHost::new();
     let file = std::fs::metadata(place.socket()).unwrap();
     assert_eq!(
         (file.mode() & 0o777, file.uid(), file.gid()),
@@ -138,7 +138,7 @@ fn members_of_the_group_see_what_root_sees() {
 
 #[test]
 fn strangers_are_told_whom_to_ask() {
-    let place = Place::new();
+    let place = RuleHost::new();
     for groups in ["", "65533"] {
         let output = place.status(groups, "");
         assert_eq!(output.status.code(), Some(1));
@@ -180,7 +180,7 @@ fn strangers_are_told_whom_to_ask() {
 
 #[test]
 fn what_may_not_be_asked_is_refused_said_and_counted() {
-    let place = Place::new();
+    let place = RuleHost::new();
     let mut client = place.connect();
     for (line, words) in [
         ("nonsense", "a JSON object"),
@@ -221,7 +221,7 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
 
 #[test]
 fn slow_clients_hold_up_nobody() {
-    let place = Place::new();
+    let place = RuleHost::new();
     let lab = &place.lab;
     // Some say nothing, some ask for much and read nothing.
     let mut clients: Vec<UnixStream> = (0..8).map(|_| place.connect()).collect();
@@ -257,7 +257,7 @@ fn slow_clients_hold_up_nobody() {
 
 #[test]
 fn a_socket_that_was_left_behind_is_no_hindrance() {
-    let mut place = Place::new();
+    let mut place = RuleHost::new();
     place.sink.kill();
     assert!(place.socket().exists());
     let output = place.status(&GROUP.to_string(), "");
@@ -280,7 +280,7 @@ fn a_socket_that_was_left_behind_is_no_hindrance() {
 
 #[test]
 fn root_may_ask_for_a_reload() {
-    let place = Place::new();
+    let place = RuleHost::new();
     place.lab.b.hostint("sink detach --now");
     let config = place.folder.join("hostint.toml");
     let write = |node: u32| {

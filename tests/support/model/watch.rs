@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
 
-use hostint::model::{Place, Prefix, WatchRule};
+use hostint::model::{Prefix, RuleHost, WatchRule};
 
 use super::TCP;
 use super::layout::Layout;
@@ -48,7 +48,7 @@ impl Packet {
     }
 }
 
-fn prefixes(places: &[Place]) -> impl Iterator<Item = Prefix> {
+fn prefixes(places: &[RuleHost]) -> impl Iterator<Item = Prefix> {
     places.iter().flat_map(|place| place.prefixes.clone())
 }
 

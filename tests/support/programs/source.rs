@@ -11,7 +11,7 @@ use hostint::datapath::abi::{
 use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
 use hostint::datapath::watch::Watchlist;
-use hostint::model::{Place, Prefix, WatchRule};
+use hostint::model::{Prefix, RuleHost, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 
@@ -155,7 +155,7 @@ impl Source {
 
     fn add_dest(&mut self, prefix: IpAddr, len: u32, fixed: bool) {
         let prefix = Prefix::new(prefix, len as u8).expect("a prefix");
-        let place = Place {
+        let place = RuleHost {
             text: prefix.to_string(),
             prefixes: vec![prefix],
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hostint::model::*;
 use hostint::model::{ReasonSeverity, ReasonTopic};
-use hostint::views::watch::{Act, Column, Key, Look, Snapshot, Watch};
+use hostint::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, KeyPress, Watch};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -242,9 +242,9 @@ impl Viewer {
     }
 
     pub fn with(width: u16, height: u16, colour: bool, unicode: bool) -> Self {
-        let look = Look { colour, unicode };
+        let look = Appearance { colour, unicode };
         Self {
-            watch: Watch::new(look, Duration::from_secs(1), Column::LossNow),
+            watch: Watch::new(look, Duration::from_secs(1), FlowColumn::LossNow),
             terminal: Terminal::new(TestBackend::new(width, height)).unwrap(),
             second: 0,
         }
@@ -257,7 +257,7 @@ impl Viewer {
 
     pub fn see_after(&mut self, seconds: u64, status: HostStatus) -> &mut Self {
         self.second += seconds;
-        self.watch.update(Snapshot {
+        self.watch.update(HostSnapshot {
             status,
             at: Duration::from_secs(self.second),
             wall_ns: BEGIN_NS + self.second * SECOND_NS,
@@ -268,12 +268,12 @@ impl Viewer {
     /// Presses keys, a character each; the screen is drawn after each.
     pub fn type_keys(&mut self, text: &str) -> &mut Self {
         for char in text.chars() {
-            self.press(Key::Char(char));
+            self.press(KeyPress::Char(char));
         }
         self
     }
 
-    pub fn press(&mut self, key: Key) -> Act {
+    pub fn press(&mut self, key: KeyPress) -> Act {
         let act = self.watch.press(key);
         self.buffer();
         act

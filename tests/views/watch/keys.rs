@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hostint::views::watch::{Act, Key};
+use hostint::views::watch::{Act, KeyPress};
 
 use super::host::{Viewer, flow, sink, source};
 
@@ -75,16 +75,16 @@ fn a_filter_keeps_flows_with_all_its_words() {
         let mut viewer = viewer();
         viewer.type_keys(text);
         assert_eq!(viewer.ports(), ports, "{text}");
-        viewer.press(Key::Enter);
+        viewer.press(KeyPress::Enter);
         assert_eq!(viewer.ports(), ports, "{text} is kept");
-        viewer.press(Key::Escape);
+        viewer.press(KeyPress::Escape);
         assert_eq!(viewer.ports().len(), 9, "{text} is dropped");
     }
     let mut viewer = viewer();
     viewer.type_keys("/q40003");
     assert_eq!(viewer.ports().len(), 0, "keys are characters");
     for _ in 0..6 {
-        viewer.press(Key::Backspace);
+        viewer.press(KeyPress::Backspace);
     }
     assert_eq!(viewer.ports().len(), 9);
 }
@@ -93,14 +93,14 @@ fn a_filter_keeps_flows_with_all_its_words() {
 fn the_cursor_follows_whom_it_was_put_on() {
     let mut viewer = viewer();
     assert!(chosen(&mut viewer).contains(":40009"), "the first");
-    viewer.press(Key::Down);
+    viewer.press(KeyPress::Down);
     assert!(chosen(&mut viewer).contains(":40008"));
     viewer.type_keys("r");
     assert!(chosen(&mut viewer).contains(":40008"), "wherever it goes");
-    viewer.press(Key::End);
-    viewer.press(Key::PageUp);
+    viewer.press(KeyPress::End);
+    viewer.press(KeyPress::PageUp);
     assert!(chosen(&mut viewer).contains(":40009"));
-    viewer.press(Key::Home);
+    viewer.press(KeyPress::Home);
     viewer.see(sink(vec![flow(4, 1000, 0, 12), flow(9, 1800, 18, 12)]));
     assert!(
         chosen(&mut viewer).contains(":40004"),
@@ -111,12 +111,12 @@ fn the_cursor_follows_whom_it_was_put_on() {
 #[test]
 fn a_chosen_flow_that_goes_leaves_the_cursor_where_it_is() {
     let mut viewer = viewer();
-    viewer.press(Key::End);
-    viewer.press(Key::Enter);
+    viewer.press(KeyPress::End);
+    viewer.press(KeyPress::Enter);
     assert!(viewer.screen().contains("last interval"));
     viewer.see(sink(Vec::new()));
     assert!(viewer.screen().contains("this flow is gone"));
-    viewer.press(Key::Escape);
+    viewer.press(KeyPress::Escape);
     assert!(viewer.screen().contains("no flow has arrived yet"));
 }
 
@@ -130,11 +130,11 @@ fn pace_and_pause() {
     }
     assert_eq!(paces, [2000, 5000, 2000, 1000, 500, 200, 100, 100]);
     viewer.watch.interval = Duration::from_millis(700);
-    assert_eq!(viewer.press(Key::Char('+')), Act::Look);
+    assert_eq!(viewer.press(KeyPress::Char('+')), Act::Refresh);
     assert_eq!(viewer.watch.interval.as_millis(), 1000);
-    assert_eq!(viewer.press(Key::Char(' ')), Act::Nothing);
+    assert_eq!(viewer.press(KeyPress::Char(' ')), Act::Nothing);
     assert!(viewer.watch.paused && viewer.screen().contains("PAUSED"));
-    assert_eq!(viewer.press(Key::Char('p')), Act::Look, "at once");
+    assert_eq!(viewer.press(KeyPress::Char('p')), Act::Refresh, "at once");
     assert!(!viewer.watch.paused);
 }
 
@@ -159,12 +159,12 @@ fn keys_lead_everywhere_and_out() {
         "no counter shows",
         "flow   ",
     ] {
-        viewer.press(Key::Tab);
+        viewer.press(KeyPress::Tab);
         assert!(viewer.screen().contains(words), "{words}");
     }
-    viewer.press(Key::BackTab);
+    viewer.press(KeyPress::BackTab);
     assert!(viewer.screen().contains("no counter shows"));
-    assert_eq!(viewer.press(Key::Char('q')), Act::Quit);
+    assert_eq!(viewer.press(KeyPress::Char('q')), Act::Quit);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hostint::model::{FlowKey, FlowStatus, HostStatus, Vlans};
-use hostint::views::watch::Key;
+use hostint::views::watch::KeyPress;
 use ratatui::style::{Color, Modifier};
 
 use super::host::{Viewer, flow, nothing, sink, source};
@@ -62,7 +62,7 @@ fn screens() -> BTreeMap<&'static str, String> {
         viewer
     };
     let detail = |mut viewer: Viewer| {
-        viewer.press(Key::Enter);
+        viewer.press(KeyPress::Enter);
         viewer.see(few(6));
         viewer.buffer();
         viewer.see(few(7));
@@ -137,8 +137,8 @@ fn any_size_can_be_drawn() {
                     viewer.type_keys(keys);
                 }
                 viewer.type_keys("1");
-                viewer.press(Key::Enter);
-                viewer.press(Key::End);
+                viewer.press(KeyPress::Enter);
+                viewer.press(KeyPress::End);
             }
         }
     }
@@ -168,7 +168,7 @@ fn colours_are_few_and_none_where_none_are_wanted() {
             }
             assert_eq!(colours > 0, colour, "{sentence}, {keys}");
         }
-        viewer.press(Key::Escape);
+        viewer.press(KeyPress::Escape);
         viewer.type_keys("1");
         let reversed = viewer.buffer().content.iter();
         let reversed = reversed.filter(|cell| cell.modifier.contains(Modifier::REVERSED));

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::answers::{Placed, Refusal};
+use super::responses::{HttpRefusal, PlacedJson};
 use crate::model::{History, HistoryError};
 
 /// How long a query waits for a free history.
@@ -43,18 +43,18 @@ impl Histories {
     }
 
     /// The result of a query, serialised on the same thread, because a long one takes time.
-    pub(super) async fn ask<F>(&self, question: F) -> Result<Placed, Refusal>
+    pub(super) async fn ask<F>(&self, question: F) -> Result<PlacedJson, HttpRefusal>
     where
         F: FnOnce(&mut dyn History) -> Result<Vec<u8>, HistoryError> + Send + 'static,
     {
         if !self.kept {
-            return Err(Refusal::new(
+            return Err(HttpRefusal::new(
                 StatusCode::NOT_FOUND,
                 "this collector keeps no history",
             ));
         }
         let busy = || {
-            Refusal::new(
+            HttpRefusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the history is busy with other queries (try again later, or ask for a shorter time)",
             )
@@ -73,12 +73,12 @@ impl Histories {
             Some(answer)
         });
         match timeout(ANSWER, answer).await {
-            Ok(Ok(Some(Ok(json)))) => Ok(Placed { json, place }),
-            Ok(Ok(Some(Err(err)))) => Err(Refusal::new(
+            Ok(Ok(Some(Ok(json)))) => Ok(PlacedJson { json, place }),
+            Ok(Ok(Some(Err(err)))) => Err(HttpRefusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 &format!("cannot read the history: {err}"),
             )),
-            Ok(_) => Err(Refusal::new(
+            Ok(_) => Err(HttpRefusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "the query did not finish",
             )),

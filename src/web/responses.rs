@@ -26,12 +26,12 @@ const MOST_PAIRS: usize = 65_536;
 
 /// A response that says why a request was refused or failed.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct HttpRefusal {
     code: StatusCode,
     error: String,
 }
 
-impl Refusal {
+impl HttpRefusal {
     pub(super) fn new(code: StatusCode, error: &str) -> Self {
         Self {
             code,
@@ -40,13 +40,13 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HttpRefusal {
     fn into_response(self) -> Response {
         #[derive(Serialize)]
-        struct Body {
+        struct ErrorBody {
             error: String,
         }
-        let body = Body { error: self.error };
+        let body = ErrorBody { error: self.error };
         (self.code, Json(json(&body).unwrap_or_default())).into_response()
     }
 }
@@ -63,15 +63,15 @@ impl IntoResponse for Json {
 }
 
 /// JSON that occupies one of the places for responses until it is sent.
-pub(super) struct Placed {
+pub(super) struct PlacedJson {
     pub(super) json: Vec<u8>,
     pub(super) place: OwnedSemaphorePermit,
 }
 
-impl IntoResponse for Placed {
+impl IntoResponse for PlacedJson {
     fn into_response(self) -> Response {
         let length = [(header::CONTENT_LENGTH, self.json.len())];
-        let sending = Sending {
+        let sending = BodyStream {
             rest: self.json.into(),
             _place: self.place,
         };
@@ -80,12 +80,12 @@ impl IntoResponse for Placed {
 }
 
 /// The rest of a body that is being sent.
-struct Sending {
+struct BodyStream {
     rest: Bytes,
     _place: OwnedSemaphorePermit,
 }
 
-impl Stream for Sending {
+impl Stream for BodyStream {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -96,7 +96,7 @@ impl Stream for Sending {
 
 /// The common form of responses about the history.
 #[derive(Serialize)]
-struct Answer<T> {
+struct HistoryResponse<T> {
     schema: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     span: Option<Span>,
@@ -105,7 +105,7 @@ struct Answer<T> {
 }
 
 fn answer<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
-    json(&Answer {
+    json(&HistoryResponse {
         schema: SCHEMA,
         span,
         answer,
@@ -132,7 +132,7 @@ pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, Hist
         flow: FlowFigures,
     }
     #[derive(Serialize)]
-    struct Flows {
+    struct FlowsBody {
         flows: Vec<Named>,
     }
     let named = |flow: FlowFigures| Named {
@@ -140,7 +140,7 @@ pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, Hist
         flow,
     };
     let flows = flows.into_iter().map(named).collect();
-    answer(Some(span), Flows { flows })
+    answer(Some(span), FlowsBody { flows })
 }
 
 pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, HistoryError> {
@@ -153,14 +153,14 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
 
 /// One pair as a row, because 200 nodes have 40,000 pairs.
 #[derive(Serialize)]
-struct Row(
+struct PairRow(
     NodeId,
     NodeId,
     [Option<u64>; 5],
     #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
 );
 
-impl From<&PairFigures> for Row {
+impl From<&PairFigures> for PairRow {
     fn from(pair: &PairFigures) -> Self {
         let figures = &pair.figures;
         let counts = [
@@ -192,7 +192,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
             [&'static str; 5],
             [&'static str; 5],
         ),
-        pairs: Vec<Row>,
+        pairs: Vec<PairRow>,
     }
     let total = pairs.len();
     if total > MOST_PAIRS {
@@ -207,7 +207,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
             ["flows", "reports", "packets", "lost", "reordered"],
             ["samples", "p50_ns", "p90_ns", "p99_ns", "max_ns"],
         ),
-        pairs: pairs.iter().map(Row::from).collect(),
+        pairs: pairs.iter().map(PairRow::from).collect(),
     };
     answer(Some(span), pairs)
 }

@@ -18,22 +18,22 @@ const REST: u32 = 10;
 /// Most requests that wait for the next text.
 const MOST_WAITING: usize = 1024;
 
-type Text = Result<Bytes, String>;
+type TextResult = Result<Bytes, String>;
 
 /// Prometheus' text format.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A thread that makes the text, with the privileges of the thread that started it, and keeps the last result.
 #[derive(Clone, Debug)]
-pub struct Reading(mpsc::Sender<oneshot::Sender<Text>>);
+pub struct CachedText(mpsc::Sender<oneshot::Sender<TextResult>>);
 
-impl Reading {
+impl CachedText {
     /// Makes the first text at once. The thread ends when the last copy of this value is dropped.
     pub fn start(
         name: &str,
         mut read: impl FnMut() -> Result<String, String> + Send + 'static,
     ) -> io::Result<Self> {
-        let (ask, mut asked) = mpsc::channel::<oneshot::Sender<Text>>(MOST_WAITING);
+        let (ask, mut asked) = mpsc::channel::<oneshot::Sender<TextResult>>(MOST_WAITING);
         let name = name.to_owned();
         thread::Builder::new().name(name).spawn(move || {
             let mut make = || {
@@ -54,7 +54,7 @@ impl Reading {
         Ok(Self(ask))
     }
 
-    async fn get(&self) -> Text {
+    async fn get(&self) -> TextResult {
         let (asker, answer) = oneshot::channel();
         let gone = || "the metrics can no longer be read".to_owned();
         self.0.send(asker).await.map_err(|_| gone())?;
@@ -63,14 +63,14 @@ impl Reading {
 }
 
 /// The route `/metrics`.
-pub fn metrics(reading: Reading) -> Router {
+pub fn metrics(reading: CachedText) -> Router {
     Router::new().route(
         "/metrics",
         get(move || async move { answer(reading.get().await) }),
     )
 }
 
-fn answer(text: Text) -> Response {
+fn answer(text: TextResult) -> Response {
     match text {
         Ok(text) => ([(header::CONTENT_TYPE, METRICS)], text).into_response(),
         Err(why) => (StatusCode::SERVICE_UNAVAILABLE, why + "\n").into_response(),

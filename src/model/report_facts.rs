@@ -8,7 +8,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// The sequence numbers that a report shows of its flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Shown {
+pub enum SequenceEvidence {
     /// One packet without a number.
     Packet,
     Number(u32),
@@ -26,7 +26,7 @@ pub enum Shown {
 
 /// The facts that reports of all kinds have.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Observed {
+pub struct ReportFacts {
     pub time_ns: u64,
     pub exporter: Option<SocketAddr>,
     pub flow: Option<FlowKey>,
@@ -37,10 +37,10 @@ pub struct Observed {
     pub kind: &'static str,
     pub latency_ns: Option<i64>,
     pub lost: u32,
-    pub shown: Shown,
+    pub shown: SequenceEvidence,
 }
 
-impl Observed {
+impl ReportFacts {
     /// The time is the report's arrival, or else its own time, or else `now_ns`.
     pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) -> Self {
         let observation = &report.observation;
@@ -54,19 +54,19 @@ impl Observed {
             kind,
             latency_ns: observation.latency_ns(),
             lost: 0,
-            shown: Shown::Packet,
+            shown: SequenceEvidence::Packet,
         };
         match &observation.body {
             Body::Latency(report) => {
                 observed.source = Some(report.hops.source().node);
                 observed.sink = Some(report.hops.sink().node);
-                observed.shown = Shown::Number(report.sequence);
+                observed.shown = SequenceEvidence::Number(report.sequence);
             }
             Body::DropSummary(summary) => {
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);
                 observed.lost = summary.count;
-                observed.shown = Shown::Missing {
+                observed.shown = SequenceEvidence::Missing {
                     last: summary.before_seq.wrapping_add(summary.count),
                     count: summary.count,
                 };
@@ -74,7 +74,7 @@ impl Observed {
             Body::FlowSummary(summary) => {
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);
-                observed.shown = Shown::Total {
+                observed.shown = SequenceEvidence::Total {
                     since_ns: summary.totals.first_ns,
                     reordered: summary.totals.reordered,
                 };
@@ -86,7 +86,7 @@ impl Observed {
                 observed.lost = u32::from(kind == "drop");
                 let header = report.packet.as_ref().and_then(|packet| packet.int.first());
                 if let Some(seq) = header.and_then(|header| header.seq) {
-                    observed.shown = Shown::Number(seq);
+                    observed.shown = SequenceEvidence::Number(seq);
                 }
             }
         }

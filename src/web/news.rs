@@ -14,8 +14,8 @@ use futures_core::Stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::answers::Refusal;
 use super::api::Api;
+use super::responses::HttpRefusal;
 
 /// Most pages that receive news at once.
 pub(super) const MOST: usize = 32;
@@ -31,7 +31,7 @@ pub(super) fn places() -> Arc<Semaphore> {
 
 pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
     let Ok(place) = Arc::clone(&api.live).try_acquire_owned() else {
-        return Refusal::new(
+        return HttpRefusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             &format!("{MOST} pages already receive live news (close one, or reload by hand)"),
         )

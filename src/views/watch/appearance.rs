@@ -4,12 +4,12 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// A style that keeps the terminal's own foreground and background, with a few accents readable on light and dark.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct Appearance {
     pub colour: bool,
     pub unicode: bool,
 }
 
-impl Look {
+impl Appearance {
     fn accent(self, colour: Color, otherwise: Modifier) -> Style {
         if self.colour {
             Style::new().fg(colour)

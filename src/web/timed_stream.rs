@@ -11,13 +11,13 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// A stream that fails if nothing can be written for the given time.
-pub struct Patient {
+pub struct TimedStream {
     stream: TcpStream,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl TimedStream {
     pub fn new(stream: TcpStream, patience: Duration) -> Self {
         Self {
             stream,
@@ -45,7 +45,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for TimedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +55,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for TimedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
