@@ -124,11 +124,11 @@ impl Drop for Host {
 const NOTHING_RUNS: &str = "
 status
 $ status
-hostint: nothing of hostint runs on this host
+hostint: hostint does not run on this host
 
 all of it
 $ status --all
-hostint: nothing of hostint runs on this host
+hostint: hostint does not run on this host
 
 no sink to detach
 $ sink detach

@@ -284,7 +284,7 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
         || format!("{:#?}", ask_all(&prometheus)),
     );
     prometheus.await_value(&silent, 1.0);
-    let by_state = of_panel("Collectors of sinks, by whether they answer");
+    let by_state = of_panel("Collectors of sinks, by state");
     for (state, collectors) in [("answers", 1.0), ("silent", 1.0), ("unprobed", 0.0)] {
         let of_state = by_state.replace("}", &format!(",state=\"{state}\"}}"));
         prometheus.await_value(&of_state, collectors);
