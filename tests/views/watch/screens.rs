@@ -9,7 +9,8 @@ use hostint::model::{FlowKey, FlowStatus, HostStatus, Vlans};
 use hostint::views::watch::Key;
 use ratatui::style::{Color, Modifier};
 
-use super::host::{Viewer, flow, nothing, sink, source};
+use super::host::{Viewer, flow, sink, source};
+use hostint_testing::status_samples::nothing;
 
 /// Three flows after so many seconds, of which the second loses.
 fn few(second: u64) -> HostStatus {
