@@ -12,9 +12,8 @@ use hostint::model::metrics::{Identity, Snapshot};
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::views::metrics::{sink, text};
-use hostint_testing::status_samples::nothing;
-
 use hostint_testing::random::Random;
+use hostint_testing::status_samples::nothing;
 use hostint_testing::synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_123_456_789;

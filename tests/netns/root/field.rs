@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use hostint_testing::netns::Lab;
 use nix::libc;
 
 use crate::exchange::{exchange_tcp_with, noise, set_option, set_option_bytes};
-use hostint_testing::netns::Lab;
 
 const ENCAPSULATIONS: [&str; 3] = ["over-tcp-udp", "extension-udp", "vxlan-gpe"];
 

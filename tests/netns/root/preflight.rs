@@ -1,12 +1,12 @@
 //! `hostint status --preflight`: what it finds on hosts that were prepared for it.
 
 use hostint::datapath::links::Hook;
+use hostint_testing::netns::{Host, Lab, pins_below};
 use hostint_testing::places;
 use serde_json::Value;
 
 use super::lease_refusals::Folder;
 use crate::foreign::{Foreign, TC_NEXT};
-use hostint_testing::netns::{Host, Lab, pins_below};
 
 /// A finding: verdict, what was found, what to do.
 type Found = (String, String, String);
