@@ -1,6 +1,5 @@
 //! Hosts as network namespaces: a - m - b, with the real binary in them.
 
-use crate::places;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,6 +14,8 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+
+use crate::places;
 
 /// Long enough for a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,18 +1,18 @@
 //! The control socket: who may ask a sink's daemon, and what clients cannot do to it.
 
-use hostint_testing::places;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
+use hostint_testing::places;
 use nix::libc;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 const GROUP: u32 = 54_321;
 

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use hostint::model::{CollectStatus, EngineStatus};
 use hostint::views::metrics::{Rising, collect};
-use nix::sys::signal::Signal;
-
-use super::metrics::{COLLECT, Prometheus, SINK};
 use hostint_testing::dashboards::{RULES, queries};
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::places::repository;
+use nix::sys::signal::Signal;
+
+use super::metrics::{COLLECT, Prometheus, SINK};
 
 /// Where the page of a collector with an engine is.
 const WITH_ENGINE: u16 = 13_278;

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use hostint::os::clock::realtime_ns;
+use hostint_testing::load::Load;
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp, flow};
 use crate::foreign::take_off;
 use crate::stamped::{Form, Stamped};
-use hostint_testing::load::Load;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 /// What is promised of the beginning and the end of tagging.
 const SECOND: Duration = Duration::from_secs(1);

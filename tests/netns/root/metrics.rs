@@ -15,10 +15,9 @@ use hostint::datapath::sink::Sink;
 use hostint::datapath::sweeper::Sweeper;
 use hostint::model::{NodeId, Tally};
 use hostint::os::clock;
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 use nix::sys::signal::Signal;
 use serde_json::Value;
-
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 
 /// What a host answers on a port of its own: the status, and the body.
 pub fn get(host: &Host, port: u16, path: &str) -> (u16, String) {

@@ -1,12 +1,12 @@
 //! `hostint status --preflight`: what it finds on hosts that were prepared for it.
 
 use hostint::datapath::links::Hook;
+use hostint_testing::netns::{Host, Lab, pins_below};
 use hostint_testing::places;
 use serde_json::Value;
 
 use super::lease_refusals::Folder;
 use crate::foreign::{Foreign, TC_NEXT};
-use hostint_testing::netns::{Host, Lab, pins_below};
 
 /// A finding: verdict, what was found, what to do.
 type Found = (String, String, String);
@@ -54,7 +54,12 @@ fn a_host_that_has_all_is_ready_and_nothing_is_changed() {
         assert_eq!(findings(&found, check, None)[0].0, "ok", "{check}");
     }
     assert!(findings(&found, "bpffs", None)[0].1.contains("/sys/fs/bpf"));
-    assert_found(&found, "firewall", None, &[("ok", "nftables drops nothing")]);
+    assert_found(
+        &found,
+        "firewall",
+        None,
+        &[("ok", "nftables drops nothing")],
+    );
     let dev = Some("b0");
     assert_found(&found, "interface", dev, &[("ok", "driver veth, up")]);
     assert_found(&found, "xdp", dev, &[("ok", "native")]);

@@ -1,8 +1,9 @@
 //! What others do to our programs and interfaces is noticed and made good.
 
+use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh};
+
 use crate::exchange::exchange_udp;
 use crate::foreign::take_off;
-use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh};
 
 fn await_said(daemon: &Daemon, name: &str, what: &str) {
     await_that_or(

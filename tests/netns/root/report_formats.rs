@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use hostint::collector::{ReportGroup, decode};
 use hostint::model::{Body, Observation, ReportVersion};
-use serde_json::Value;
-
 use hostint_testing::netns::{Lab, await_that};
+use serde_json::Value;
 
 /// A file with these datagrams to the report port, as tshark reads it.
 fn capture(name: &str, datagrams: &[Vec<u8>]) -> std::path::PathBuf {

@@ -1,10 +1,10 @@
 //! Reports reach collectors, senders and logs.
 
+use hostint_testing::netns::{Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {

@@ -1,10 +1,10 @@
 //! What a collector hears of whole flows is what the sink counts.
 
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::flow;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {

@@ -3,10 +3,10 @@
 use std::net::UdpSocket;
 use std::time::Instant;
 
+use hostint_testing::netns::{Host, Lab, await_that};
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Host, Lab, await_that};
 
 /// A source on a that tags whether it has a lease or not, without a daemon.
 fn tag_anyway(lab: &Lab) {
