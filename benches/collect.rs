@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hostint::collector::{Exporters, Listener, decode};
+use hostint::collector::{Exporters, ReportListener, decode};
 use hostint::model::{Arrival, Record};
 use hostint::os::clock;
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
@@ -168,7 +168,7 @@ fn send(to: SocketAddrV4, rate: u64, time: Duration, datagrams: &[Vec<u8>]) -> u
 
 /// Received, decoded and counted while another thread of this machine sends at this rate.
 fn receive(receivers: usize, rate: u64) {
-    let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], receivers).unwrap();
+    let listener = ReportListener::bind(&["127.0.0.1:0".parse().unwrap()], receivers).unwrap();
     let SocketAddr::V4(address) = listener.local_addresses()[0] else {
         return;
     };

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
-use hostint::collector::Listener;
+use hostint::collector::ReportListener;
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter, PROBE_PERIOD, ReportForm, rendezvous};
@@ -127,7 +127,7 @@ fn choice(collectors: u16, all: &[Observation]) -> f64 {
 
 /// Nanoseconds of a probe: asked, answered and read, by loopback.
 fn probe() -> f64 {
-    let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], 1).unwrap();
+    let listener = ReportListener::bind(&["127.0.0.1:0".parse().unwrap()], 1).unwrap();
     let address = listener.local_addresses()[0];
     let _reception = listener.start(1 << 20, clock::realtime_ns).unwrap();
     let mut emitter = Emitter::new(Destinations {

@@ -14,7 +14,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{
-    CollectOptions, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
+    CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan, number_problem,
+    variables,
 };
 use crate::model::FlowSort;
 
@@ -170,11 +171,11 @@ pub enum SinkCommand {
 #[derive(Args, Clone, Debug)]
 pub struct SinkServeArgs {
     /// Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<SinkOptions>,
+    pub settings: Overrides<SinkOptions>,
 }
 
 /// `hostint source`
@@ -249,22 +250,22 @@ pub struct SourceAttachArgs {
 pub struct SourceServeArgs {
     /// Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP
     /// reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<SourceOptions>,
+    pub settings: Overrides<SourceOptions>,
 }
 
 /// `hostint collect`
 #[derive(Args, Clone, Debug)]
 pub struct CollectArgs {
     /// Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<CollectOptions>,
+    pub settings: Overrides<CollectOptions>,
 
     /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
@@ -310,7 +311,7 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let span = match text.parse::<f64>() {
             Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
-            Err(_) => text.parse::<Span>()?.0,
+            Err(_) => text.parse::<TimeSpan>()?.0,
         };
         if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
             return Err("out of range (expected 0.1 seconds to an hour)".to_owned());

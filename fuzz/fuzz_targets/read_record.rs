@@ -1,14 +1,15 @@
 //! Any line is refused, or is a report whose own line makes the same report.
 #![no_main]
 
-use hostint::collector::Lines;
-use hostint::model::{DropReasons, LogLine, Record};
+use hostint::collector::LineReader;
+use hostint::model::{DropReasons, Record};
+use hostint::report::LogLine;
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|file: &[u8]| {
     let reasons = DropReasons::default();
-    let mut lines = Lines::new(file);
+    let mut lines = LineReader::new(file);
     while let Ok(Some(line)) = lines.next_line() {
         let Ok(record) = Record::read_line(line) else {
             continue;

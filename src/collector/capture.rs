@@ -1,4 +1,4 @@
-//! Packets of a capture file: pcap and pcapng, of either byte order.
+//! The packets of a capture file: pcap or pcapng, of either byte order.
 
 use std::io::{self, Read};
 
@@ -14,17 +14,17 @@ use pcap_parser::{
     parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
 };
 
-/// The longest block that is read: longer than any packet with its options.
+/// The longest block that is read, which is longer than any packet with its options.
 pub const MAX_BLOCK_BYTES: usize = 16 << 20;
 
 const READ_BYTES: usize = 64 << 10;
 const NS_PER_S: u64 = 1_000_000_000;
 /// The type of a pcapng section header, the same in either byte order.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Stands in it, in the section's byte order.
+/// A number in the section header, in the section's byte order.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
-/// Why a capture cannot be read, or not further.
+/// The reason why a capture cannot be read, or not any further.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     #[error("{0}")]
@@ -42,33 +42,33 @@ pub enum CaptureError {
 /// One captured packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
-    /// Nanoseconds since the Unix epoch; 0 where the capture does not tell.
+    /// Nanoseconds since the Unix epoch; 0 if the capture has no time.
     pub time_ns: u64,
     pub link: LinkType,
     pub bytes: &'a [u8],
 }
 
-/// What a captured packet begins with.
+/// The header that a captured packet begins with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LinkType {
     Ethernet,
     /// IPv4 or IPv6.
     Raw,
-    /// Linux's cooked capture, of `-i any`.
+    /// The header that Linux makes for `-i any`.
     LinuxV1,
     LinuxV2,
-    /// The address family in the byte order of the capturing host, or as a network has it.
+    /// The address family, in the byte order of the capturing host or of the network.
     Loopback,
     Other,
 }
 
-/// A capture that is read once, from its beginning to its end.
+/// A capture that is read once, from beginning to end.
 pub struct Capture<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that are done with.
+    /// The bytes of the buffer that were processed.
     done: usize,
-    /// Where the buffer begins in the file.
+    /// The buffer's place in the file.
     offset: u64,
     exhausted: bool,
     format: Option<Format>,
@@ -89,13 +89,13 @@ struct Interface {
     offset_s: i64,
 }
 
-/// A packet's time and link type, and its place in what was looked at.
-type Found = (u64, LinkType, std::ops::Range<usize>);
+/// A packet's time and link type, and its place in the block.
+type PacketPlace = (u64, LinkType, std::ops::Range<usize>);
 
-/// What a step along the file brought: bytes to leave behind, and a packet among them.
-struct Step {
+/// One block of the file: its length, and the packet in it if it has one.
+struct BlockStep {
     bytes: usize,
-    packet: Option<Found>,
+    packet: Option<PacketPlace>,
 }
 
 impl<R: Read> Capture<R> {
@@ -110,7 +110,7 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    /// The next packet; `None` at the end.
+    /// Returns the next packet, or `None` at the end.
     pub fn next_packet(&mut self) -> Result<Option<Captured<'_>>, CaptureError> {
         loop {
             let Some(step) = self.step()? else {
@@ -129,7 +129,7 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    fn step(&mut self) -> Result<Option<Step>, CaptureError> {
+    fn step(&mut self) -> Result<Option<BlockStep>, CaptureError> {
         loop {
             let rest = self.buffer.get(self.done..).unwrap_or_default();
             let offset = self.offset + self.done as u64;
@@ -165,8 +165,8 @@ impl<R: Read> Capture<R> {
         }
     }
 
-    /// Reads what is there, but no more than the buffer's share: memory grows with what really
-    /// comes, not with what a block claims.
+    /// Reads a fixed number of bytes at most: memory grows with the file's real content, not with the length that a
+    /// block claims.
     fn fill(&mut self) -> Result<(), CaptureError> {
         self.buffer.drain(..self.done);
         self.offset += self.done as u64;
@@ -192,7 +192,7 @@ enum Failure {
 
 type Parsed<'a, T> = IResult<&'a [u8], T, PcapError<&'a [u8]>>;
 
-/// What a parser made of `bytes`, and how many of them it took.
+/// Returns a parser's result for `bytes`, and how many of them it took.
 fn parsed<'a, T>(bytes: &'a [u8], result: Parsed<'a, T>) -> Result<(usize, T), Failure> {
     match result {
         Ok((rest, value)) => Ok((bytes.len() - rest.len(), value)),
@@ -201,12 +201,12 @@ fn parsed<'a, T>(bytes: &'a [u8], result: Parsed<'a, T>) -> Result<(usize, T), F
     }
 }
 
-/// What a parser made of a block that is all here: nothing more can come.
+/// Returns a parser's result for a complete block, which is damaged if the parser asks for more bytes.
 fn whole<'a, T>(result: Parsed<'a, T>) -> Result<T, Failure> {
     result.map(|(_, value)| value).map_err(|_| Failure::Damaged)
 }
 
-fn begin(bytes: &[u8], format: &mut Option<Format>) -> Result<Step, Failure> {
+fn begin(bytes: &[u8], format: &mut Option<Format>) -> Result<BlockStep, Failure> {
     let Some(magic) = bytes.first_chunk::<4>() else {
         return Err(Failure::Incomplete);
     };
@@ -221,13 +221,13 @@ fn begin(bytes: &[u8], format: &mut Option<Format>) -> Result<Step, Failure> {
         taken = size;
         Format::Pcap(header)
     });
-    Ok(Step {
+    Ok(BlockStep {
         bytes: taken,
         packet: None,
     })
 }
 
-fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<Step, Failure> {
+fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<BlockStep, Failure> {
     let frame = match header {
         _ if header.is_modified_format() => parse_pcap_frame_modified,
         _ if header.is_bigendian() => parse_pcap_frame_be,
@@ -242,34 +242,38 @@ fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<Step, Failure> {
             ..
         },
     ) = parsed(bytes, frame(bytes))?;
-    let fraction = match header.is_nanosecond_precision() {
-        true => u64::from(ts_usec),
-        false => u64::from(ts_usec) * 1000,
+    let fraction = if header.is_nanosecond_precision() {
+        u64::from(ts_usec)
+    } else {
+        u64::from(ts_usec) * 1000
     };
     let place = taken - data.len()..taken;
-    Ok(Step {
+    Ok(BlockStep {
         bytes: taken,
         packet: Some((
             u64::from(ts_sec) * NS_PER_S + fraction,
-            // The upper bits say whether frames have a checksum behind them.
+            // The upper bits tell whether frames end with a checksum.
             link_type(Linktype(header.network.0 & 0xffff)),
             place,
         )),
     })
 }
 
-/// Takes one block, whose frame is checked here: pcap-parser 0.17 panics at some lengths that are too short.
+/// Takes one block. Its length is checked here, because pcap-parser 0.17 panics at some lengths that are too short.
 fn pcapng_step(
     bytes: &[u8],
     big_endian: &mut bool,
     interfaces: &mut Vec<Interface>,
-) -> Result<Step, Failure> {
+) -> Result<BlockStep, Failure> {
     let word = |at: usize, big_endian: bool| {
-        let bytes = bytes.get(at..).and_then(<[u8]>::first_chunk);
-        let bytes = bytes.ok_or(Failure::Incomplete)?;
-        Ok(match big_endian {
-            true => u32::from_be_bytes(*bytes),
-            false => u32::from_le_bytes(*bytes),
+        let bytes = bytes
+            .get(at..)
+            .and_then(<[u8]>::first_chunk)
+            .ok_or(Failure::Incomplete)?;
+        Ok(if big_endian {
+            u32::from_be_bytes(*bytes)
+        } else {
+            u32::from_le_bytes(*bytes)
         })
     };
     if bytes.starts_with(&SECTION_HEADER) {
@@ -288,49 +292,53 @@ fn pcapng_step(
     if word(length - 4, *big_endian)? as usize != length {
         return Err(Failure::Damaged);
     }
-    Ok(Step {
+    Ok(BlockStep {
         bytes: length,
         packet: packet_of(word(0, *big_endian)?, block, *big_endian, interfaces)?,
     })
 }
 
-/// The packet of a whole block, if it is a packet's; interfaces are taken note of.
+/// Returns the packet of a complete block, if it has one. A block that describes an interface is remembered.
 fn packet_of(
     kind: u32,
     block: &[u8],
     big_endian: bool,
     interfaces: &mut Vec<Interface>,
-) -> Result<Option<Found>, Failure> {
+) -> Result<Option<PacketPlace>, Failure> {
     match kind {
         IDB_MAGIC => {
-            let description = whole(match big_endian {
-                true => parse_interfacedescriptionblock_be(block),
-                false => parse_interfacedescriptionblock_le(block),
+            let description = whole(if big_endian {
+                parse_interfacedescriptionblock_be(block)
+            } else {
+                parse_interfacedescriptionblock_le(block)
             })?;
             interfaces.push(Interface::new(&description, big_endian));
             Ok(None)
         }
         EPB_MAGIC => {
-            let packet = whole(match big_endian {
-                true => parse_enhancedpacketblock_be(block),
-                false => parse_enhancedpacketblock_le(block),
+            let packet = whole(if big_endian {
+                parse_enhancedpacketblock_be(block)
+            } else {
+                parse_enhancedpacketblock_le(block)
             })?;
             let interface = interfaces.get(packet.if_id as usize);
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
             Ok(Some((
                 interface.map_or(0, |interface| interface.time_ns(ticks)),
                 interface.map_or(LinkType::Other, |interface| interface.link),
-                // Block type, length, interface, time, two lengths.
+                // Block type, length, interface, time and two lengths come first.
                 28..28 + packet.packet_data().len(),
             )))
         }
         SPB_MAGIC => {
-            let packet = whole(match big_endian {
-                true => parse_simplepacketblock_be(block),
-                false => parse_simplepacketblock_le(block),
+            let packet = whole(if big_endian {
+                parse_simplepacketblock_be(block)
+            } else {
+                parse_simplepacketblock_le(block)
             })?;
-            let first = interfaces.first();
-            let link = first.map_or(LinkType::Other, |first| first.link);
+            let link = interfaces
+                .first()
+                .map_or(LinkType::Other, |first| first.link);
             Ok(Some((0, link, 12..12 + packet.packet_data().len())))
         }
         _ => Ok(None),
@@ -339,10 +347,11 @@ fn packet_of(
 
 impl Interface {
     fn new(description: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Self {
-        // pcap-parser 0.17 takes the offset for little-endian, whatever the section is.
-        let offset_s = match big_endian {
-            true => description.ts_offset().swap_bytes(),
-            false => description.ts_offset(),
+        // pcap-parser 0.17 reads the offset as little-endian in sections of either byte order.
+        let offset_s = if big_endian {
+            description.ts_offset().swap_bytes()
+        } else {
+            description.ts_offset()
         };
         Self {
             link: link_type(description.linktype),
@@ -366,7 +375,7 @@ fn link_type(code: Linktype) -> LinkType {
     match code.0 {
         0 | 108 => LinkType::Loopback,
         1 => LinkType::Ethernet,
-        // RAW has other numbers in files of BSD.
+        // The BSDs have other numbers for raw IP.
         12 | 14 | 101 | 228 | 229 => LinkType::Raw,
         113 => LinkType::LinuxV1,
         276 => LinkType::LinuxV2,

@@ -1,4 +1,4 @@
-//! The UDP datagram in a captured packet, if it is one to the collector.
+//! The UDP datagram in a captured packet, if it was sent to a collector.
 
 use std::net::SocketAddr;
 
@@ -14,24 +14,24 @@ const UDP_BYTES: usize = 8;
 pub struct Datagram<'a> {
     pub from: SocketAddr,
     pub payload: &'a [u8],
-    /// A checksum is wrong: damage, or the capturing host left it to its network card.
+    /// A checksum is wrong: the packet is damaged, or the capturing host left the checksum to its network card.
     pub wrong_checksum: bool,
 }
 
-/// Why a captured packet is no datagram to a report port.
+/// The reason why a captured packet is no datagram to a report port.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NoDatagram {
-    /// Another protocol or port.
+    /// It has another protocol or port.
     Other,
-    /// A fragment of a UDP datagram; to which port, only the first one tells.
+    /// It is a fragment of a UDP datagram. Only the first fragment names the port.
     Fragment,
-    /// The capture kept only its beginning.
+    /// The capture holds only its beginning.
     Cut,
-    /// Of a link layer that is not read.
+    /// Its link layer is not supported.
     Link,
 }
 
-/// Finds the datagram to one of the ports.
+/// Finds the datagram to one of the ports in a captured packet.
 pub fn find<'a>(captured: &Captured<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
     let bytes = captured.bytes;
     let packet = match captured.link {
@@ -51,7 +51,7 @@ fn raw(bytes: &[u8]) -> Result<LaxSlicedPacket<'_>, NoDatagram> {
     LaxSlicedPacket::from_ip(bytes).map_err(|_| NoDatagram::Other)
 }
 
-/// A cooked header of `size` bytes with its EtherType at `at`.
+/// Parses a packet behind a cooked header of `size` bytes, whose EtherType is at `at`.
 fn cooked(bytes: &[u8], at: usize, size: usize) -> Result<LaxSlicedPacket<'_>, NoDatagram> {
     let ether_type = bytes.get(at..).and_then(<[u8]>::first_chunk);
     match (ether_type, bytes.get(size..)) {
@@ -78,7 +78,7 @@ fn in_packet<'a>(packet: &LaxSlicedPacket<'a>, ports: &[u16]) -> Result<Datagram
     if !ports.contains(&header.destination_port) {
         return Err(NoDatagram::Other);
     }
-    // 0 means to the packet's end, in jumbograms.
+    // In jumbograms 0 means that the datagram ends with the packet.
     let length = match usize::from(header.length) {
         0 => l4.len(),
         length => length,

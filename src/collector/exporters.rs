@@ -1,4 +1,4 @@
-//! Per exporter: how many reports came, how many did not, and what could not be read.
+//! The exporters: for each one the reports that arrived, those that were lost, and those that could not be decoded.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,32 +10,33 @@ use super::undecodable::UndecodableCounts;
 use super::{DecodeError, ReportGroup};
 use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
 
-/// Exporters whose numbers are followed, and addresses whose undecodable datagrams are counted
-/// apart; what exceeds this is still counted in the totals.
+/// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
+/// apart. Beyond that, datagrams count in the totals only.
 pub const MAX_EXPORTERS: usize = 65_536;
 
-/// Of those, from one address: whoever writes other nodes into each report takes no place of others.
+/// The most exporters of one address: a sender that writes other nodes into each report takes no place of other
+/// senders.
 pub const MAX_OF_ADDRESS: usize = 1_024;
 
-/// Who was silent for this long makes room for others where there is none. Who was not, stays: no number of forged
-/// exporters pushes out one that reports.
+/// An exporter that was silent for this time makes room for others when the table is full. Exporters that report stay,
+/// so forged ones cannot push them out.
 pub const IDLE_NS: u64 = 60_000_000_000;
 
-/// The idle are looked for no more often, and only where something is full.
+/// The least time between two searches for idle exporters. The table is searched only when it is full.
 const SWEEP_NS: u64 = 1_000_000_000;
 
-/// A numbering of an address: its reporting subsystem; from v1.0 on, of one node.
+/// The key of a numbering at an address: the reporting subsystem, and from v1.0 on its node.
 ///
-/// The source port is no part of it, because switches vary it from report to report.
+/// The source port is no part of the key, because switches vary it from report to report.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Key {
+struct NumberingKey {
     node: Option<NodeId>,
     hw_id: HwId,
-    /// v2.0 numbers by itself.
+    /// v2.0, whose sequence numbers are shorter, has a numbering of its own.
     sequence_bits: u32,
 }
 
-impl Key {
+impl NumberingKey {
     fn of(group: &ReportGroup) -> Self {
         Self {
             node: group.node,
@@ -47,22 +48,22 @@ impl Key {
 
 /// One exporter.
 #[derive(Debug)]
-struct Followed {
-    key: Key,
+struct Exporter {
+    key: NumberingKey,
     numbering: Numbering,
     reports: u64,
     last_seen_ns: u64,
     clock: Option<ClockState>,
 }
 
-/// All exporters of one address, by their keys.
+/// All exporters of one address, sorted by key.
 #[derive(Debug, Default)]
-struct Address {
-    followed: Vec<Followed>,
+struct AddressExporters {
+    followed: Vec<Exporter>,
     swept_ns: Option<u64>,
 }
 
-/// What is known about one exporter.
+/// The counts of one exporter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct ExporterCounts {
     pub exporter: IpAddr,
@@ -75,38 +76,38 @@ pub struct ExporterCounts {
     pub numbers: NumberingCounts,
 }
 
-/// Sums over all exporters, forgotten ones included.
+/// Sums over all exporters, including those that were forgotten.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct ExportersCounts {
-    /// Those that are followed.
+    /// Exporters that are followed.
     pub exporters: usize,
-    /// Those that made room for others.
+    /// Exporters that made room for others.
     pub forgotten: u64,
-    /// Datagrams that brought a report.
+    /// Datagrams with at least one report.
     pub decoded: u64,
-    /// Datagrams that brought none.
+    /// Datagrams without a report.
     pub not_decoded: u64,
-    /// Individual reports, those of untracked exporters included.
+    /// Individual reports, including those of untracked exporters.
     pub reports: u64,
-    /// Individual reports that could not be read, in datagrams that brought others.
+    /// Individual reports that could not be decoded, in datagrams with others that could.
     pub refused: u64,
     #[serde(flatten)]
     pub numbers: NumberingCounts,
-    /// Datagrams of exporters that found the table full; their numbers are not followed.
+    /// Datagrams of exporters for which the table had no room. Their numbering is not followed.
     pub untracked: u64,
     pub undecodable: UndecodableCounts,
 }
 
-/// Everyone who sends reports, in bounded memory.
+/// All senders of reports, in bounded memory.
 #[derive(Debug)]
 pub struct Exporters {
     limit: usize,
     limit_of_address: usize,
-    addresses: HashMap<IpAddr, Address>,
-    /// And when it was seen.
+    addresses: HashMap<IpAddr, AddressExporters>,
+    /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, (UndecodableCounts, u64)>,
     swept_ns: Option<u64>,
-    /// All but what is counted when it is asked for.
+    /// The sums without `numbers`, which are added up when the counts are read.
     sums: ExportersCounts,
     forgotten: NumberingCounts,
 }
@@ -118,7 +119,7 @@ impl Default for Exporters {
 }
 
 impl Exporters {
-    /// For so many exporters in all, and from one address.
+    /// Sets the most exporters in all, and of one address.
     pub fn with_limits(limit: usize, limit_of_address: usize) -> Self {
         Self {
             limit,
@@ -131,7 +132,7 @@ impl Exporters {
         }
     }
 
-    /// Takes note of a datagram of reports; `None` if its exporter is new and has no place.
+    /// Counts a datagram of reports. Returns `None` if its exporter is new and the table has no room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
         for error in &group.refused {
             self.count_cause(arrival, error);
@@ -150,23 +151,26 @@ impl Exporters {
         };
         exporter.reports += count;
         exporter.last_seen_ns = arrival.received_ns;
-        let mut clocks = group.reports.iter().map(|report| report.observation.clock);
-        exporter.clock = clocks.next().flatten().or(exporter.clock);
+        exporter.clock = group
+            .reports
+            .first()
+            .and_then(|report| report.observation.clock)
+            .or(exporter.clock);
         Some(exporter.numbering.arrived(group.sequence))
     }
 
-    /// Takes note of another report of a group whose number is known already.
+    /// Counts more reports of a group whose sequence number was counted already.
     pub fn another(&mut self, from: IpAddr, group: &ReportGroup) {
         let count = group.reports.len() as u64;
         self.sums.reports += count;
         if let Some(address) = self.addresses.get_mut(&from)
-            && let Ok(place) = address.place_of(Key::of(group))
+            && let Ok(place) = address.place_of(NumberingKey::of(group))
         {
             address.followed[place].reports += count;
         }
     }
 
-    /// Takes note of a datagram that was no report.
+    /// Counts a datagram without a report.
     pub fn undecodable(&mut self, arrival: Arrival, error: &DecodeError) {
         self.sums.not_decoded += 1;
         self.count_cause(arrival, error);
@@ -186,23 +190,23 @@ impl Exporters {
         *last_seen_ns = arrival.received_ns;
     }
 
-    /// The datagram's exporter, if it has a place or gets one.
-    fn follow(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<&mut Followed> {
-        let (from, key) = (arrival.exporter.ip(), Key::of(group));
+    /// Returns the datagram's exporter, or `None` if it is new and the table has no room for it.
+    fn follow(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<&mut Exporter> {
+        let (from, key) = (arrival.exporter.ip(), NumberingKey::of(group));
         let place = self.addresses.get(&from).map(|known| known.place_of(key));
         if !matches!(place, Some(Ok(_))) {
             self.make_room(from, arrival.received_ns)?;
         }
         let address = self.addresses.entry(from).or_default();
         let place = address.place_of(key).unwrap_or_else(|place| {
-            let new = Followed {
+            let new = Exporter {
                 key,
                 numbering: Numbering::of_bits(group.sequence_bits),
                 reports: 0,
                 last_seen_ns: arrival.received_ns,
                 clock: None,
             };
-            // Most addresses have one.
+            // Most addresses have one exporter.
             if address.followed.is_empty() {
                 address.followed.reserve_exact(1);
             }
@@ -213,7 +217,7 @@ impl Exporters {
         address.followed.get_mut(place)
     }
 
-    /// `None` if there is no room for one exporter more of this address.
+    /// Makes room for another exporter of this address. Returns `None` if there is none.
     fn make_room(&mut self, from: IpAddr, now_ns: u64) -> Option<()> {
         let limit = self.limit_of_address;
         if let Some(address) = self.addresses.get_mut(&from)
@@ -227,12 +231,14 @@ impl Exporters {
         if self.sums.exporters >= self.limit {
             self.sweep(now_ns);
         }
-        let own = self.addresses.get(&from);
-        let own = own.map_or(0, |address| address.followed.len());
+        let own = self
+            .addresses
+            .get(&from)
+            .map_or(0, |address| address.followed.len());
         (own < limit && self.sums.exporters < self.limit).then_some(())
     }
 
-    /// Forgets the idle, if that was not tried just now.
+    /// Forgets idle exporters, unless that was tried just now.
     fn sweep(&mut self, now_ns: u64) {
         if !is_due(&mut self.swept_ns, now_ns) {
             return;
@@ -248,7 +254,7 @@ impl Exporters {
             .retain(|_, (_, last_seen_ns)| !is_idle(*last_seen_ns, now_ns));
     }
 
-    /// Every exporter that is followed, by address.
+    /// Returns the counts of all followed exporters, sorted by address.
     pub fn each(&self) -> Vec<ExporterCounts> {
         let mut exporters: Vec<_> = self
             .all()
@@ -264,8 +270,8 @@ impl Exporters {
         exporters
     }
 
-    /// The health of so many exporters: those that lost most reports first, then those with most duplicates and
-    /// restarts, then by address, node and subsystem.
+    /// Returns the health of at most `most` exporters: first those that lost most reports, then those with most
+    /// duplicates and restarts, then by address, node and subsystem.
     pub fn health(&self, most: usize) -> Vec<ExporterHealth> {
         let mut all: Vec<_> = self
             .all()
@@ -275,7 +281,7 @@ impl Exporters {
                 (std::cmp::Reverse(trouble), address, followed)
             })
             .collect();
-        let order = |(trouble, address, followed): &(_, IpAddr, &Followed)| {
+        let order = |(trouble, address, followed): &(_, IpAddr, &Exporter)| {
             (*trouble, *address, followed.key)
         };
         if all.len() > most {
@@ -283,17 +289,18 @@ impl Exporters {
             all.truncate(most);
         }
         all.sort_unstable_by_key(order);
-        let health = all.into_iter().map(|(_, address, one)| one.health(address));
-        health.collect()
+        all.into_iter()
+            .map(|(_, address, one)| one.health(address))
+            .collect()
     }
 
-    fn all(&self) -> impl Iterator<Item = (IpAddr, &Followed)> {
+    fn all(&self) -> impl Iterator<Item = (IpAddr, &Exporter)> {
         self.addresses
             .iter()
             .flat_map(|(address, known)| known.followed.iter().map(|one| (*address, one)))
     }
 
-    /// Undecodable datagrams by address, whether or not reports came from there as well.
+    /// Iterates over the counts of undecodable datagrams by address.
     pub fn undecodable_by_address(&self) -> impl Iterator<Item = (IpAddr, UndecodableCounts)> {
         self.undecodable_from
             .iter()
@@ -310,13 +317,13 @@ impl Exporters {
     }
 }
 
-impl Address {
-    /// Where it is, or where it would have to be.
-    fn place_of(&self, key: Key) -> Result<usize, usize> {
+impl AddressExporters {
+    /// Returns the place of an exporter, or as the error the place where it would be inserted.
+    fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
         self.followed.binary_search_by_key(&key, |one| one.key)
     }
 
-    /// How many were forgotten, whose counts are added to these.
+    /// Forgets idle exporters, adds their counts to `counts`, and returns how many they were.
     fn forget_idle(&mut self, now_ns: u64, counts: &mut NumberingCounts) -> usize {
         let before = self.followed.len();
         self.followed.retain(|one| {
@@ -330,7 +337,7 @@ impl Address {
     }
 }
 
-impl Followed {
+impl Exporter {
     fn health(&self, address: IpAddr) -> ExporterHealth {
         let counts = self.numbering.counts();
         ExporterHealth {
@@ -352,9 +359,9 @@ fn is_idle(last_seen_ns: u64, now_ns: u64) -> bool {
     now_ns.saturating_sub(last_seen_ns) > IDLE_NS
 }
 
-/// Whether it is time to look for the idle, who are then looked for.
+/// True if a search for idle exporters is due, and records that it takes place now.
 fn is_due(swept_ns: &mut Option<u64>, now_ns: u64) -> bool {
-    // A clock that was set back is no reason to wait for what it said before.
+    // If the clock was set back, the search does not wait for the old time.
     let due = swept_ns.is_none_or(|last| now_ns < last || now_ns - last >= SWEEP_NS);
     if due {
         *swept_ns = Some(now_ns);

@@ -1,26 +1,30 @@
-//! From datagrams to reports, and what is known about those who send them.
+//! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
 pub mod capture;
 pub mod datagram;
 mod exporters;
-mod lines;
+mod line_reader;
 mod listener;
 mod numbering;
-mod probed;
+mod probe_answers;
 mod queue;
 mod received;
 mod receiver;
+mod reception;
 mod socket;
 mod undecodable;
 
-pub use crate::wire::report::{ReportGroup, decode};
-pub use crate::wire::{DecodeError, DecodeErrorKind};
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
-pub use lines::{Lines, MAX_LINE_BYTES};
-pub use listener::{Listener, ListenerCounts, Reception, ReceptionCounts, default_addresses};
+pub use line_reader::{LineReader, MAX_LINE_BYTES};
+pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
 pub use received::{ReceivedReport, ReportHub, ReportTaker};
+pub use reception::{ListenerCounts, Reception, ReceptionCounts};
 pub use socket::ListenError;
 pub use undecodable::UndecodableCounts;
+
+// The border to the network: the collector, the store and tests take reports from here and from nowhere else.
+pub use crate::wire::report::{ReportGroup, decode};
+pub use crate::wire::{DecodeError, DecodeErrorKind};

@@ -1,47 +1,47 @@
-//! What an exporter's sequence numbers tell: losses, duplicates, late arrivals, restarts.
+//! The numbering of an exporter: its sequence numbers tell of losses, duplicates, late arrivals and restarts.
 
 use serde::Serialize;
 
-/// How far behind the newest number an arrival is still told apart from a duplicate.
+/// The distance behind the newest number within which a late arrival can be told from a duplicate.
 const WINDOW: u32 = 64;
 
-/// A jump ahead by more is not a loss, but another numbering.
+/// A larger jump ahead is not a loss but another numbering.
 const MAX_JUMP: u32 = 1 << 24;
 
-/// Of shorter numbers, a jump by more than this part of them: most restarts are behind it.
+/// In a shorter numbering a jump by more than this part of all numbers is another numbering: most restarts jump
+/// further.
 const SHORT_JUMP: u32 = 16;
 
-/// Old numbers that rise from arrival to arrival, without a new one between them: so many are a
-/// restart, fewer are strays.
+/// This many old numbers that rise from arrival to arrival, without a new one between them, are a restart. Fewer are
+/// stray datagrams.
 const RESTART_RUN: usize = 3;
 
 /// The largest step between two numbers of such a run.
 const RESTART_STEP: u32 = 8;
 
-/// What one number says about the numbers before it.
+/// The relation of one number to those before it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Continuity {
     /// The first report of this exporter.
     First,
     InOrder,
-    /// So many numbers were jumped over; they may still come.
+    /// This many numbers were skipped. They may still arrive.
     Gap(u32),
-    /// A number that had been jumped over, or that is older than the first one seen.
+    /// The number had been skipped, or is older than the first one that arrived.
     Late,
     Duplicate,
-    /// Older than the window; late or duplicate, nobody can tell.
+    /// The number is older than the window, and may be late or a duplicate.
     Stale,
-    /// The exporter counts from the beginning again.
+    /// The exporter restarted its numbering.
     Restart,
 }
 
-/// Sums over all datagrams: `received - duplicates + lost` is what the exporter sent, as far as
-/// its numbers tell.
+/// Sums over all datagrams. As far as the numbers tell, the exporter sent `received - duplicates + lost` datagrams.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct NumberingCounts {
-    /// Datagrams with a number, all of them; before v2.0 each is one report.
+    /// All datagrams. Before v2.0 each of them is one report.
     pub received: u64,
-    /// Numbers that have not come.
+    /// Numbers that have not arrived.
     pub lost: u64,
     pub duplicates: u64,
     pub late: u64,
@@ -52,25 +52,25 @@ pub struct NumberingCounts {
 /// The state of one exporter's numbering, in constant memory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Numbering {
-    /// The largest number; behind it comes 0.
+    /// The largest number, which 0 follows.
     last: u32,
     newest: Option<Newest>,
-    run: Run,
+    run: RestartRun,
     counts: NumberingCounts,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Newest {
     number: u32,
-    /// Bit n: `number - n` has arrived.
+    /// Bit n is set if `number - n` has arrived.
     seen: u64,
-    /// Numbers that could be missed: of the window, those since the beginning.
+    /// The numbers of the window that count as lost if they are missing: those since the beginning.
     accountable: u32,
 }
 
 /// Old numbers that arrive one after another as if from a new numbering.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Run {
+struct RestartRun {
     numbers: [u32; RESTART_RUN],
     length: usize,
     duplicates: u64,
@@ -95,24 +95,24 @@ impl Default for Numbering {
 }
 
 impl Numbering {
-    /// Numbers of so many bits, at most 32.
+    /// A numbering whose numbers have `bits` bits, at most 32.
     pub fn of_bits(bits: u32) -> Self {
         Self {
             last: u32::MAX
                 .checked_shr(32_u32.saturating_sub(bits))
                 .unwrap_or(0),
             newest: None,
-            run: Run::default(),
+            run: RestartRun::default(),
             counts: NumberingCounts::default(),
         }
     }
 
-    /// How far `to` is ahead of `from`.
+    /// Returns the distance from `from` ahead to `to`.
     fn ahead(&self, from: u32, to: u32) -> u32 {
         to.wrapping_sub(from) & self.last
     }
 
-    /// Takes note of the next arrival.
+    /// Counts the next arrival.
     pub fn arrived(&mut self, number: u32) -> Continuity {
         self.counts.received += 1;
         let Some(mut newest) = self.newest else {
@@ -149,7 +149,7 @@ impl Numbering {
             Continuity::Stale => self.old(number, 0, 1),
             _ => {
                 self.counts.late += u64::from(continuity == Continuity::Late);
-                self.run = Run::default();
+                self.run = RestartRun::default();
                 return continuity;
             }
         }
@@ -164,7 +164,7 @@ impl Numbering {
         self.counts
     }
 
-    /// Counts an old number, and as part of a run if it continues one.
+    /// Counts an old number, and adds it to the run if it continues that.
     fn old(&mut self, number: u32, duplicate: u64, stale: u64) {
         self.counts.duplicates += duplicate;
         self.counts.stale += stale;
@@ -173,7 +173,7 @@ impl Numbering {
             (1..=RESTART_STEP).contains(&step)
         };
         if !continues {
-            self.run = Run::default();
+            self.run = RestartRun::default();
         }
         self.run.numbers[self.run.length] = number;
         self.run.length += 1;
@@ -181,9 +181,8 @@ impl Numbering {
         self.run.stale += stale;
     }
 
-    /// Begins again with the numbers of the run, which belonged to the new numbering all along.
-    /// Numbering starts at 1, so that the ones before a small number have been missed; before a
-    /// large one nobody knows.
+    /// Begins anew with the numbers of the run, which were the first of the new numbering. A numbering starts at 1, so
+    /// the numbers before a small one were lost; before a large one that is not known.
     fn restart(&mut self) {
         let run = std::mem::take(&mut self.run);
         self.counts.duplicates -= run.duplicates;

@@ -1,4 +1,4 @@
-//! Datagrams on their way from receiving threads to the decoding one, in bounded memory.
+//! The queue of datagrams between the receiving threads and the decoding one, in bounded memory.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -7,48 +7,48 @@ use std::time::Duration;
 
 use crate::model::Arrival;
 
-/// Room of a batch: more than the longest datagram.
+/// The bytes of a batch: more than the longest datagram.
 const BATCH_BYTES: usize = 128 << 10;
 const BATCH_DATAGRAMS: usize = 1024;
 
-/// Memory that a batch takes.
+/// The memory of a batch.
 pub(super) const BATCH_FOOTPRINT: usize =
     BATCH_BYTES + BATCH_DATAGRAMS * std::mem::size_of::<(usize, Arrival)>();
 
-/// Datagrams that came one after another, in two pieces of memory that are used again and again.
+/// Consecutive datagrams, in two pieces of memory that are reused.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct DatagramBatch {
     bytes: Vec<u8>,
-    /// Where each ends, who sent it and when it came.
+    /// Where each datagram ends, its sender, and the time when it arrived.
     datagrams: Vec<(usize, Arrival)>,
 }
 
 /// Batches between receiving threads and the decoding one.
 #[derive(Debug)]
-pub(super) struct Queue {
-    inner: Mutex<Inner>,
-    /// There is something to decode, or nothing more will come.
+pub(super) struct DatagramQueue {
+    inner: Mutex<QueueState>,
+    /// Signalled when there is something to decode, and when nothing more will come.
     filled: Condvar,
-    /// A batch has become free.
+    /// Signalled when a batch has become free.
     freed: Condvar,
 }
 
 #[derive(Debug)]
-struct Inner {
-    /// The last one is being filled.
-    waiting: VecDeque<Batch>,
-    free: Vec<Batch>,
-    /// Batches that may still be made.
+struct QueueState {
+    /// Batches with datagrams. The last one is being filled.
+    waiting: VecDeque<DatagramBatch>,
+    free: Vec<DatagramBatch>,
+    /// The number of batches that may still be made.
     unmade: usize,
-    /// Batches that there may be.
+    /// The most batches.
     most: usize,
-    /// Threads that may still bring something.
+    /// The number of receiving threads that still run.
     receivers: usize,
-    /// Nobody takes anything any more.
+    /// The reading end is gone.
     abandoned: bool,
 }
 
-impl Batch {
+impl DatagramBatch {
     fn new() -> Self {
         Self {
             bytes: Vec::with_capacity(BATCH_BYTES),
@@ -56,7 +56,7 @@ impl Batch {
         }
     }
 
-    /// The datagrams, in the order of their arrival.
+    /// Iterates over the datagrams in the order of their arrival.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Arrival)> {
         let mut begin = 0;
         self.datagrams.iter().map(move |(end, arrival)| {
@@ -81,13 +81,13 @@ impl Batch {
     }
 }
 
-impl Queue {
-    /// For so many threads, with as many batches as so many bytes hold, at least two: one is decoded while another
-    /// is filled.
+impl DatagramQueue {
+    /// Makes a queue for this number of receiving threads. `bytes` limits the number of batches, but there are at least
+    /// two: one is decoded while the other is filled.
     pub(super) fn new(receivers: usize, bytes: usize) -> Self {
         let most = (bytes / BATCH_FOOTPRINT).max(2);
         Self {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(QueueState {
                 waiting: VecDeque::new(),
                 free: Vec::new(),
                 unmade: most,
@@ -100,12 +100,13 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes datagrams that came at this time, and says how many found the queue full. `patient`: those wait for
-    /// room instead, unless nobody makes any. Where there are none, nobody is woken.
+    /// Adds datagrams that arrived at this time. Returns how many were dropped because the queue was full. If
+    /// `patient`, the call waits for room instead, unless the reading end is gone. Without datagrams no thread is
+    /// woken.
     pub(super) fn push<'a>(
         &self,
         datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
@@ -139,53 +140,53 @@ impl Queue {
         dropped
     }
 
-    /// The oldest batch, once there is one, if it is within this time.
-    pub(super) fn pop(&self, timeout: Duration) -> Option<Batch> {
-        let nothing = |inner: &mut Inner| inner.waiting.is_empty() && inner.receivers > 0;
-        let waited = self
+    /// Returns the oldest batch, or `None` if there is none within this time.
+    pub(super) fn pop(&self, timeout: Duration) -> Option<DatagramBatch> {
+        let nothing = |inner: &mut QueueState| inner.waiting.is_empty() && inner.receivers > 0;
+        let (mut inner, _) = self
             .filled
-            .wait_timeout_while(self.lock(), timeout, nothing);
-        let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            .wait_timeout_while(self.lock(), timeout, nothing)
+            .unwrap_or_else(PoisonError::into_inner);
         inner.waiting.pop_front()
     }
 
-    /// How full it is.
+    /// Returns how full the queue is.
     pub(super) fn percent(&self) -> u8 {
         let inner = self.lock();
-        // A batch that has room still is no sign that the decoder is behind.
+        // A batch that still has room is no sign that the decoder is behind.
         let full = inner.waiting.len().saturating_sub(1);
         let percent = full * 100 / (inner.most - 1).max(1);
         u8::try_from(percent).unwrap_or(100).min(100)
     }
 
-    /// Takes back a batch that is done with.
-    pub(super) fn give_back(&self, mut batch: Batch) {
+    /// Takes back a batch that was decoded.
+    pub(super) fn give_back(&self, mut batch: DatagramBatch) {
         batch.clear();
         self.lock().free.push(batch);
         self.freed.notify_all();
     }
 
-    /// A receiving thread brings nothing more.
+    /// Records that a receiving thread has ended.
     pub(super) fn receiver_ended(&self) {
         self.lock().receivers -= 1;
         self.filled.notify_one();
     }
 
-    /// Nobody takes anything any more.
+    /// The reading end is gone.
     pub(super) fn abandon(&self) {
         self.lock().abandoned = true;
         self.freed.notify_all();
     }
 
-    /// Whether nothing is left, and nothing more will come.
+    /// True if nothing is left and nothing more will come.
     pub(super) fn is_done(&self) -> bool {
         let inner = self.lock();
         inner.receivers == 0 && inner.waiting.is_empty()
     }
 }
 
-impl Inner {
-    /// Sees to it that the last batch has room for so many bytes, if that can be.
+impl QueueState {
+    /// Makes room for `bytes` in the last batch. Returns false if there is no memory left.
     fn make_room(&mut self, bytes: usize) -> bool {
         if self.waiting.back().is_some_and(|last| last.has_room(bytes)) {
             return true;
@@ -194,7 +195,7 @@ impl Inner {
             Some(batch) => batch,
             None if self.unmade > 0 => {
                 self.unmade -= 1;
-                Batch::new()
+                DatagramBatch::new()
             }
             None => return false,
         };

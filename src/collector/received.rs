@@ -4,10 +4,10 @@
 use std::io;
 
 use super::Exporters;
+use super::{ReportGroup, decode};
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
 };
-use crate::wire::report::{ReportGroup, decode};
 
 /// A report, and all that is known about it.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! A thread that takes datagrams from sockets, many with one call, and waits for nobody.
+//! A receiving thread: it reads datagrams from sockets, many with one system call, and never waits for the decoder.
 
 use std::array;
 use std::io::IoSliceMut;
@@ -12,73 +12,74 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg};
 
-use super::listener::Shared;
-use super::probed::Answers;
+use super::probe_answers::ProbeAnswers;
+use super::reception::ReceptionState;
 use super::socket::{Socket, socket_address};
 use crate::wire::probe;
 
-/// Datagrams taken with one call.
+/// The most datagrams that one call reads.
 const AT_ONCE: usize = 64;
 
-/// Room for each of them: no UDP payload is larger. A little more, so that their beginnings do not meet in the
-/// processor's cache.
+/// The room for each datagram: no UDP payload is larger. The extra bytes keep the beginnings of datagrams in different
+/// sets of the processor's cache.
 const ROOM: usize = (64 << 10) + 192;
 
-/// Calls on one socket before the next one has its turn.
+/// The most calls on one socket before it is the next one's turn.
 const TURN: usize = 8;
 
-/// How long it may take to see that it has to end.
+/// The time within which a thread notices that it has to end.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Pause after a round in which sockets only failed, lest a broken one takes all the time.
+/// The pause after a round in which sockets only failed, so that a broken socket does not take all CPU time.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
 
-/// What passed a socket's door when it closed gets this time to arrive.
+/// Datagrams that had passed the socket's filter when it was closed have this time to arrive.
 const ON_THE_WAY: Duration = Duration::from_millis(1);
 
-/// A kernel that closes no doors is not listened to for longer than this.
+/// The most time for reading the last datagrams, in case the kernel did not close the socket's filter.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// One of the threads.
+/// One of the receiving threads.
 pub(super) struct Receiver {
-    pub(super) shared: Arc<Shared>,
-    /// Its sockets, one of each address.
+    pub(super) shared: Arc<ReceptionState>,
+    /// The places of its sockets, one for each address.
     pub(super) sockets: Vec<usize>,
-    /// Told to those who probe.
+    /// The number that answers to probes carry.
     pub(super) run: u64,
     /// Nanoseconds since the Unix epoch.
     pub(super) now_ns: fn() -> u64,
 }
 
-/// What one socket needs.
-struct Source<'a> {
+/// A socket, and the memory for reading it.
+struct SocketReader<'a> {
     socket: &'a Socket,
-    /// Of one socket only: they keep the length of its addresses.
+    /// Headers serve one socket only, because they keep the length of its addresses.
     headers: MultiHeaders<SockaddrStorage>,
-    answers: Answers,
+    answers: ProbeAnswers,
 }
 
-/// What a turn brought.
+/// The counts of one turn.
 #[derive(Clone, Copy, Default)]
-struct Taken {
+struct TurnCounts {
     datagrams: u64,
     errors: u64,
 }
 
 impl Receiver {
-    /// Receives until it has to end, and then what is there.
+    /// Receives until the reception ends, and then the datagrams that are left.
     pub(super) fn run(self) {
         let shared = &*self.shared;
-        let sockets = self.sockets.iter();
-        let mut sources: Vec<_> = sockets
+        let mut readers: Vec<_> = self
+            .sockets
+            .iter()
             .filter_map(|index| shared.sockets.get(*index))
-            .map(|socket| Source {
+            .map(|socket| SocketReader {
                 socket,
                 headers: MultiHeaders::preallocate(AT_ONCE, socket.room_for_destination()),
-                answers: Answers::default(),
+                answers: ProbeAnswers::default(),
             })
             .collect();
-        let sockets: Vec<_> = sources.iter().map(|source| source.socket).collect();
+        let sockets: Vec<_> = readers.iter().map(|reader| reader.socket).collect();
         let mut fds: Vec<_> = sockets
             .iter()
             .map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
@@ -88,20 +89,20 @@ impl Receiver {
         loop {
             if last_words.is_none() && shared.ending.load(Ordering::Relaxed) {
                 for socket in &sockets {
-                    let _ = socket.close_door();
+                    let _ = socket.close_filter();
                 }
                 thread::sleep(ON_THE_WAY);
                 last_words = Some(Instant::now() + LAST_WORDS);
             }
             let timeout = last_words.map_or(LOOK_UP, |_| Duration::ZERO);
             let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
-            let mut taken = Taken::default();
+            let mut taken = TurnCounts::default();
             match poll(&mut fds, timeout) {
                 Ok(0) | Err(Errno::EINTR | Errno::EAGAIN) => {}
                 Ok(_) => {
-                    for (fd, source) in fds.iter().zip(&mut sources) {
+                    for (fd, reader) in fds.iter().zip(&mut readers) {
                         if fd.any().unwrap_or(true) {
-                            let turn = self.turn(source, &mut room, last_words.is_some());
+                            let turn = self.turn(reader, &mut room, last_words.is_some());
                             taken.datagrams += turn.datagrams;
                             taken.errors += turn.errors;
                         }
@@ -119,10 +120,10 @@ impl Receiver {
         }
     }
 
-    fn turn(&self, source: &mut Source<'_>, room: &mut [u8], last: bool) -> Taken {
-        let mut taken = Taken::default();
+    fn turn(&self, reader: &mut SocketReader<'_>, room: &mut [u8], last: bool) -> TurnCounts {
+        let mut taken = TurnCounts::default();
         for _ in 0..TURN {
-            match self.take(source, room, last) {
+            match self.take(reader, room, last) {
                 Ok(datagrams) => {
                     taken.datagrams += datagrams;
                     if datagrams < AT_ONCE as u64 {
@@ -140,23 +141,23 @@ impl Receiver {
         taken
     }
 
-    /// Takes what is there, as far as one call takes it; of what is counted as received here, each datagram is
-    /// queued or counted as dropped there, but for probes, which are answered at once: also when the queue is full,
-    /// because a collector that falls silent under its load hands that to others, which then may fall silent, too.
-    fn take(&self, source: &mut Source<'_>, room: &mut [u8], last: bool) -> nix::Result<u64> {
+    /// Reads the datagrams that are there by one call. Each is counted as received, and then queued or counted as
+    /// dropped. Probes are answered at once instead, even when the queue is full: a collector that fell silent under
+    /// load would pass its load on to others, which might fall silent too.
+    fn take(&self, reader: &mut SocketReader<'_>, room: &mut [u8], last: bool) -> nix::Result<u64> {
         let mut rooms = room.chunks_mut(ROOM);
         let mut slices: [_; AT_ONCE] =
             array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
         let received = recvmmsg(
-            source.socket.as_fd().as_raw_fd(),
-            &mut source.headers,
+            reader.socket.as_fd().as_raw_fd(),
+            &mut reader.headers,
             slices.iter_mut(),
             MsgFlags::MSG_DONTWAIT,
             None,
         )?;
         let shared = &*self.shared;
         let mut datagrams = 0;
-        // Before the decoder can have them, so that it never has more than were counted.
+        // Datagrams are counted before they are queued, so that the decoder never has more than were counted.
         let counted = received.filter_map(|message| {
             let from = message.address.as_ref().and_then(socket_address)?;
             let payload = message.iovs().next().unwrap_or_default();
@@ -166,22 +167,24 @@ impl Receiver {
             shared.bytes.fetch_add(bytes, Ordering::Relaxed);
             if let Ok(probe) = probe::decode(payload) {
                 shared.probes.fetch_add(1, Ordering::Relaxed);
-                source.answers.note(probe, &message);
+                reader.answers.note(probe, &message);
                 return None;
             }
             Some((payload, from))
         });
         let dropped = shared.queue.push(counted, (self.now_ns)(), last);
         shared.queue_drops.fetch_add(dropped, Ordering::Relaxed);
-        if !source.answers.is_empty() {
+        if !reader.answers.is_empty() {
             let percent = shared.queue.percent();
-            // One that ends sends its load away.
-            let unanswered = match last {
-                true => source.answers.forget(),
-                false => source.answers.send(source.socket, self.run, percent),
+            // A collector that ends does not answer, so that sinks choose another.
+            let unanswered = if last {
+                reader.answers.forget()
+            } else {
+                reader.answers.send(reader.socket, self.run, percent)
             };
-            let count = &shared.probes_unanswered;
-            count.fetch_add(unanswered, Ordering::Relaxed);
+            shared
+                .probes_unanswered
+                .fetch_add(unanswered, Ordering::Relaxed);
         }
         Ok(datagrams)
     }

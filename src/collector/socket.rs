@@ -1,4 +1,4 @@
-//! UDP sockets that share an address, each with its part of the senders, and what the kernel dropped of them.
+//! The UDP sockets that share an address. Each serves a part of the senders, and the kernel counts its drops.
 
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -11,17 +11,17 @@ use nix::sys::socket::{
 };
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 
-/// Room for some hundred thousand reports while the collector is busy, for all sockets of an address.
+/// The receive buffer of all sockets of an address: room for some hundred thousand reports while the collector is busy.
 const RECEIVE_BUFFER_BYTES: usize = 64 << 20;
 
-/// Of an address of either family, in the IP header.
+/// The offsets of source addresses in the IP header.
 const SOURCE_V4: u32 = 12;
 const SOURCE_V6: u32 = 8;
-/// Knuth's multiplier: addresses that differ in any bits spread.
+/// Knuth's multiplier, which spreads addresses that differ in any bits.
 const SPREAD: u32 = 0x9e37_79b1;
 
 sockopt_impl!(
-    /// What the kernel keeps for a socket, and how many datagrams it dropped.
+    /// The kernel's memory figures of a socket, and its count of dropped datagrams.
     MemInfo,
     GetOnly,
     libc::SOL_SOCKET,
@@ -29,7 +29,7 @@ sockopt_impl!(
     [u32; 9]
 );
 sockopt_impl!(
-    /// Which datagrams come in.
+    /// The filter of incoming datagrams.
     AttachFilter,
     SetOnly,
     libc::SOL_SOCKET,
@@ -37,7 +37,7 @@ sockopt_impl!(
     libc::sock_fprog
 );
 
-/// Why an address cannot be listened on.
+/// The reason why an address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     #[error("cannot {action} UDP address {address}")]
@@ -53,7 +53,7 @@ pub enum ListenError {
 }
 
 impl ListenError {
-    /// Whether this host has no such address family.
+    /// True if this host does not have the address family.
     pub(super) fn is_of_family(&self) -> bool {
         let absent = [Errno::EAFNOSUPPORT, Errno::EADDRNOTAVAIL];
         matches!(self, Self::Socket { source, .. } if absent.contains(source))
@@ -65,7 +65,7 @@ impl ListenError {
 pub(super) struct Socket(OwnedFd);
 
 impl Socket {
-    /// The address that it is bound to, with the port that the kernel chose where 0 was asked for.
+    /// Returns the bound address, with the port that the kernel chose if the configured one is 0.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         getsockname(self.0.as_raw_fd())
             .ok()
@@ -73,7 +73,7 @@ impl Socket {
             .and_then(socket_address)
     }
 
-    /// What a datagram's destination takes beside it, where the socket's address does not tell that.
+    /// Returns room for a datagram's destination address, if the socket's own address does not tell it.
     pub(super) fn room_for_destination(&self) -> Option<Vec<u8>> {
         match self.address()? {
             SocketAddr::V4(at) if at.ip().is_unspecified() => {
@@ -86,15 +86,15 @@ impl Socket {
         }
     }
 
-    /// How many datagrams the kernel has dropped here since the beginning, modulo 2^32: at a full buffer, with a
-    /// wrong checksum, or behind a closed door.
+    /// Returns how many datagrams the kernel has dropped at this socket, modulo 2^32: because its buffer was full,
+    /// their checksum was wrong, or its filter was closed.
     pub(super) fn drops(&self) -> u32 {
         let info = MemInfo.get(&self.0).unwrap_or_default();
         info[libc::SK_MEMINFO_DROPS as usize]
     }
 
-    /// Lets nothing more in: what comes from now on is dropped, and counted. What is here stays.
-    pub(super) fn close_door(&self) -> nix::Result<()> {
+    /// Closes the socket's filter: datagrams that arrive from now on are dropped and counted. Those in the buffer stay.
+    pub(super) fn close_filter(&self) -> nix::Result<()> {
         attach(AttachFilter, self, &mut [op(libc::BPF_RET, 0)])
     }
 }
@@ -105,11 +105,11 @@ impl AsFd for Socket {
     }
 }
 
-/// Binds so many sockets to one address. Each sender's datagrams come to one of them, in their order, whatever
-/// ports they are from.
+/// Binds `count` sockets to one address. All datagrams of a sender, from all its ports, arrive at one of them in their
+/// order.
 ///
-/// Only the first one keeps others away: it is bound before it may share, which the kernel grants only where
-/// nobody else is bound, whether they would share or not.
+/// The first socket is bound before it shares its address. The kernel allows that only where no other process is bound,
+/// so two collectors never share an address by mistake.
 pub(super) fn open_group(address: SocketAddr, count: usize) -> Result<Vec<Socket>, ListenError> {
     let failed = |action| {
         move |source| ListenError::Socket {
@@ -138,7 +138,7 @@ pub(super) fn open_group(address: SocketAddr, count: usize) -> Result<Vec<Socket
     Ok(group)
 }
 
-/// Of so many sockets that share their address.
+/// Opens one of `count` sockets that share an address.
 fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
     let failed = |action| {
         move |source| ListenError::Socket {
@@ -157,7 +157,7 @@ fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
     if address.is_ipv6() {
         setsockopt(&fd, sockopt::Ipv6V6Only, &true).map_err(failed("keep IPv4 out of"))?;
     }
-    // Who probes one of many addresses expects the answer from that one.
+    // A sink that probes one of several addresses expects the answer from that one.
     if address.ip().is_unspecified() {
         let told = match address {
             SocketAddr::V4(_) => setsockopt(&fd, sockopt::Ipv4PacketInfo, &true),
@@ -165,7 +165,7 @@ fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
         };
         told.map_err(failed("see the destinations of"))?;
     }
-    // Without CAP_NET_ADMIN the kernel grants as much as net.core.rmem_max.
+    // Without CAP_NET_ADMIN the kernel allows net.core.rmem_max at most.
     let room = RECEIVE_BUFFER_BYTES / count.max(1);
     if setsockopt(&fd, sockopt::RcvBufForce, &room).is_err() {
         let _ = setsockopt(&fd, sockopt::RcvBuf, &room);
@@ -183,8 +183,8 @@ fn bind_to(socket: &Socket, address: SocketAddr) -> Result<(), ListenError> {
     })
 }
 
-/// Has the kernel choose a socket by the sender's address. By itself it would take the port too, and a switch
-/// varies that from report to report.
+/// Makes the kernel choose a socket by the sender's address alone. By default it would use the port too, which switches
+/// vary from report to report.
 fn steer(group: &[Socket], v6: bool) -> nix::Result<()> {
     let load = |at: u32| {
         let header = libc::SKF_NET_OFF.cast_unsigned();

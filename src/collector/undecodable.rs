@@ -1,4 +1,4 @@
-//! What was no report, by cause.
+//! Counts of undecodable datagrams and reports, by cause.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::DecodeErrorKind;
 
-/// What was no report, by cause: datagrams, and individual reports in groups.
+/// Undecodable datagrams, and undecodable individual reports in groups, by cause.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct UndecodableCounts {
     pub truncated: u64,
@@ -25,8 +25,8 @@ impl fmt::Display for UndecodableCounts {
             ("length", self.length),
             ("field", self.field),
         ];
-        let told = causes.iter().filter(|(_, count)| *count > 0);
-        for (index, (cause, count)) in told.enumerate() {
+        let counted = causes.iter().filter(|(_, count)| *count > 0);
+        for (index, (cause, count)) in counted.enumerate() {
             write!(f, "{}{cause} {count}", if index > 0 { ", " } else { "" })?;
         }
         Ok(())

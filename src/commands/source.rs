@@ -54,7 +54,10 @@ fn attach(bpffs: Option<&Path>, args: &SourceAttachArgs) -> Result<u8> {
         daemon::source::run(bpffs, &args.serve)?;
         return Ok(exit::OK);
     }
-    if matches!(args.serve.settings.origin("lease-key"), Some(Origin::Flag(_))) {
+    if matches!(
+        args.serve.settings.origin("lease-key"),
+        Some(Origin::Flag(_))
+    ) {
         return Err(Usage(
             "--lease-key is of no use without --foreground: the sink's daemon keeps leases, with its own".into(),
         )

@@ -8,7 +8,7 @@ use super::check_config;
 use super::output::print;
 use super::watch::{self, Looker};
 use crate::cli::{StatusArgs, exit};
-use crate::control::{Answer, Form};
+use crate::control::{ControlAnswer, Form};
 use crate::host::ask;
 use crate::host::preflight::{PreflightQuery, preflight};
 use crate::host::state::{self, HostState, StatusQuery};
@@ -60,7 +60,7 @@ fn show(status: &HostStatus, args: &StatusArgs) -> Result<bool> {
 
 /// Prints the daemon's answer, and returns whether anything runs. The daemon writes the text: its JSON does not hold
 /// all of what the text says of peers.
-fn show_answer(answer: Answer) -> Result<bool> {
+fn show_answer(answer: ControlAnswer) -> Result<bool> {
     match (answer.status, answer.text) {
         (Some(status), _) => print(&format!("{status}\n"))?,
         (None, Some(text)) => print(&text)?,

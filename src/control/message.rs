@@ -1,4 +1,4 @@
-//! A request is a line of JSON, and so is its answer.
+//! The messages of the control socket: a request is a line of JSON, and so is its answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,20 +6,20 @@ use serde_json::Value;
 /// The schema of answers.
 pub const CONTROL_SCHEMA: &str = "hostint.control/1";
 
-/// Bytes of a request, the line's end included.
+/// The most bytes of a request, line end included.
 pub const LONGEST_REQUEST: u64 = 4096;
 
-/// How a status is wanted.
+/// The form of an answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     #[default]
     Json,
-    /// As people read it.
+    /// Text for people.
     Text,
 }
 
-/// `{"ask": "status"}` and, like the flags of `hostint status`, what it is to hold.
+/// `{"ask": "status"}`, with the content of the answer as the flags of `hostint status` select it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Query {
     pub form: Form,
@@ -29,7 +29,7 @@ pub struct Query {
     pub all: bool,
 }
 
-/// What a client wants.
+/// A client's request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Request {
     Status(Query),
@@ -37,15 +37,15 @@ pub enum Request {
     Reload,
 }
 
-/// A line that makes no request.
+/// A line that is no request.
 #[derive(Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadRequest(String);
 
-/// A request as it is written.
+/// A request as it is written in JSON.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct RequestLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ask: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,9 +72,8 @@ fn loss() -> String {
 
 impl Request {
     pub fn parse(line: &[u8]) -> Result<Self, BadRequest> {
-        let line: Line = serde_json::from_slice(line).map_err(|err| {
-            BadRequest(format!("a request is an object of JSON in one line: {err}"))
-        })?;
+        let line: RequestLine = serde_json::from_slice(line)
+            .map_err(|err| BadRequest(format!("a request is a JSON object in one line: {err}")))?;
         match (line.ask.as_deref(), line.change.as_deref()) {
             (Some("status"), None) => Ok(Self::Status(Query {
                 form: line.form,
@@ -94,7 +93,7 @@ impl Request {
         }
     }
 
-    /// As it is sent.
+    /// Returns the request as it is sent.
     pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
         let nothing = Query {
             form: Form::Json,
@@ -107,7 +106,7 @@ impl Request {
             Self::Status(query) => (Some("status".to_owned()), None, query.clone()),
             Self::Reload => (None, Some("reload".to_owned()), nothing),
         };
-        let mut line = serde_json::to_vec(&Line {
+        let mut line = serde_json::to_vec(&RequestLine {
             ask,
             change,
             form: query.form,
@@ -121,25 +120,25 @@ impl Request {
     }
 }
 
-/// What a client gets.
+/// The answer to a client.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Answer {
+pub struct ControlAnswer {
     pub schema: String,
-    /// Why not.
+    /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Something of hostint is attached on this host, or its daemon runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<bool>,
-    /// An object of the schema hostint.status/1,
+    /// The status as an object of the schema hostint.status/1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Value>,
-    /// or the same as text.
+    /// The status as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-impl Answer {
+impl ControlAnswer {
     pub fn done() -> Self {
         Self {
             schema: CONTROL_SCHEMA.to_owned(),

@@ -1,4 +1,4 @@
-//! The local control socket: where it is, its questions and answers, and who may ask for what.
+//! The control socket: its place, its requests and answers, and the rights of its clients.
 
 mod deadline;
 mod message;
@@ -6,6 +6,8 @@ mod place;
 mod rights;
 
 pub use deadline::DeadlineStream;
-pub use message::{Answer, BadRequest, CONTROL_SCHEMA, Form, LONGEST_REQUEST, Query, Request};
+pub use message::{
+    BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
+};
 pub use place::socket_path;
-pub use rights::{Peer, Refusal, Rights};
+pub use rights::{Caller, NotAllowed, Rights};

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 
 use crate::control::{
-    Answer, DeadlineStream, Form, LONGEST_REQUEST, Peer, Query, Request, Rights, socket_path,
+    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Query, Request, Rights,
+    socket_path,
 };
 use crate::datapath::daemon_counters::ControlCounters;
 use crate::datapath::pins::Pins;
@@ -136,7 +137,7 @@ impl Server {
 
     fn answer_all(&self, client: UnixStream) -> Result<()> {
         let (pid, uid, groups) = local_socket::peer(&client)?;
-        let peer = Peer { pid, uid, groups };
+        let peer = Caller { pid, uid, groups };
         let deadline = Instant::now() + PATIENCE;
         let mut requests = BufReader::new(DeadlineStream {
             socket: client.try_clone()?,
@@ -167,7 +168,7 @@ impl Server {
         }
     }
 
-    fn answer(&self, peer: &Peer, line: &[u8]) -> Answer {
+    fn answer(&self, peer: &Caller, line: &[u8]) -> ControlAnswer {
         let request = match Request::parse(line) {
             Ok(request) => request,
             Err(why) => return self.refuse(&name(peer), &why.to_string()),
@@ -190,7 +191,7 @@ impl Server {
                 ));
                 reload();
                 self.count(ControlCounters::answered);
-                Answer::done()
+                ControlAnswer::done()
             }
             (Request::Reload, None) => {
                 self.refuse(&name(peer), "the daemon was started without a config file")
@@ -199,7 +200,7 @@ impl Server {
     }
 
     /// Counts the refusal, and logs it unless another one was logged just now.
-    fn refuse(&self, whom: &str, why: &str) -> Answer {
+    fn refuse(&self, whom: &str, why: &str) -> ControlAnswer {
         // It may quote what the client sent.
         let why = why.replace(char::is_control, " ");
         self.count(ControlCounters::refused);
@@ -209,7 +210,7 @@ impl Server {
             self.said_ns.store(now_ns, Ordering::Relaxed);
             log::warning(format_args!("control socket: {whom} is refused: {why}"));
         }
-        Answer::refused(why)
+        ControlAnswer::refused(why)
     }
 
     fn count(&self, add: fn(&ControlCounters)) {
@@ -219,7 +220,7 @@ impl Server {
     }
 }
 
-fn read(pins: &Pins, query: &Query) -> Result<Answer> {
+fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
     let sort = FlowSort::from_name(&query.sort)
         .ok_or_else(|| anyhow!("flows cannot be sorted by {}", query.sort))?;
     let found = state::read(
@@ -230,9 +231,9 @@ fn read(pins: &Pins, query: &Query) -> Result<Answer> {
             sort,
         },
     )?;
-    let mut answer = Answer {
+    let mut answer = ControlAnswer {
         runs: Some(state::runs(&found)),
-        ..Answer::done()
+        ..ControlAnswer::done()
     };
     match query.form {
         Form::Json => answer.status = Some(serde_json::to_value(&found)?),
@@ -247,6 +248,6 @@ fn read(pins: &Pins, query: &Query) -> Result<Answer> {
     Ok(answer)
 }
 
-fn name(peer: &Peer) -> String {
+fn name(peer: &Caller) -> String {
     format!("process {} of user {}", peer.pid, peer.uid)
 }

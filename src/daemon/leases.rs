@@ -9,7 +9,7 @@ use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{Keeper, Ours, Received, Tagging};
+use crate::lease::{AnswerTime, LeaseKeeper, OwnTagging, Tagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
@@ -31,7 +31,7 @@ const FORGET_NS: u64 = 60_000_000_000;
 
 /// The leases of this host's source, kept while this lives.
 pub struct LeaseKeeping {
-    keeper: Keeper,
+    keeper: LeaseKeeper,
     echo: icmp::Echo,
     renewal: Option<Renewal>,
     next_round_ns: u64,
@@ -77,8 +77,8 @@ pub fn warn_without_key(key: Option<LeaseKey>) {
     }
 }
 
-fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> Keeper {
-    Keeper::new(key.unwrap_or_default(), Ours::default(), move || {
+fn keeper(key: Option<LeaseKey>, mut nonces: Nonces) -> LeaseKeeper {
+    LeaseKeeper::new(key.unwrap_or_default(), OwnTagging::default(), move || {
         nonces.next()
     })
 }
@@ -200,7 +200,7 @@ impl LeaseKeeping {
         let mut renewed = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
-            let at = Received {
+            let at = AnswerTime {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),
                 realtime_ns,
             };
@@ -242,7 +242,7 @@ impl LeaseKeeping {
 }
 
 /// This host as its questions describe it.
-fn ours(pins: &Pins) -> Result<Ours> {
+fn ours(pins: &Pins) -> Result<OwnTagging> {
     let attached = source_links::attachments(pins)?;
     let tagging = attached.iter().map(|attachment| {
         let (encapsulations, marks) = attachment.tagging();
@@ -251,7 +251,7 @@ fn ours(pins: &Pins) -> Result<Ours> {
             marks,
         }
     });
-    Ok(Ours {
+    Ok(OwnTagging {
         node: settings_status::node_id(pins)?.unwrap_or(NodeId(0)),
         tagging: tagging.collect(),
     })

@@ -134,8 +134,7 @@ impl Link {
     }
 
     /// Replaces the program of the link pinned at a path. If that link is not alive on this interface, attaches by a
-    /// new
-    /// link, at the first of the hooks that takes the program, and pins it there.
+    /// new link, at the first of the hooks that takes the program, and pins it there.
     pub fn attach(
         path: &Path,
         program: BorrowedFd<'_>,

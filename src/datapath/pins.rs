@@ -33,8 +33,7 @@ pub struct Pins {
 
 impl Pins {
     /// Finds the pins of this process's network namespace, below `bpffs` or the system's BPF file system. With
-    /// `create`,
-    /// missing folders are made; without it, `None` means that there are no pins.
+    /// `create`, missing folders are made; without it, `None` means that there are no pins.
     pub fn of_this_host(bpffs: Option<&Path>, create: bool) -> io::Result<Option<Self>> {
         let root = match bpffs {
             Some(path) if netns::is_bpffs(path) => path.to_owned(),

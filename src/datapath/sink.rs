@@ -110,8 +110,7 @@ impl Sink {
     /// Changes the settings of a running sink.
     ///
     /// The prefixes are changed first: new ones are allowed, others removed. Then one update of the map changes all
-    /// else,
-    /// and a packet that is processed meanwhile sees each field either as it was or as it is.
+    /// else, and a packet that is processed meanwhile sees each field either as it was or as it is.
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
         grants::allow(&self.allow, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
@@ -194,8 +193,7 @@ impl Sink {
     }
 
     /// Attaches the program that reads the network card's timestamps. It may only run in native XDP of its own
-    /// interface,
-    /// and the kernel does not check that when it replaces another program.
+    /// interface, and the kernel does not check that when it replaces another program.
     fn attach_bound(&self, pins: &Pins, path: &Path, ifindex: u32, native: bool) -> io::Result<()> {
         if !native {
             return Err(io::Error::new(

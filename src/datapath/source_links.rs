@@ -33,8 +33,8 @@ pub fn is_loaded_by_others(pins: &Pins) -> io::Result<bool> {
         .any(|folder| folder.join(SOURCE_INFO).exists()))
 }
 
-/// Adds the counts of another version to this one's and removes its pins. No source of that version may be attached
-/// any more.
+/// Adds the counts of another version to this one's and removes its pins. No source of that version may be attached any
+/// more.
 pub fn take_over(pins: &Pins) -> io::Result<()> {
     handover::take_over(pins, &SOURCE_MAPS)?;
     let other_sink = pins

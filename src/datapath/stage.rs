@@ -1,6 +1,5 @@
 //! The staging pair: a veth whose front end makes the kernel segment superpackets. Each segment arrives at its back
-//! end,
-//! is tagged there, and goes on to the interface that the superpacket was meant for.
+//! end, is tagged there, and goes on to the interface that the superpacket was meant for.
 
 use std::cell::Cell;
 use std::io;

@@ -66,8 +66,7 @@ impl Summaries {
     }
 
     /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
-    /// `more` is
-    /// the number of its summaries beyond one for each period.
+    /// `more` is the number of its summaries beyond one for each period.
     pub(super) fn of(&self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
         let period_ns = self.plan.period.as_nanos() as u64;
         let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);

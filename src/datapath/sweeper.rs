@@ -72,8 +72,7 @@ impl Sweeper {
     }
 
     /// Sets the tally that counts flows which are removed. While another thread reads the tally, no flow is removed:
-    /// the
-    /// next pass does it.
+    /// the next pass does it.
     pub fn set_tally(&mut self, tally: Arc<Mutex<Tally>>) {
         self.tally = Some(tally);
     }
@@ -99,8 +98,7 @@ impl Sweeper {
     }
 
     /// Walks the next slice of the table: removes idle flows, ends loss periods whose begin was lost because the ring
-    /// was
-    /// full, and collects the summaries that are due.
+    /// was full, and collects the summaries that are due.
     pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
         if std::mem::take(&mut self.begins) {
             self.summaries.begin_pass(now_ns, self.loss_timeout);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::control::{Answer, DeadlineStream, Query, Request, socket_path};
+use crate::control::{ControlAnswer, DeadlineStream, Query, Request, socket_path};
 
 /// The time that the daemon has to answer.
 const WAIT: Duration = Duration::from_secs(20);
@@ -16,7 +16,7 @@ const WAIT: Duration = Duration::from_secs(20);
 const LONGEST_ANSWER: u64 = 1 << 30;
 
 /// Asks the daemon at the control socket for the state of this host.
-pub fn status(control: Option<&Path>, query: Query) -> Result<Answer> {
+pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
     let path = socket_path(control).context("cannot name this network namespace")?;
     let deadline = Instant::now() + WAIT;
     let socket = UnixStream::connect(&path)
@@ -29,7 +29,7 @@ pub fn status(control: Option<&Path>, query: Query) -> Result<Answer> {
         .take(LONGEST_ANSWER)
         .read_to_end(&mut line)
         .context("cannot read the daemon's answer")?;
-    let answer: Answer =
+    let answer: ControlAnswer =
         serde_json::from_slice(&line).context("cannot understand the daemon's answer")?;
     if let Some(why) = answer.error {
         bail!("the daemon refuses: {why}");

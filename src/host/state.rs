@@ -6,11 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use super::advice::advise_pins;
-use crate::control::{Answer, Form, Query};
+use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::FlowSelection;
 use crate::datapath::pins::Pins;
 use crate::datapath::{settings_status, sink_status, source_status};
-use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA, diagnose};
+use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA};
+use crate::views::diagnosis::diagnose;
 
 /// The flows and peers that a status holds.
 #[derive(Clone, Copy, Debug)]
@@ -38,14 +39,14 @@ pub enum HostState {
     /// It was read from the pins.
     Read(Box<HostStatus>),
     /// The daemon answered instead.
-    Asked(Answer),
+    Asked(ControlAnswer),
 }
 
 /// Reads the state, or asks for it if this user may not read it.
 pub fn read_or_ask(
     bpffs: Option<&Path>,
     query: StatusQuery,
-    ask: impl FnOnce() -> Result<Answer>,
+    ask: impl FnOnce() -> Result<ControlAnswer>,
 ) -> Result<HostState> {
     let denied = match read_here(bpffs, query) {
         Ok(status) => return Ok(HostState::Read(Box::new(status))),

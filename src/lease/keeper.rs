@@ -1,110 +1,77 @@
-//! One question after the other for each pair of addresses, and the lease that its answers make.
+//! The keeper of leases: it asks one question after the other for each pair of addresses, and makes leases of the
+//! answers.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
 use slab::Slab;
 
-use super::nodes::Nodes;
-use super::offsets::Offsets;
-use super::verdict::{Ours, judge};
+use super::nodes::NodeHolders;
+use super::peer::{ASK_NS, IDLE_NS, LEASE_NS, LeasePeer, READY, Times};
+use super::verdict::{OwnTagging, judge};
 use crate::model::{AddressPair, Lease, LeaseEcho, LeaseKey, LeaseQuestion, LeaseState};
 use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
 
-/// A lease ends so long after the question whose answer granted it: within a second of the sink's end.
-const LEASE_NS: u64 = 950_000_000;
-/// A sink that grants a lease is asked again so long after the question, sooner if it answers slowly.
-const RENEW_NS: u64 = 700_000_000;
-/// Of very many sinks each, which leaves less time to ask again.
-const RENEW_MANY_NS: u64 = 800_000_000;
-const RENEW_AT_ONCE_NS: u64 = 200_000_000;
-/// Then, until it answers, again and again: a way that loses half of all packets is the very one to be measured.
-const AGAIN_NS: u64 = 20_000_000;
-/// What is not urgent is asked at whole multiples of this, so that it goes out together: a question among a hundred
-/// finds everything in the CPU's caches, and costs half of one that goes alone.
+/// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
+/// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.
 const TOGETHER_NS: u64 = 100_000_000;
-/// One that grants none is asked so often, and one on a way that lost questions of late, for so many renewals.
-const ASK_NS: u64 = 400_000_000;
-const EARLY_RENEWALS: u32 = 32;
-/// Hosts that do not answer, and that no user named, are asked ever less often.
-const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
-/// So many leases are kept ready; beyond, sinks that no packet goes to are asked so often, and at once when one does.
-const READY: usize = 256;
-const IDLE_NS: u64 = 5_000_000_000;
-/// Without an answer for so long a sink is silent.
-const SILENT_NS: u64 = 1_000_000_000;
 
 /// A question to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Asked {
+pub struct OutgoingQuestion {
     pub to: IpAddr,
     pub message: [u8; MESSAGE_LEN],
 }
 
-/// What an answer made of a lease.
+/// A lease after an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taken {
+pub struct LeaseUpdate {
     pub pair: AddressPair,
     pub lease: Lease,
-    /// Its state is another than before.
+    /// The answer changed the lease's state.
     pub changed: bool,
 }
 
-/// When an answer came in.
+/// The time at which an answer was received.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Received {
+pub struct AnswerTime {
     pub monotonic_ns: u64,
     pub realtime_ns: u64,
 }
 
-/// The time nearest to this one that others are asked at, too.
+/// An answer, and the question that it belongs to.
+struct Matched {
+    place: usize,
+    nonce: u64,
+    asked_ns: u64,
+    /// The state if the answer is forged.
+    echo: Result<LeaseEcho, LeaseState>,
+}
+
+/// Returns the multiple of [`TOGETHER_NS`] that is nearest to a time.
 fn together(due_ns: u64) -> u64 {
     (due_ns + TOGETHER_NS / 2) / TOGETHER_NS * TOGETHER_NS
 }
 
-/// All that is known of a pair. Each answer finds it by its place, without a look at addresses.
-struct Peer {
-    pair: AddressPair,
-    /// The last look at what is wanted that found it.
-    look: u64,
-    /// The user named the destination: it is asked whether it answers or not.
-    named: bool,
-    /// No packet went there of late.
-    idle: bool,
-    /// The address that questions leave from.
-    origin: IpAddr,
-    /// Unanswered questions, oldest first: nonces, and when they were asked.
-    out: VecDeque<(u64, u64)>,
-    next_ns: u64,
-    interval_ns: u64,
-    /// Before that no answer was to be expected.
-    listening_since_ns: u64,
-    /// Of any answer, a forged one too.
-    heard_ns: u64,
-    /// Renewals that are asked for early, because questions or answers were lost of late.
-    early: u32,
-    offsets: Offsets,
-    lease: Lease,
-}
-
-/// All leases of a host, and the questions that are out.
-pub struct Keeper {
+/// All leases of a host, and its unanswered questions.
+pub struct LeaseKeeper {
     key: LeaseKey,
-    ours: Ours,
-    peers: Slab<Peer>,
+    ours: OwnTagging,
+    /// An answer finds its pair by the place in here, without a search for addresses.
+    peers: Slab<LeasePeer>,
     places: HashMap<AddressPair, usize>,
-    /// When who is asked next.
+    /// The times of the next questions, each with its pair's place.
     due: BTreeSet<(u64, usize)>,
     look: u64,
-    /// Who was asked, by the nonce of an unanswered question.
+    /// The place of the pair that was asked, by the nonce of each unanswered question.
     out: HashMap<u64, usize>,
-    nodes: Nodes,
+    nodes: NodeHolders,
     random: Box<dyn FnMut() -> u64>,
 }
 
-impl Keeper {
-    /// `random` gives nonces that nobody can guess.
-    pub fn new(key: LeaseKey, ours: Ours, random: impl FnMut() -> u64 + 'static) -> Self {
+impl LeaseKeeper {
+    /// `random` returns nonces that cannot be guessed.
+    pub fn new(key: LeaseKey, ours: OwnTagging, random: impl FnMut() -> u64 + 'static) -> Self {
         Self {
             key,
             ours,
@@ -113,13 +80,13 @@ impl Keeper {
             due: BTreeSet::new(),
             look: 0,
             out: HashMap::new(),
-            nodes: Nodes::default(),
+            nodes: NodeHolders::default(),
             random: Box::new(random),
         }
     }
 
-    /// What is sent changed: answers are judged by it from now on.
-    pub fn set_ours(&mut self, ours: Ours) {
+    /// Changes this host's tagging, by which the next answers are judged.
+    pub fn set_ours(&mut self, ours: OwnTagging) {
         self.ours = ours;
     }
 
@@ -131,12 +98,12 @@ impl Keeper {
         self.peers.is_empty()
     }
 
-    fn peer_mut(&mut self, pair: &AddressPair) -> Option<(usize, &mut Peer)> {
+    fn peer_mut(&mut self, pair: &AddressPair) -> Option<(usize, &mut LeasePeer)> {
         let place = *self.places.get(pair)?;
         Some((place, self.peers.get_mut(place)?))
     }
 
-    /// Then, instead of when it was due.
+    /// Moves the next question about a pair to this time.
     fn ask_at(&mut self, place: usize, when_ns: u64) {
         if let Some(peer) = self.peers.get_mut(place) {
             self.due.remove(&(peer.next_ns, place));
@@ -157,33 +124,19 @@ impl Keeper {
             }
             return;
         }
-        let place = self.peers.insert(Peer {
-            pair,
-            look,
-            named,
-            idle: false,
-            origin: pair.source,
-            out: VecDeque::new(),
-            next_ns: now_ns,
-            interval_ns: ASK_NS,
-            listening_since_ns: now_ns,
-            heard_ns: 0,
-            early: 0,
-            offsets: Offsets::default(),
-            lease: Lease::default(),
-        });
+        let place = self.peers.insert(LeasePeer::new(pair, named, look, now_ns));
         self.places.insert(pair, place);
         self.due.insert((now_ns, place));
     }
 
-    /// Questions about this pair leave this host from another address than its packets.
+    /// Sets the address that questions about this pair are sent from, if it is not the packets' source address.
     pub fn set_origin(&mut self, pair: &AddressPair, origin: IpAddr) {
         if let Some((_, peer)) = self.peer_mut(pair) {
             peer.origin = origin;
         }
     }
 
-    /// Whether packets go there.
+    /// Sets whether packets go to this pair's destination.
     pub fn set_idle(&mut self, pair: &AddressPair, idle: bool, now_ns: u64) {
         let Some((place, peer)) = self.peer_mut(pair) else {
             return;
@@ -196,7 +149,7 @@ impl Keeper {
         }
     }
 
-    /// Asks no more; the lease ends by itself.
+    /// Asks no more questions about a pair. Its lease ends by itself.
     pub fn forget(&mut self, pair: &AddressPair) {
         let place = self.places.remove(pair);
         if let Some((place, peer)) = place.and_then(|at| Some((at, self.peers.try_remove(at)?))) {
@@ -207,19 +160,22 @@ impl Keeper {
         }
     }
 
-    /// Forgets the pairs that nobody wanted since the last call, and tells which.
+    /// Forgets the pairs that were not wanted since the last call, and returns them.
     pub fn forget_unwanted(&mut self) -> Vec<AddressPair> {
-        let peers = self.peers.iter();
-        let unwanted = peers.filter(|(_, peer)| peer.look != self.look);
-        let pairs: Vec<AddressPair> = unwanted.map(|(_, peer)| peer.pair).collect();
-        for pair in &pairs {
+        let unwanted: Vec<AddressPair> = self
+            .peers
+            .iter()
+            .filter(|(_, peer)| peer.look != self.look)
+            .map(|(_, peer)| peer.pair)
+            .collect();
+        for pair in &unwanted {
             self.forget(pair);
         }
         self.look += 1;
-        pairs
+        unwanted
     }
 
-    /// Asks nobody any more.
+    /// Forgets all pairs and all questions.
     pub fn clear(&mut self) {
         self.peers.clear();
         self.places.clear();
@@ -237,19 +193,23 @@ impl Keeper {
         self.peers.get(place).map(|peer| &peer.lease)
     }
 
-    /// Questions are out, or due.
+    /// True if a question is unanswered or due.
     pub fn is_busy(&self, now_ns: u64) -> bool {
         let due = self.due.first().is_some_and(|(when, _)| *when <= now_ns);
         due || !self.out.is_empty()
     }
 
-    /// The next question that is due, if there is one. Asking may show that a sink is silent.
-    pub fn next_due(&mut self, now_ns: u64, realtime_ns: u64) -> Option<(AddressPair, Asked)> {
+    /// Returns the next question that is due, if there is one. Asking may show that a sink is silent.
+    pub fn next_due(
+        &mut self,
+        now_ns: u64,
+        realtime_ns: u64,
+    ) -> Option<(AddressPair, OutgoingQuestion)> {
         let (_, place) = *self.due.first().filter(|(when, _)| *when <= now_ns)?;
         self.due.pop_first();
         let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;
-        // An answer that comes later grants nothing any more.
+        // An answer to a question that old grants nothing any more.
         while let Some((oldest, asked_ns)) = peer.out.front()
             && now_ns.saturating_sub(*asked_ns) >= LEASE_NS
         {
@@ -258,23 +218,12 @@ impl Keeper {
         }
         self.out.insert(nonce, place);
         peer.out.push_back((nonce, now_ns));
-        let heard_ns = peer.heard_ns.max(peer.listening_since_ns);
-        if now_ns.saturating_sub(heard_ns) >= SILENT_NS {
-            peer.lease.state = LeaseState::Silent;
-        }
-        peer.interval_ns = match peer.lease.state {
-            // The answer puts the next question off.
-            LeaseState::Granted => AGAIN_NS
-                .max(u64::from(peer.lease.rtt_ns) * 3 / 2)
-                .min(ASK_NS),
-            LeaseState::Silent if !peer.named => {
-                (peer.interval_ns * 2).clamp(ASK_NS, ASK_AT_LEAST_NS)
-            }
-            _ => ASK_NS,
-        };
-        peer.next_ns = match now_ns + peer.interval_ns {
-            again_ns if peer.lease.state == LeaseState::Granted => again_ns,
-            due_ns => together(due_ns),
+        peer.note_silence(now_ns);
+        // An answer moves the next question to a later time.
+        let again_ns = now_ns + peer.wait_for_answer_ns();
+        peer.next_ns = match peer.lease.state {
+            LeaseState::Granted => again_ns,
+            _ => together(again_ns),
         };
         self.due.insert((peer.next_ns, place));
         let pair = peer.pair;
@@ -286,114 +235,113 @@ impl Keeper {
             source_node: self.ours.node,
         };
         let message = lease::encode_question(&question, pair.dest, self.key);
-        Some((
-            pair,
-            Asked {
-                to: pair.dest,
-                message,
-            },
-        ))
+        let to = pair.dest;
+        Some((pair, OutgoingQuestion { to, message }))
     }
 
-    /// An echo reply. `None`: it answers no question of ours.
-    pub fn take(&mut self, payload: &[u8], at: Received) -> Option<Taken> {
+    /// Takes an echo reply. Returns `None` if it answers no unanswered question.
+    pub fn take(&mut self, payload: &[u8], at: AnswerTime) -> Option<LeaseUpdate> {
+        let matched = self.matched(payload)?;
+        let place = matched.place;
+        let state = self.judged(&matched, at.monotonic_ns)?;
+        let peer = self.peers.get_mut(place)?;
+        let changed = peer.lease.state != state;
+        if let Ok(echo) = &matched.echo {
+            peer.note_clock(echo, at.realtime_ns);
+        }
+        peer.heard_ns = at.monotonic_ns;
+        if state == LeaseState::Forged {
+            // A forger must not use up the question that the sink is going to answer.
+            peer.lease.state = state;
+        } else {
+            self.grant(&matched, state, at.monotonic_ns);
+        }
+        let peer = self.peers.get(place)?;
+        Some(LeaseUpdate {
+            pair: peer.pair,
+            lease: peer.lease,
+            changed,
+        })
+    }
+
+    /// Finds the unanswered question that an echo reply belongs to.
+    fn matched(&self, payload: &[u8]) -> Option<Matched> {
         let (nonce, echo) = match lease::decode_echo(payload, self.key) {
             Ok(echo) => (echo.nonce, Ok(echo)),
             Err(LeaseError::Forged { nonce }) => (nonce, Err(LeaseState::Forged)),
             Err(LeaseError::Version(_) | LeaseError::Format(_)) => return None,
         };
         let place = *self.out.get(&nonce)?;
-        let known = self.peers.len();
-        let peer = self.peers.get_mut(place)?;
-        let pair = peer.pair;
-        let asked_at_ns = peer.out.iter().find(|(asked, _)| *asked == nonce)?.1;
-        let state = match echo {
-            Err(state) => state,
-            Ok(echo) => match echo.answer {
-                None => LeaseState::NoSink,
-                Some(answer) => {
-                    let now_ns = at.monotonic_ns;
-                    judge(&self.ours, &mut self.nodes, &answer, pair.dest, now_ns)
-                }
-            },
-        };
-        let changed = peer.lease.state != state;
-        if let Ok(LeaseEcho {
-            answer: Some(answer),
+        let mut questions = self.peers.get(place)?.out.iter();
+        let (_, asked_ns) = *questions.find(|(asked, _)| *asked == nonce)?;
+        Some(Matched {
+            place,
+            nonce,
             asked_ns,
-            ..
-        }) = echo
-        {
-            let stamps = (asked_ns, answer.answered_ns, at.realtime_ns);
-            peer.lease.offset = peer.offsets.note(stamps).or(peer.lease.offset);
-        }
-        peer.heard_ns = at.monotonic_ns;
-        // A forger must not be able to use up the question that the sink will answer.
-        if state == LeaseState::Forged {
-            peer.lease.state = state;
-            let lease = peer.lease;
-            return Some(Taken {
-                pair,
-                lease,
-                changed,
-            });
-        }
-        peer.early = match peer.out.front() {
-            Some((oldest, _)) if *oldest != nonce && peer.lease.state == LeaseState::Granted => {
-                EARLY_RENEWALS
-            }
-            _ => peer.early.saturating_sub(1),
+            echo,
+        })
+    }
+
+    /// Returns the state of a lease after this answer.
+    fn judged(&mut self, matched: &Matched, now_ns: u64) -> Option<LeaseState> {
+        let sink = self.peers.get(matched.place)?.pair.dest;
+        Some(match matched.echo {
+            Err(state) => state,
+            Ok(LeaseEcho { answer: None, .. }) => LeaseState::NoSink,
+            Ok(LeaseEcho {
+                answer: Some(answer),
+                ..
+            }) => judge(&self.ours, &mut self.nodes, &answer, sink, now_ns),
+        })
+    }
+
+    /// Closes the answered question, plans the next one, and changes the lease to this state.
+    fn grant(&mut self, matched: &Matched, state: LeaseState, now_ns: u64) {
+        let Some(peer) = self.peers.get_mut(matched.place) else {
+            return;
         };
-        // Older questions are answered by this one; newer ones stay open.
+        peer.note_loss(matched.nonce);
+        // The answer counts for older questions too; newer ones stay unanswered.
         while let Some((answered, _)) = peer.out.pop_front() {
             self.out.remove(&answered);
-            if answered == nonce {
+            if answered == matched.nonce {
                 break;
             }
         }
+        self.schedule(matched, state, now_ns);
+        if let Some(peer) = self.peers.get_mut(matched.place) {
+            let times = Times {
+                asked_ns: matched.asked_ns,
+                answered_ns: now_ns,
+            };
+            peer.set_lease(state, matched.echo.ok(), times);
+        }
+    }
+
+    /// Plans the next question after an answer.
+    fn schedule(&mut self, matched: &Matched, state: LeaseState, now_ns: u64) {
+        let ready = self.peers.len() <= READY;
+        let Some(peer) = self.peers.get_mut(matched.place) else {
+            return;
+        };
         let newest_ns = peer
             .out
             .back()
-            .map_or(asked_at_ns, |(_, asked_ns)| *asked_ns);
-        self.due.remove(&(peer.next_ns, place));
-        let rtt_ns = at.monotonic_ns.saturating_sub(asked_at_ns);
-        let ready = known <= READY;
-        let wait_ns = match state {
-            LeaseState::Granted if peer.idle && !ready => IDLE_NS,
-            LeaseState::Granted if peer.early > 0 => {
-                ASK_NS.saturating_sub(2 * rtt_ns).max(RENEW_AT_ONCE_NS)
-            }
-            LeaseState::Granted => {
-                let wait_ns = if ready { RENEW_NS } else { RENEW_MANY_NS };
-                wait_ns.saturating_sub(4 * rtt_ns).max(RENEW_AT_ONCE_NS)
-            }
-            _ => ASK_NS,
+            .map_or(matched.asked_ns, |(_, asked_ns)| *asked_ns);
+        let rtt_ns = now_ns.saturating_sub(matched.asked_ns);
+        let wait_ns = peer.wait_after_answer_ns(state, rtt_ns, ready);
+        let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= now_ns;
+        let begins = state == LeaseState::Granted && (peer.lease.state != state || ended);
+        // Leases that begin together are not renewed together for ever.
+        let earlier_ns = if begins {
+            matched.nonce % (wait_ns / TOGETHER_NS) * TOGETHER_NS
+        } else {
+            0
         };
-        // Sinks that come to be known at once are not asked at once ever after.
-        let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= at.monotonic_ns;
-        let begins = state == LeaseState::Granted && (changed || ended);
-        let earlier_ns = match begins {
-            true => nonce % (wait_ns / TOGETHER_NS) * TOGETHER_NS,
-            false => 0,
-        };
-        peer.next_ns = together(newest_ns + wait_ns - earlier_ns).max(at.monotonic_ns);
+        let next_ns = together(newest_ns + wait_ns - earlier_ns).max(now_ns);
         if wait_ns == IDLE_NS {
-            peer.listening_since_ns = peer.next_ns;
+            peer.listening_since_ns = next_ns;
         }
-        self.due.insert((peer.next_ns, place));
-        peer.lease.answered_ns = at.monotonic_ns;
-        peer.lease.answer = echo.ok().and_then(|echo| echo.answer);
-        peer.lease.rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX);
-        peer.lease.state = state;
-        peer.lease.until_ns = match state {
-            LeaseState::Granted => asked_at_ns + LEASE_NS,
-            _ => 0,
-        };
-        let lease = peer.lease;
-        Some(Taken {
-            pair,
-            lease,
-            changed,
-        })
+        self.ask_at(matched.place, next_ns);
     }
 }

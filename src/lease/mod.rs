@@ -1,9 +1,10 @@
-//! Keeps leases: when which sink is asked, and what its answers mean.
+//! Leases: when each sink is asked for one, and whether its answers grant it.
 
 mod keeper;
 mod nodes;
 mod offsets;
+mod peer;
 mod verdict;
 
-pub use keeper::{Asked, Keeper, Received, Taken};
-pub use verdict::{Ours, Tagging};
+pub use keeper::{AnswerTime, LeaseKeeper, LeaseUpdate, OutgoingQuestion};
+pub use verdict::{OwnTagging, Tagging};

@@ -1,11 +1,11 @@
-//! Which host has which node id: two hosts with one would be told apart by nobody.
+//! The holders of node ids: two hosts with the same id could not be told apart.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::model::NodeId;
 
-/// A holder that was not heard of for so long has given its node id up.
+/// A holder that did not answer for this time has given its node id up.
 const GIVEN_UP_NS: u64 = 3_000_000_000;
 
 struct Holder {
@@ -16,10 +16,10 @@ struct Holder {
 
 /// The holders of node ids.
 #[derive(Default)]
-pub(super) struct Nodes(HashMap<NodeId, Holder>);
+pub(super) struct NodeHolders(HashMap<NodeId, Holder>);
 
-impl Nodes {
-    /// A host says that it has this node id. If another one has it: its address.
+impl NodeHolders {
+    /// Records that a host has this node id. If another host has it, returns that host's address as the error.
     pub(super) fn claim(
         &mut self,
         node: NodeId,

@@ -1,11 +1,11 @@
-//! By how much a sink's clock differs, by what its answers say.
+//! The offset of a sink's clock from this host's, measured by its answers.
 
 use crate::model::ClockOffset;
 
-/// Offsets of this many answers are compared: the quickest is the best.
+/// The number of answers whose offsets are compared. The one with the shortest round trip is the most exact.
 const OFFSETS: usize = 8;
 
-/// Those of one sink.
+/// The last offsets of one sink.
 #[derive(Default)]
 pub(super) struct Offsets {
     last: [Option<ClockOffset>; OFFSETS],
@@ -13,13 +13,14 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// When a question was asked, answered, by the sink's clock, and its answer came in: the best offset since. The sink
-    /// stamped between the two: its clock is ahead by the distance from the middle, give or take half the round trip.
+    /// Takes the times when a question was asked, when the sink answered by its own clock, and when the answer was
+    /// received. Returns the best of the last offsets. The sink stamped its answer between the other two times, so its
+    /// clock is ahead by the distance from their middle, plus or minus half the round trip.
     pub(super) fn note(
         &mut self,
         (asked_ns, answered_ns, received_ns): (u64, u64, u64),
     ) -> Option<ClockOffset> {
-        // A step of our own clock in between makes no offset.
+        // If this host's clock was set back in between, nothing can be said.
         let round_trip = received_ns.checked_sub(asked_ns)?;
         let middle = i128::from(asked_ns) + i128::from(round_trip / 2);
         let offset_ns = i64::try_from(i128::from(answered_ns) - middle).ok()?;
@@ -28,7 +29,10 @@ impl Offsets {
             error_ns: round_trip.div_ceil(2),
         });
         self.answers += 1;
-        let known = self.last.iter().flatten();
-        known.min_by_key(|offset| offset.error_ns).copied()
+        self.last
+            .iter()
+            .flatten()
+            .min_by_key(|offset| offset.error_ns)
+            .copied()
     }
 }

@@ -1,27 +1,27 @@
-//! Whether an answer makes a lease: the sink takes what this host sends, and is told apart from others.
+//! The verdict on an answer: it grants a lease if the sink recognises this host's tagging and has a node id of its own.
 
 use std::net::IpAddr;
 
-use super::nodes::Nodes;
+use super::nodes::NodeHolders;
 use crate::model::{Encapsulation, Encapsulations, LeaseAnswer, LeaseState, Marks, NodeId};
 
-/// How an interface's packets are tagged.
+/// The tagging of one interface's packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tagging {
     pub encapsulations: Encapsulations,
     pub marks: Marks,
 }
 
-/// What this host sends.
+/// This host's node id, and the tagging of its interfaces.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Ours {
+pub struct OwnTagging {
     pub node: NodeId,
     pub tagging: Vec<Tagging>,
 }
 
 pub(super) fn judge(
-    ours: &Ours,
-    nodes: &mut Nodes,
+    ours: &OwnTagging,
+    nodes: &mut NodeHolders,
     answer: &LeaseAnswer,
     addr: IpAddr,
     now_ns: u64,

@@ -73,8 +73,7 @@ impl Builder {
     }
 
     /// Returns the clock that stamped the packet. The card's clock counts as synchronised if the host's is: nothing
-    /// tells
-    /// the card's state, but it was close to the host's clock.
+    /// tells the card's state, but it was close to the host's clock.
     fn clock(&self, by_nic: bool) -> Option<ClockState> {
         self.clock.map(|clock| ClockState {
             source: if by_nic {

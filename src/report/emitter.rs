@@ -19,8 +19,7 @@ use crate::model::{Classes, Classifier, NodeId, Observation, Report};
 pub struct Destinations {
     pub collectors: Vec<SocketAddr>,
     /// With a node, each report goes to one of the collectors, and this node probes them. With `None`, each collector
-    /// gets
-    /// all reports, and none is probed.
+    /// gets all reports, and none is probed.
     pub spread: Option<NodeId>,
     /// The format of reports to collectors.
     pub form: ReportForm,
@@ -44,8 +43,7 @@ pub enum EmitterError {
 /// from 1.
 ///
 /// No call blocks. Reports of v2.0 wait for [`Emitter::flush`]. A report that could not be sent is counted by cause,
-/// and
-/// keeps its number, so that the receiver sees the gap.
+/// and keeps its number, so that the receiver sees the gap.
 #[derive(Debug)]
 pub struct Emitter {
     sockets: Sockets,
@@ -137,8 +135,7 @@ impl Emitter {
     }
 
     /// Sends an observation to every destination. A packet sender that is a configured collector too gets it once.
-    /// Reports
-    /// in groups wait for [`Self::flush`].
+    /// Reports in groups wait for [`Self::flush`].
     pub fn emit(&mut self, observation: Observation) {
         let packet_sender = observation.packet_sender();
         let mut report = Report {

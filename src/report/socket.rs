@@ -91,8 +91,7 @@ fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(local)?;
     socket.set_nonblocking(true)?;
     // Datagrams are not fragmented, because one lost fragment loses the datagram: those that are too big are refused
-    // and
-    // counted.
+    // and counted.
     match local {
         SocketAddr::V4(_) => {
             sockopt::set_ip_mtu_discover(&socket, sockopt::Ipv4PathMtuDiscovery::DO)?;
@@ -102,8 +101,7 @@ fn open_socket(local: SocketAddr) -> io::Result<UdpSocket> {
         }
     }
     // Without CAP_NET_ADMIN the kernel allows net.core.wmem_max at most. A smaller buffer loses reports sooner; they
-    // are
-    // counted.
+    // are counted.
     if setsockopt(&socket, SndBufForce, &SEND_BUFFER_BYTES).is_err() {
         let _ = setsockopt(&socket, SndBuf, &SEND_BUFFER_BYTES);
     }

@@ -21,8 +21,7 @@ impl Spread {
     }
 
     /// Updates the candidates. The caller calls this when a collector is added or removed, falls silent or answers
-    /// again. If
-    /// all are silent, all are candidates: perhaps only their answers are lost.
+    /// again. If all are silent, all are candidates: perhaps only their answers are lost.
     pub(super) fn refresh(&mut self, collectors: &[Destination]) {
         let all_silent = collectors.iter().all(Destination::is_silent);
         self.candidates = collectors

@@ -98,6 +98,13 @@ fn man_of(command: Command, name: &str) -> Man {
         .manual("hostint")
 }
 
+/// The options of a command, with a subsection for each heading of its help.
+fn options(man: &Man) -> String {
+    let text = render(man, Man::render_options_section);
+    let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
+    options.replace(".SH ", ".SS ")
+}
+
 /// The page of one command; commands below it become sections, unless they have pages of their own.
 fn page(command: &Command, name: &str, inline: bool) -> String {
     let shown = if name == "hostint" {
@@ -116,7 +123,8 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
     if inline {
         let own = without_common(command.clone());
         if own.get_arguments().any(|arg| !arg.is_hide_set()) {
-            out += &render(&man, Man::render_options_section);
+            out += ".SH OPTIONS\n";
+            out += &options(&man_of(own.clone(), name));
         }
         for sub in command
             .get_subcommands()
@@ -134,10 +142,11 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             if is_form_of_it {
                 out += ".PP\nIt has all options of OPTIONS.\n";
             }
-            out += &render(&man, Man::render_options_section).replace(".SH OPTIONS\n", "");
+            out += &options(&man);
         }
     } else {
-        out += &render(&man, Man::render_options_section);
+        out += ".SH OPTIONS\n";
+        out += &options(&man);
         if command.has_subcommands() {
             let pages = render(&man, Man::render_subcommands_section);
             out += &pages.replace(".SH SUBCOMMANDS", ".SH COMMANDS").replace(

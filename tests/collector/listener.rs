@@ -3,16 +3,16 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use hostint::collector::{ListenError, Listener, Reception, decode, default_addresses};
+use hostint::collector::{ListenError, Reception, ReportListener, decode, default_addresses};
 use hostint::os::clock;
 
 const SOON: Duration = Duration::from_millis(50);
 const LATE: Duration = Duration::from_secs(20);
 const QUEUE: usize = 64 << 20;
 
-fn bind(addresses: &[&str], receivers: usize) -> Result<Listener, ListenError> {
+fn bind(addresses: &[&str], receivers: usize) -> Result<ReportListener, ListenError> {
     let addresses: Vec<_> = addresses.iter().map(|a| a.parse().unwrap()).collect();
-    Listener::bind(&addresses, receivers)
+    ReportListener::bind(&addresses, receivers)
 }
 
 /// On loopback, and where.
@@ -76,12 +76,14 @@ fn a_taken_address_is_named_however_many_threads_share_it() {
         for (first, second) in [(1, 1), (1, 3), (3, 1), (3, 3)] {
             let first = bind(&[address], first).unwrap();
             let taken = first.local_addresses()[0];
-            let error = Listener::bind(&[taken], second).unwrap_err().to_string();
+            let error = ReportListener::bind(&[taken], second)
+                .unwrap_err()
+                .to_string();
             let expected = format!("cannot bind UDP address {taken}");
             assert!(error.starts_with(&expected), "{error}");
         }
     }
-    let error = Listener::bind(&[], 1).unwrap_err().to_string();
+    let error = ReportListener::bind(&[], 1).unwrap_err().to_string();
     assert_eq!(error, "no address to listen on");
 }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use hostint::collector::{Exporters, Listener, Reception, decode};
+use hostint::collector::{Exporters, Reception, ReportListener, decode};
 use hostint::os::clock;
 use nix::sys::signal::Signal;
 
@@ -172,7 +172,7 @@ struct Collector {
 
 impl Collector {
     fn new() -> Self {
-        let listener = Listener::bind(&["127.0.0.1:0".parse().unwrap()], 2).unwrap();
+        let listener = ReportListener::bind(&["127.0.0.1:0".parse().unwrap()], 2).unwrap();
         Self {
             address: listener.local_addresses()[0],
             reception: listener.start(16 << 20, clock::realtime_ns).unwrap(),

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use hostint::collector::{Listener, ListenerCounts, Reception};
+use hostint::collector::{ListenerCounts, Reception, ReportListener};
 use hostint::model::NodeId;
 use hostint::os::clock;
 use hostint::wire::probe::{self, MESSAGE_LEN, Probe, ProbeAnswer};
@@ -12,7 +12,7 @@ const LATE: Duration = Duration::from_secs(60);
 const RUN: u64 = 0x1234_5678_9abc_def0;
 
 fn collector(at: &str, receivers: usize, queue: usize) -> (Reception, u16) {
-    let listener = Listener::bind(&[at.parse().unwrap()], receivers).unwrap();
+    let listener = ReportListener::bind(&[at.parse().unwrap()], receivers).unwrap();
     let port = listener.local_addresses()[0].port();
     let listener = listener.with_run(RUN);
     (listener.start(queue, clock::realtime_ns).unwrap(), port)

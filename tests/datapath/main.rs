@@ -3,6 +3,7 @@
 mod flood;
 mod instructions;
 mod losses;
+mod map_batches;
 mod merged_segments;
 mod nic_stamp;
 mod peer_errors;

@@ -51,12 +51,12 @@ fn requests_by_hand_need_no_more_than_the_question() {
 #[test]
 fn what_is_no_request_is_refused_with_the_reason() {
     for (line, words) in [
-        ("", "an object of JSON"),
-        ("status", "an object of JSON"),
+        ("", "a JSON object"),
+        ("status", "a JSON object"),
         ("[]", "either ask or change"),
-        ("\u{0}\u{1}", "an object of JSON"),
-        (r#"{"ask":"status""#, "an object of JSON"),
-        (r#"{"ask":"status","flows":-1}"#, "an object of JSON"),
+        ("\u{0}\u{1}", "a JSON object"),
+        (r#"{"ask":"status""#, "a JSON object"),
+        (r#"{"ask":"status","flows":-1}"#, "a JSON object"),
         (r#"{"ask":"status","flow":1}"#, "unknown field `flow`"),
         ("{}", "either ask or change"),
         (
@@ -83,7 +83,7 @@ fn what_is_no_request_is_refused_with_the_reason() {
 fn members_ask_and_only_root_changes() {
     const GROUP: u32 = 990;
     let rights = |group| Rights { daemon: 500, group };
-    let peer = |uid, groups: &[u32]| Peer {
+    let peer = |uid, groups: &[u32]| Caller {
         pid: 1,
         uid,
         groups: groups.to_vec(),
@@ -96,28 +96,28 @@ fn members_ask_and_only_root_changes() {
             rights(none),
             peer(500, &[500]),
             Ok(()),
-            Err(Refusal::MayNotChange),
+            Err(NotAllowed::MayNotChange),
         ),
         (
             "a member",
             rights(member),
             peer(1000, &[1000, GROUP]),
             Ok(()),
-            Err(Refusal::MayNotChange),
+            Err(NotAllowed::MayNotChange),
         ),
         (
             "a stranger",
             rights(member),
             peer(1000, &[1000, 0]),
-            Err(Refusal::MayNotAsk),
-            Err(Refusal::MayNotChange),
+            Err(NotAllowed::MayNotAsk),
+            Err(NotAllowed::MayNotChange),
         ),
         (
             "anybody, where there is no group",
             rights(none),
             peer(1000, &[1000, GROUP]),
-            Err(Refusal::MayNotAsk),
-            Err(Refusal::MayNotChange),
+            Err(NotAllowed::MayNotAsk),
+            Err(NotAllowed::MayNotChange),
         ),
     ] {
         let asked = rights.check(&peer, &Request::Status(query()));

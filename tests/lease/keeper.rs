@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use hostint::lease::{Asked, Keeper, Ours, Received, Tagging};
+use hostint::lease::{AnswerTime, LeaseKeeper, OutgoingQuestion, OwnTagging, Tagging};
 use hostint::model::{
     AddressPair, ClockOffset, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState,
     Marks, NodeId,
@@ -58,61 +58,61 @@ fn answer() -> LeaseAnswer {
     }
 }
 
-fn keeper_that_sends(tagging: Vec<Tagging>) -> Keeper {
+fn keeper_that_sends(tagging: Vec<Tagging>) -> LeaseKeeper {
     let mut nonce = 0;
-    let ours = Ours {
+    let ours = OwnTagging {
         node: OUR_NODE,
         tagging,
     };
-    Keeper::new(KEY, ours, move || {
+    LeaseKeeper::new(KEY, ours, move || {
         nonce += 1;
         nonce
     })
 }
 
-fn keeper() -> Keeper {
+fn keeper() -> LeaseKeeper {
     keeper_that_sends(vec![sending(&Encapsulation::ALL)])
 }
 
 /// All questions that are due.
-fn questions(keeper: &mut Keeper, now: u64) -> Vec<(AddressPair, Asked)> {
+fn questions(keeper: &mut LeaseKeeper, now: u64) -> Vec<(AddressPair, OutgoingQuestion)> {
     std::iter::from_fn(|| keeper.next_due(now, EPOCH + now)).collect()
 }
 
 /// The only question that is due.
-fn question(keeper: &mut Keeper, now: u64) -> Asked {
+fn question(keeper: &mut LeaseKeeper, now: u64) -> OutgoingQuestion {
     let due = questions(keeper, now);
     assert_eq!(due.len(), 1, "one question is due at {} ms", (now - T) / MS);
     due[0].1
 }
 
-fn received(now: u64) -> Received {
-    Received {
+fn received(now: u64) -> AnswerTime {
+    AnswerTime {
         monotonic_ns: now,
         realtime_ns: EPOCH + now,
     }
 }
 
-fn take(keeper: &mut Keeper, payload: &[u8], now: u64) -> Option<AddressPair> {
+fn take(keeper: &mut LeaseKeeper, payload: &[u8], now: u64) -> Option<AddressPair> {
     keeper.take(payload, received(now)).map(|taken| taken.pair)
 }
 
-fn reply(asked: &Asked, answer: &LeaseAnswer) -> Vec<u8> {
+fn reply(asked: &OutgoingQuestion, answer: &LeaseAnswer) -> Vec<u8> {
     encode_answer(&asked.message, answer, KEY).to_vec()
 }
 
-fn forged(asked: &Asked) -> Vec<u8> {
+fn forged(asked: &OutgoingQuestion) -> Vec<u8> {
     encode_answer(&asked.message, &answer(), LeaseKey([8; 16])).to_vec()
 }
 
 /// State, and until when packets are tagged.
-fn lease(keeper: &Keeper, n: u16) -> (LeaseState, u64) {
+fn lease(keeper: &LeaseKeeper, n: u16) -> (LeaseState, u64) {
     let lease = keeper.lease(&pair(n)).expect("the pair is kept");
     (lease.state, lease.until_ns)
 }
 
 /// A keeper with a lease for pair 0, asked for and answered at T.
-fn granted() -> (Keeper, Asked) {
+fn granted() -> (LeaseKeeper, OutgoingQuestion) {
     let mut keeper = keeper();
     keeper.want(pair(0), false, T);
     let asked = question(&mut keeper, T);
@@ -123,10 +123,10 @@ fn granted() -> (Keeper, Asked) {
 
 /// Asks pair 0 whenever it is due for so long, `each` answers or does not; when it was asked, in ms since `from`.
 fn asked_at(
-    keeper: &mut Keeper,
+    keeper: &mut LeaseKeeper,
     from: u64,
     for_ms: u64,
-    mut each: impl FnMut(u64, &Asked) -> Option<Vec<u8>>,
+    mut each: impl FnMut(u64, &OutgoingQuestion) -> Option<Vec<u8>>,
 ) -> Vec<u64> {
     let mut times = Vec::new();
     for ms in 0..for_ms {
@@ -179,7 +179,7 @@ fn a_sink_that_answers_is_asked_every_700_ms() {
     for named in [false, true] {
         let mut keeper = keeper();
         keeper.want(pair(0), named, T);
-        let answers = |_, asked: &Asked| Some(reply(asked, &answer()));
+        let answers = |_, asked: &OutgoingQuestion| Some(reply(asked, &answer()));
         let times = asked_at(&mut keeper, T, 10_000, answers);
         assert_every_700_ms(&times, 10_000, &format!("named: {named}"));
     }
@@ -281,7 +281,7 @@ fn one_lost_answer_on_a_slow_way_ends_no_lease() {
 
 #[test]
 fn what_answers_no_open_question_changes_nothing() {
-    type Payload = fn(&mut Keeper, &Asked) -> Vec<u8>;
+    type Payload = fn(&mut LeaseKeeper, &OutgoingQuestion) -> Vec<u8>;
     struct Case {
         name: &'static str,
         payload: Payload,
@@ -318,7 +318,7 @@ fn what_answers_no_open_question_changes_nothing() {
             payload: |_, asked| {
                 let mut message = asked.message;
                 message[8..16].fill(0xee);
-                let asked = Asked { message, ..*asked };
+                let asked = OutgoingQuestion { message, ..*asked };
                 reply(&asked, &answer())
             },
         },
@@ -559,7 +559,7 @@ fn a_sink_that_does_not_take_what_is_sent_grants_no_lease() {
 #[test]
 fn answers_are_judged_by_what_is_sent_now() {
     let (mut keeper, _) = granted();
-    keeper.set_ours(Ours {
+    keeper.set_ours(OwnTagging {
         node: NodeId(2),
         tagging: Vec::new(),
     });
@@ -569,7 +569,7 @@ fn answers_are_judged_by_what_is_sent_now() {
 }
 
 /// Two hosts answer every question: by pair, node id and instance, or none while it is down.
-fn two_hosts(keeper: &mut Keeper, from: u64, for_ms: u64, instances: [Option<u64>; 2]) {
+fn two_hosts(keeper: &mut LeaseKeeper, from: u64, for_ms: u64, instances: [Option<u64>; 2]) {
     for ms in 0..for_ms {
         let now = from + ms * MS;
         for (asked_pair, asked) in questions(keeper, now) {
@@ -751,7 +751,7 @@ fn a_clock_that_was_set_back_while_an_answer_was_on_its_way_tells_no_offset() {
     let mut keeper = keeper();
     keeper.want(pair(0), false, T);
     let asked = question(&mut keeper, T);
-    let at = Received {
+    let at = AnswerTime {
         monotonic_ns: T + MS,
         realtime_ns: EPOCH + T - 1,
     };
@@ -778,7 +778,7 @@ fn a_clock_of_another_age_is_no_obstacle() {
 
 #[test]
 fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
-    type Forget = fn(&mut Keeper);
+    type Forget = fn(&mut LeaseKeeper);
     let ways: [(&str, Forget); 3] = [
         ("forgotten", |keeper| keeper.forget(&pair(0))),
         ("wanted no more", |keeper| {
@@ -787,7 +787,7 @@ fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
             assert_eq!(keeper.forget_unwanted(), [], "it still was");
             assert_eq!(keeper.forget_unwanted(), [pair(0)], "and now no more");
         }),
-        ("cleared", Keeper::clear),
+        ("cleared", LeaseKeeper::clear),
     ];
     for (name, forget) in ways {
         let (mut keeper, _) = granted();

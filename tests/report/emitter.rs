@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostint::collector::{Exporters, Listener, Reception, ReportGroup};
+use hostint::collector::{Exporters, Reception, ReportGroup, ReportListener};
 use hostint::model::*;
 use hostint::os::clock;
-use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
+use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogLine, LogSettings};
 use hostint::wire::packet;
 use hostint_testing::golden::decode;
 
@@ -78,7 +78,7 @@ fn as_v05(mut observation: Observation) -> Observation {
 
 fn listener() -> (Reception, SocketAddr, SocketAddr) {
     let any_port = ["127.0.0.1:0", "[::1]:0"].map(|address| address.parse().unwrap());
-    let listener = Listener::bind(&any_port, 1).unwrap();
+    let listener = ReportListener::bind(&any_port, 1).unwrap();
     let addresses = listener.local_addresses();
     let reception = listener.start(16 << 20, clock::realtime_ns).unwrap();
     (reception, addresses[0], addresses[1])

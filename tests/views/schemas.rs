@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use hostint::control::{Answer, Form, Query, Request};
+use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
@@ -324,14 +324,14 @@ fn request() -> Shape {
 }
 
 fn answer() -> Shape {
-    let most = Answer {
+    let most = ControlAnswer {
         runs: Some(true),
         // Of a schema of its own.
         status: Some(json!({})),
         text: Some("node id 2".to_owned()),
-        ..Answer::refused("why not")
+        ..ControlAnswer::refused("why not")
     };
-    shape_of(&values(&[most, Answer::done()]))
+    shape_of(&values(&[most, ControlAnswer::done()]))
 }
 
 fn schemas() -> &'static Schemas {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::control::{Answer, Form};
+use crate::control::{ControlAnswer, Form};
 use crate::host::ask;
 use crate::host::state::{self, HostState, StatusQuery};
 use crate::model::HostStatus;
@@ -29,7 +29,7 @@ impl Looker {
         }
     }
 
-    fn ask(&self, query: StatusQuery) -> Result<Answer> {
+    fn ask(&self, query: StatusQuery) -> Result<ControlAnswer> {
         ask::status(
             self.control.as_deref(),
             query.to_question(Form::Json, false),
@@ -67,6 +67,6 @@ impl Looker {
     }
 }
 
-fn status_of(answer: Answer) -> Result<serde_json::Value> {
+fn status_of(answer: ControlAnswer) -> Result<serde_json::Value> {
     answer.status.context("the daemon's answer holds no status")
 }

@@ -42,7 +42,7 @@ use super::privileges::give_up_all_but;
 use super::reload::Reload;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::CollectArgs;
-use crate::collector::{Listener, Reception};
+use crate::collector::{Reception, ReportListener};
 use crate::config::COLLECT_HTTP_PORT;
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
@@ -76,7 +76,7 @@ struct Opening {
     plan: CollectPlan,
     engines: Vec<Box<dyn Engine>>,
     receivers: Vec<Arc<dyn Push>>,
-    listener: Listener,
+    listener: ReportListener,
     http: Option<web::Listener>,
     store: Option<Opened>,
 }
@@ -89,9 +89,9 @@ impl Opening {
     ) -> Result<Self> {
         let config = &plan.config;
         let listener = if config.listen.is_empty() {
-            Listener::bind_default(config.receivers)?
+            ReportListener::bind_default(config.receivers)?
         } else {
-            Listener::bind(&plan.listen_addresses()?, config.receivers)?
+            ReportListener::bind(&plan.listen_addresses()?, config.receivers)?
         };
         Ok(Self {
             engines,

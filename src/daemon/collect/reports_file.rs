@@ -12,7 +12,7 @@ use super::plan::CollectPlan;
 use super::takers::{self, Hub};
 use super::{store, summary};
 use crate::cli::CollectArgs;
-use crate::collector::Lines;
+use crate::collector::LineReader;
 use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::daemon::privileges::give_up_all_but;
@@ -217,7 +217,7 @@ fn read_lines(
     live: bool,
     hub: &mut Hub,
 ) -> Result<()> {
-    let mut lines = Lines::new(reader);
+    let mut lines = LineReader::new(reader);
     let (mut number, mut read, mut bad) = (0_u64, 0_u64, 0_u64);
     let end = loop {
         if args.count.is_some_and(|count| read >= count) {

@@ -1,8 +1,8 @@
 //! Reads the reports of a history again.
 
+use crate::collector::decode;
 use crate::model::{DropReasons, Record};
 use crate::store::{Decode, Evidence};
-use crate::wire::report::decode;
 
 /// Reads reports again, with these names of drop reasons.
 pub fn decoder(reasons: DropReasons) -> Decode {

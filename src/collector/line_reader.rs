@@ -1,17 +1,17 @@
-//! Lines of a file, each in bounded memory.
+//! A reader of a file's lines, each in bounded memory.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read; a report's is some hundred bytes.
+/// The longest line that is read. A report's line has some hundred bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Reads line by line, whatever the bytes are.
-pub struct Lines<R> {
+/// Reads lines of any bytes.
+pub struct LineReader<R> {
     reader: R,
     line: Vec<u8>,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> LineReader<R> {
     pub fn new(reader: R) -> Self {
         Self {
             reader,
@@ -19,8 +19,8 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line without its line feed, or what is left of a longer one than allowed: its
-    /// beginning. `None` at the end.
+    /// Returns the next line without its line feed, or only the beginning of a line that is too long. Returns `None` at
+    /// the end.
     pub fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let mut limited = self.reader.by_ref().take(MAX_LINE_BYTES as u64);

@@ -1,4 +1,4 @@
-//! Answers to those who ask whether the collector is there.
+//! Answers to probes, by which sinks find out whether the collector is there.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd};
@@ -10,36 +10,36 @@ use nix::sys::socket::{
 use super::socket::Socket;
 use crate::wire::probe::{self, Probe, ProbeAnswer};
 
-/// Probes that came with one call.
+/// The probes that one system call received.
 #[derive(Default)]
-pub(super) struct Answers(Vec<Asked>);
+pub(super) struct ProbeAnswers(Vec<ReceivedProbe>);
 
-struct Asked {
+struct ReceivedProbe {
     probe: Probe,
     from: SockaddrStorage,
-    /// The address that was asked, which has to answer.
+    /// The address that the probe was sent to: the answer has to come from it.
     at: Option<ControlMessageOwned>,
 }
 
-impl Answers {
+impl ProbeAnswers {
     pub(super) fn note(&mut self, probe: Probe, message: &RecvMsg<'_, '_, SockaddrStorage>) {
         let Some(from) = message.address else {
             return;
         };
         let at = message.cmsgs().ok().and_then(|mut told| told.next());
-        self.0.push(Asked { probe, from, at });
+        self.0.push(ReceivedProbe { probe, from, at });
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Answers none of them; how many.
+    /// Discards the probes without answers. Returns how many they were.
     pub(super) fn forget(&mut self) -> u64 {
         self.0.drain(..).len() as u64
     }
 
-    /// Answers each once, as far as that is possible at once; how many it was not for.
+    /// Sends an answer to each probe without waiting. Returns how many answers could not be sent.
     pub(super) fn send(&mut self, socket: &Socket, run: u64, queue_percent: u8) -> u64 {
         let mut unanswered = 0;
         for asked in self.0.drain(..) {
@@ -56,7 +56,7 @@ impl Answers {
     }
 }
 
-impl Asked {
+impl ReceivedProbe {
     fn send(&self, socket: &Socket, answer: &[u8]) -> nix::Result<()> {
         let fd = socket.as_fd().as_raw_fd();
         let bytes = [IoSlice::new(answer)];
@@ -65,7 +65,7 @@ impl Asked {
         };
         match self.at {
             Some(ControlMessageOwned::Ipv4PacketInfo(mut info)) => {
-                // The way back is the routes' choice.
+                // The routing table chooses the interface of the answer.
                 info.ipi_ifindex = 0;
                 info.ipi_spec_dst = info.ipi_addr;
                 send(&[ControlMessage::Ipv4PacketInfo(&info)])
