@@ -242,9 +242,9 @@ fn unreadable_lines_are_named_and_the_others_read() {
     assert_eq!(lines(&output).len(), 2);
     let err = text(&output.stderr);
     for part in [
-        "line 3: no JSON object of a report",
-        "line 4: no JSON object of a report: EOF while parsing a string",
-        "line 6: no JSON object of a report: missing field",
+        "line 3: not the JSON object of a report",
+        "line 4: not the JSON object of a report: EOF while parsing a string",
+        "line 6: not the JSON object of a report: missing field",
         "6 lines, 2 reports, 3 unreadable lines",
     ] {
         assert!(err.contains(part), "{err}does not say: {part}");
@@ -336,7 +336,7 @@ fn drop_reasons_come_from_a_list() {
     for (content, says) in [
         (
             "71 = \"a\"\n256 = \"b\"\n",
-            "line 2: \"256\" is no drop reason code (0 to 255)",
+            "line 2: \"256\" is not a drop reason code (0 to 255)",
         ),
         ("acl = \"a\"\n", "line 1: \"acl\" is no drop reason code"),
         (
