@@ -65,7 +65,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 json\t'one JSON object per line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l compat -d 'Restrict reports to what this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l compat -d 'Restrict reports to fields that this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
@@ -122,7 +122,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 json\t'one JSON object per line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict reports to what this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict reports to fields that this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
@@ -162,7 +162,7 @@ encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
 no-gso\t'the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some'
 skip\t'superpackets stay untagged and are counted in segments'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l compat -d 'Restrict INT to what sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l compat -d 'Restrict INT to the forms that sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
@@ -200,7 +200,7 @@ encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
 no-gso\t'the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some'
 skip\t'superpackets stay untagged and are counted in segments'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict INT to what sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict INT to the forms that sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r

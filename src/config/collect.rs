@@ -14,7 +14,7 @@ use super::store::{StoreConfig, StoreOptions};
 use super::{Size, drop_reasons};
 use crate::model::{DropReasons, REPORT_PORT};
 
-/// Default number of receiving threads; one more thread decodes what they receive.
+/// Default number of receiving threads; one more thread decodes the datagrams.
 const DEFAULT_RECEIVERS: usize = 2;
 const MOST_RECEIVERS: u32 = 64;
 

@@ -140,7 +140,7 @@ pub struct SinkOptions {
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_node_id_word: Option<bool>,
 
-    /// Restrict reports to what this implementation understands: no queue depth
+    /// Restrict reports to fields that this implementation understands: no queue depth
     #[arg(long, help_heading = REPORTS, value_name = "WHOM")]
     pub compat: Option<Compat>,
 

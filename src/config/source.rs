@@ -59,7 +59,7 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "WAY")]
     pub superpackets: Option<Superpackets>,
 
-    /// Restrict INT to what sinks of this implementation understand
+    /// Restrict INT to the forms that sinks of this implementation understand
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "WHOM")]
     pub compat: Option<Compat>,
 

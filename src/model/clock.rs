@@ -1,4 +1,4 @@
-//! Which clock stamps a host's packets, and whether that clock is synchronised.
+//! The clock that stamps a host's packets, and its synchronisation.
 
 /// The clock that stamps packets.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

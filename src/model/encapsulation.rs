@@ -1,9 +1,9 @@
-//! How INT is carried between source and sink.
+//! Encapsulations: the forms in which packets carry INT between source and sink.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where the INT block sits in a packet.
+/// The place of the INT block in a packet.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Encapsulation {
     /// Between the TCP or UDP header and its payload, marked by a DSCP bit.

@@ -16,7 +16,7 @@ pub enum ReasonTopic {
     Measuring,
 }
 
-/// How much a reason matters, worst first.
+/// The severity of a reason, worst first.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonSeverity {

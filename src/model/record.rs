@@ -67,7 +67,7 @@ pub struct Record {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "told"
+        deserialize_with = "present"
     )]
     pub latency_ns: Option<Option<i64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +142,7 @@ pub struct GapRecord {
 }
 
 /// Distinguishes `null` from a missing key.
-fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 

@@ -45,8 +45,8 @@ impl Record {
     /// The name of the drop reason in the line, for its code alone.
     pub fn told_reason(&self) -> Option<DropReasons> {
         let name = self.drop_reason_name.as_ref()?;
-        let told = (self.metadata.drop_reason?, name.clone());
-        (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([told]))
+        let known = (self.metadata.drop_reason?, name.clone());
+        (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([known]))
     }
 
     /// The report, equal in everything that records hold; the packet's bytes are not among it.

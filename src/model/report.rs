@@ -53,7 +53,7 @@ pub struct Flags {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
-    /// I: a transit hop reports what it takes off the stack (v2.0).
+    /// I: a transit hop reports the metadata that it takes off the stack (v2.0).
     pub intermediate: bool,
 }
 

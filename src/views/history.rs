@@ -110,7 +110,7 @@ fn series_text(series: &Series, out: &mut String) {
     out.push_str(&table.to_string());
 }
 
-/// The first line: what follows, and its span.
+/// The first line: a title and its span.
 fn head(what: &str, span: Span, out: &mut String) {
     let (since, until) = (moment(span.since_ns), moment(span.until_ns));
     let _ = writeln!(out, "{what} from {since} to {until} UTC");

@@ -42,7 +42,7 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
     let news = News {
         api,
         ticks,
-        told: None,
+        sent: None,
         _place: place,
     };
     let alive = KeepAlive::new().interval(SIGN_OF_LIFE);
@@ -53,7 +53,7 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
 struct News {
     api: Arc<Api>,
     ticks: Interval,
-    told: Option<(u64, u64)>,
+    sent: Option<(u64, u64)>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -64,10 +64,10 @@ impl Stream for News {
         while self.ticks.poll_tick(context).is_ready() {
             let status = self.api.status();
             let now = (status.reports, status.stored);
-            if self.told == Some(now) {
+            if self.sent == Some(now) {
                 continue;
             }
-            self.told = Some(now);
+            self.sent = Some(now);
             let news = format!("{{\"reports\":{},\"stored\":{}}}", now.0, now.1);
             return Poll::Ready(Some(Ok(Event::default().event("news").data(news))));
         }

@@ -154,8 +154,8 @@ pub(super) fn decode(
 
 /// The bits of the items that a node has.
 pub(super) fn bits_of(layout: &ItemLayout, metadata: &Metadata) -> u16 {
-    let told = |(bit, item): (usize, &Item)| item.value(metadata).map(|_| 0x8000 >> bit);
-    layout.iter().enumerate().filter_map(told).sum()
+    let present = |(bit, item): (usize, &Item)| item.value(metadata).map(|_| 0x8000 >> bit);
+    layout.iter().enumerate().filter_map(present).sum()
 }
 
 /// Appends the items of a bitmap, all ones for those that the node does not have.
@@ -209,16 +209,16 @@ impl Item {
         match self {
             Node => m.node.map(|node| node.0.into()),
             Ports => {
-                let told = m.ingress_port.or(m.egress_port).is_some();
+                let present = m.ingress_port.or(m.egress_port).is_some();
                 let [high, low] =
                     [m.ingress_port, m.egress_port].map(|port| port.unwrap_or(u16::MAX));
-                told.then_some(u64::from(high) << 16 | u64::from(low))
+                present.then_some(u64::from(high) << 16 | u64::from(low))
             }
             Level2Ports => {
-                let told = m.level2_ingress_port.or(m.level2_egress_port).is_some();
+                let present = m.level2_ingress_port.or(m.level2_egress_port).is_some();
                 let [high, low] = [m.level2_ingress_port, m.level2_egress_port]
                     .map(|port| port.unwrap_or(u32::MAX));
-                told.then_some(u64::from(high) << 32 | u64::from(low))
+                present.then_some(u64::from(high) << 32 | u64::from(low))
             }
             HopLatency => m.hop_latency_ns.map(u64::from),
             Queue => queue(m.queue_id, m.queue_occupancy),

@@ -23,8 +23,8 @@ const ITEMS: [Item; 6] = [
 
 /// Appends the datagram of a report about this packet to `out`, with sequence number 0, as far as v1.0 can express it.
 pub fn emit(observation: &Observation, report: &PacketReport, out: &mut Vec<u8>) {
-    let told = |(bit, item): (usize, &Item)| item.value(&report.metadata).map(|_| 0x20 >> bit);
-    let bits: u8 = ITEMS.iter().enumerate().filter_map(told).sum();
+    let present = |(bit, item): (usize, &Item)| item.value(&report.metadata).map(|_| 0x20 >> bit);
+    let bits: u8 = ITEMS.iter().enumerate().filter_map(present).sum();
     let packet = report.packet.as_ref();
     let next = match packet.map(|packet| packet.first) {
         None | Some(FirstHeader::Ethernet) => 0,

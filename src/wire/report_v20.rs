@@ -267,8 +267,8 @@ fn decode_int(
         });
     };
     let metadata = metadata_items::decode(cursor, &REPORT_V20, bits, domain_words, true)?;
-    let told = domain.id != 0 || domain.bits != 0 || domain.status != 0;
-    Ok((metadata, told.then_some(domain)))
+    let present = domain.id != 0 || domain.bits != 0 || domain.status != 0;
+    Ok((metadata, present.then_some(domain)))
 }
 
 /// The first packet among the TLVs is the report's; everything else is kept unchanged.

@@ -84,7 +84,7 @@ export async function pairs(span, parameters, signal) {
 }
 
 // Receives news while the page is visible, because a browser allows few connections for all pages of one collector.
-export function hearNews({ news, gone }) {
+export function receiveNews({ news, gone }) {
   let source;
   const listen = () => {
     if (document.hidden) {

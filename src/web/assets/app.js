@@ -1,6 +1,6 @@
 // The page: it shows the view that the address names, keeps it up to date, and handles keys.
 
-import { NoAnswer, extent, hearNews, ms, now, spanOf, status } from "./api.js";
+import { NoAnswer, extent, receiveNews, ms, now, spanOf, status } from "./api.js";
 import { choice, h, say } from "./dom.js";
 import { ExportersView, troubles } from "./exporters.js";
 import { FlowView } from "./flow.js";
@@ -274,4 +274,4 @@ markTheme();
 show(state());
 // The period moves on without news, too.
 setInterval(() => { if (!document.hidden && Date.now() - fresh > SLOWEST / 2) news(); }, SLOWEST / 10);
-hearNews({ news, gone: () => { if (!goneSince && !running) refresh(); } });
+receiveNews({ news, gone: () => { if (!goneSince && !running) refresh(); } });
