@@ -316,6 +316,7 @@ pub struct Lab {
 }
 
 impl Lab {
+    #[allow(clippy::new_without_default)] // it makes namespaces
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = format!(
