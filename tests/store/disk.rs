@@ -39,7 +39,7 @@ impl Disk {
         self.0.join("history.db")
     }
 
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> StoreSettings {
         settings(self.file())
     }
 
@@ -47,8 +47,8 @@ impl Disk {
         start(self.settings())
     }
 
-    pub fn reader(&self) -> Reader {
-        Reader::open(&self.file(), decoder()).unwrap()
+    pub fn reader(&self) -> HistoryReader {
+        HistoryReader::open(&self.file(), decoder()).unwrap()
     }
 }
 
@@ -58,10 +58,10 @@ impl Drop for Disk {
     }
 }
 
-pub fn settings(path: PathBuf) -> Settings {
-    Settings {
+pub fn settings(path: PathBuf) -> StoreSettings {
+    StoreSettings {
         path,
-        limits: Limits {
+        limits: StoreLimits {
             raw_ns: 50_000 * DAY,
             ten_seconds_ns: 50_000 * DAY,
             minutes_ns: 50_000 * DAY,
@@ -74,8 +74,8 @@ pub fn settings(path: PathBuf) -> Settings {
     }
 }
 
-pub fn start(settings: Settings) -> Store {
-    Opened::open(settings)
+pub fn start(settings: StoreSettings) -> Store {
+    OpenedStore::open(settings)
         .unwrap()
         .start(Box::new(|trouble| panic!("{trouble}")))
         .unwrap()
@@ -93,7 +93,7 @@ pub fn decoder() -> Decode {
     })
 }
 
-pub fn keep(keeper: &mut Keeper, sample: &Sample) {
+pub fn keep(keeper: &mut StoreKeeper, sample: &Sample) {
     let arrival = Some(sample.arrival);
     keeper.keep(&sample.report, 0, arrival, sample.class, &sample.datagram());
 }
