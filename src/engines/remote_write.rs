@@ -1,4 +1,4 @@
-//! Prometheus remote write 1.0: all series of a snapshot in one compressed request.
+//! The receiver of metrics by Prometheus remote write 1.0: a snapshot becomes one compressed request.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use super::{Accepted, Trouble};
 use crate::model::EngineUnit;
 use crate::model::metrics::{Family, Identity, JOB, Kind, Sample, Snapshot, Value};
 
-/// `prometheus.WriteRequest`, as far as it is sent; fields by their numbers in prometheus/prompb.
+/// The fields of `prometheus.WriteRequest` that are sent, with their numbers in prometheus/prompb.
 #[derive(Clone, PartialEq, Message)]
 pub struct WriteRequest {
     #[prost(message, repeated, tag = "1")]
-    pub series: Vec<Series>,
+    pub series: Vec<TimeSeries>,
     #[prost(message, repeated, tag = "3")]
-    pub metadata: Vec<Metadata>,
+    pub metadata: Vec<MetricMetadata>,
 }
 
 /// `prometheus.TimeSeries`.
 #[derive(Clone, PartialEq, Message)]
-pub struct Series {
-    /// Sorted by name.
+pub struct TimeSeries {
+    /// The labels, sorted by name.
     #[prost(message, repeated, tag = "1")]
     pub labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
-    pub samples: Vec<Point>,
+    pub samples: Vec<TimedSample>,
 }
 
 #[derive(Clone, Eq, Message, Ord, PartialEq, PartialOrd)]
@@ -39,7 +39,7 @@ pub struct Label {
 
 /// `prometheus.Sample`.
 #[derive(Clone, Copy, PartialEq, Message)]
-pub struct Point {
+pub struct TimedSample {
     #[prost(double, tag = "1")]
     pub value: f64,
     #[prost(int64, tag = "2")]
@@ -48,7 +48,7 @@ pub struct Point {
 
 /// `prometheus.MetricMetadata`.
 #[derive(Clone, PartialEq, Message)]
-pub struct Metadata {
+pub struct MetricMetadata {
     #[prost(enumeration = "MetricType", tag = "1")]
     pub kind: i32,
     #[prost(string, tag = "2")]
@@ -76,7 +76,7 @@ pub struct RemoteWrite {
 
 impl RemoteWrite {
     /// # Errors
-    /// What is wrong with the URL or the system's certificates.
+    /// The URL or the system's certificates are unusable.
     pub fn new(
         url: &str,
         mut headers: Vec<(String, String)>,
@@ -90,7 +90,7 @@ impl RemoteWrite {
         })
     }
 
-    /// What a snapshot becomes.
+    /// Returns the request of a snapshot.
     pub fn request(&self, snapshot: &Snapshot) -> WriteRequest {
         let mut request = WriteRequest::default();
         let mut writing = Writing {
@@ -124,16 +124,18 @@ impl Push for RemoteWrite {
     fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String> {
         let request = self.request(snapshot);
         let mut encoder = snap::raw::Encoder::new();
-        let packed = encoder.compress_vec(&request.encode_to_vec());
+        let body = encoder
+            .compress_vec(&request.encode_to_vec())
+            .map_err(|err| err.to_string())?;
         Ok(Encoded {
-            body: packed.map_err(|err| err.to_string())?,
+            body,
             units: request.series.len(),
         })
     }
 
     fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble> {
         let answer = self.http.send("", PROTOBUF, Some("snappy"), body)?;
-        // The specification: 5xx is tried again, 429 may be, other 4xx must not.
+        // According to the specification 5xx is tried again, 429 may be, and other 4xx must not be.
         match answer.status {
             200..=299 => Ok(Accepted::default()),
             429 | 500..=599 => Err(Trouble::Later(answer.said())),
@@ -146,11 +148,11 @@ impl Push for RemoteWrite {
     }
 }
 
-/// A snapshot while it becomes series.
+/// The series of a snapshot while they are made.
 struct Writing<'a> {
     time_ms: i64,
     instance: &'a str,
-    series: &'a mut Vec<Series>,
+    series: &'a mut Vec<TimeSeries>,
 }
 
 impl Writing<'_> {
@@ -189,9 +191,9 @@ impl Writing<'_> {
         labels.extend(bound.map(|bound| label("le", bound)));
         labels.extend(sample.labels.iter().map(|(name, text)| label(name, text)));
         labels.sort_unstable();
-        self.series.push(Series {
+        self.series.push(TimeSeries {
             labels,
-            samples: vec![Point {
+            samples: vec![TimedSample {
                 value,
                 time_ms: self.time_ms,
             }],
@@ -199,7 +201,7 @@ impl Writing<'_> {
     }
 }
 
-fn metadata(family: &Family) -> Metadata {
+fn metadata(family: &Family) -> MetricMetadata {
     let kind = match family.kind {
         Kind::Counter => MetricType::Counter,
         Kind::Gauge => MetricType::Gauge,
@@ -210,7 +212,7 @@ fn metadata(family: &Family) -> Metadata {
         Some("By") => "bytes",
         _ => "",
     };
-    Metadata {
+    MetricMetadata {
         kind: kind.into(),
         family: family.name.clone(),
         help: family.help.clone(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
-use hostint::engines::kafka::{Credentials, Kafka, SaslConfig, Settings};
+use hostint::engines::kafka::{Credentials, Kafka, KafkaSettings, SaslConfig};
 use hostint::engines::{Engine, Trouble};
 
 use super::deliveries::{parcel, settings};
@@ -145,7 +145,7 @@ fn a_user_has_a_password() {
         let login = |password: &str| {
             SaslConfig::Plain(Credentials::new("hostint".to_owned(), password.to_owned()))
         };
-        let mut kafka = Kafka::new(Settings {
+        let mut kafka = Kafka::new(KafkaSettings {
             login: password.map(login),
             ..settings(&stub.at)
         });
