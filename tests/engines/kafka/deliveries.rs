@@ -281,6 +281,6 @@ fn clocks_without_a_topic_hold_up_no_report_and_it_is_said() {
         ),
         "{told}"
     );
-    assert!(told.contains(" clock messages lost"), "{told}");
+    assert!(told.contains(" clock messages were lost"), "{told}");
     assert_eq!(cluster.consume(TOPIC).len(), 100);
 }
