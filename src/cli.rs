@@ -14,7 +14,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, Shown, SubjectArgs, When};
 
 use crate::config::{
-    CollectOptions, Given, SinkOptions, SourceOptions, Span, number_problem, variables,
+    CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan, number_problem,
+    variables,
 };
 use crate::model::FlowSort;
 
@@ -119,9 +120,8 @@ fn variable_in(err: &clap::Error) -> Option<String> {
 pub enum Command {
     /// Strip INT from received packets, measure flows and report them (a daemon, in the foreground)
     Sink(Box<SinkArgs>),
-    /// Tag packets to watched destinations with INT
-    #[command(subcommand)]
-    Source(SourceCommand),
+    /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)
+    Source(Box<SourceArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
     /// Query the history that a collector keeps, while it runs or later
@@ -132,30 +132,68 @@ pub enum Command {
 }
 
 /// `hostint sink`
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct SinkArgs {
-    /// Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
-    pub config: Option<PathBuf>,
-
-    /// Detach the sink from --dev, or from all interfaces, and exit. Sources stop tagging first, which takes a
-    /// second
-    #[arg(long, display_order = LAST - 2)]
-    pub detach: bool,
-
-    /// With --detach: detach immediately, although sources may still tag
-    #[arg(long, display_order = LAST - 1)]
-    pub now: bool,
+    #[command(subcommand)]
+    pub command: Option<SinkCommand>,
 
     #[command(flatten)]
-    pub settings: Given<SinkOptions>,
+    pub serve: SinkServeArgs,
+
+    /// The older spelling of `sink detach`
+    #[arg(long, hide = true)]
+    pub detach: bool,
+
+    /// The older spelling of `sink detach --now`
+    #[arg(long, hide = true, requires = "detach")]
+    pub now: bool,
+}
+
+/// `hostint sink …`
+#[derive(Debug, Subcommand)]
+pub enum SinkCommand {
+    /// Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs
+    Attach(Box<SinkServeArgs>),
+    /// Detach the sink. Sources stop tagging first, which takes a second
+    Detach {
+        /// Detach only from this interface; may be repeated
+        #[arg(long, value_name = "DEV")]
+        dev: Vec<String>,
+
+        /// Detach immediately, although sources may still tag
+        #[arg(long)]
+        now: bool,
+    },
+}
+
+/// The settings of `hostint sink` and `hostint sink attach`.
+#[derive(Args, Clone, Debug)]
+pub struct SinkServeArgs {
+    /// Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Overrides<SinkOptions>,
+}
+
+/// `hostint source`
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SourceArgs {
+    #[command(subcommand)]
+    pub command: Option<SourceCommand>,
+
+    #[command(flatten)]
+    pub serve: SourceServeArgs,
 }
 
 /// `hostint source …`
 #[derive(Debug, Subcommand)]
 pub enum SourceCommand {
-    /// Attach the source to interfaces
-    Attach(Box<AttachArgs>),
+    /// Attach the source to interfaces and exit: the sink's daemon looks after it
+    Attach(Box<SourceAttachArgs>),
     /// Detach the source; detaching the last interface also clears the watchlist
     Detach {
         /// Detach only from this interface; may be repeated
@@ -197,30 +235,37 @@ pub enum SourceCommand {
 }
 
 /// `hostint source attach`
-#[derive(Args, Clone, Debug)]
-pub struct AttachArgs {
-    /// Read settings from [source] and [[watch]] of this TOML file; flags override them. With --foreground SIGHUP
-    /// reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
-    pub config: Option<PathBuf>,
-
-    /// Stay in the foreground and maintain clock, flow table and leases, on a host without a sink
+#[derive(Args, Debug)]
+pub struct SourceAttachArgs {
+    /// Stay in the foreground, as hostint source does without a subcommand
     #[arg(long, display_order = LAST - 1)]
     pub foreground: bool,
 
     #[command(flatten)]
-    pub settings: Given<SourceOptions>,
+    pub serve: SourceServeArgs,
+}
+
+/// The settings of `hostint source` and `hostint source attach`.
+#[derive(Args, Clone, Debug)]
+pub struct SourceServeArgs {
+    /// Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP
+    /// reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Overrides<SourceOptions>,
 }
 
 /// `hostint collect`
 #[derive(Args, Clone, Debug)]
 pub struct CollectArgs {
     /// Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
     pub config: Option<PathBuf>,
 
     #[command(flatten)]
-    pub settings: Given<CollectOptions>,
+    pub settings: Overrides<CollectOptions>,
 
     /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
@@ -266,7 +311,7 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let span = match text.parse::<f64>() {
             Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
-            Err(_) => text.parse::<Span>()?.0,
+            Err(_) => text.parse::<TimeSpan>()?.0,
         };
         if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
             return Err("out of range (expected 0.1 seconds to an hour)".to_owned());

@@ -1,19 +1,80 @@
 //! hostint: in-band one-way latency and loss of production flows between Linux hosts.
+//!
+//! The kernel half is in src/bpf, the formats on the wire and between the halves are in include/hostint. This library
+//! is the user half, and src/main.rs calls it.
+//!
+//! # The way of the data
+//!
+//! ```text
+//!                 config ─► daemon ─► datapath ─► maps ──────────────┐
+//!                                                                    ▼
+//! application ─► src/bpf/source.bpf.c ═ INT on the wire ═► src/bpf/sink.bpf.c ─► application
+//!                (watchlist, leases,      packet + INT     (strips, numbers,
+//!                 numbers, stamps)                          measures)
+//!                                                                    │ ring of events
+//!                                        datapath::events ◄──────────┘
+//!                                               │ model::SinkEvent
+//!                                        report::Builder
+//!                                               │ model::Observation
+//!                                        report::Emitter ── wire::report ──► UDP
+//!                                                                             │ bytes
+//!                                                           collector::Reception (threads, queue)
+//!                                                                             │
+//!                                              collector::ReportHub (wire::report, exporters, classes)
+//!                                                                             │ ReceivedReport
+//!                                             ┌──────────────────┬────────────┴────┐
+//!                                    daemon::collect lines   store (history)   engines
+//!                                                                │
+//!                                             web (page, API) ◄──┴──► commands::history ─► views
+//! ```
+//!
+//! Two borders are guarded: bytes of the kernel become model values in `datapath` only, and bytes of the network in
+//! `wire` only. What `report::Builder` makes and what the collector decodes is one type, so `decode(emit(report))` is
+//! the report again.
+//!
+//! # Where to look
+//!
+//! | to… | look at |
+//! |---|---|
+//! | add a counter of packets | include/hostint/count.h, the header of src/bpf that counts, `datapath::counters` |
+//! | change when a report is sent | src/bpf/sink/latency.h, src/bpf/sink/news.h |
+//! | add something that a daemon does | `daemon`: a duty is a file, and a line in a list |
+//! | add an engine | `engines`, `daemon::collect`, `config` |
+//! | find why a packet went untagged | src/bpf/source.bpf.c, from its top; `views` words the counters |
+//!
+//! CONTRIBUTING.md has the longer lists, and tests/architecture the walls between the rooms.
 
+/// The command line, from which help, man pages and completions are made.
 pub mod cli;
+/// Reports received: sockets, a queue, the hub that decodes and accounts them, captures.
 pub mod collector;
+/// The subcommands, a file each: arguments, one call, what is printed, exit code.
 pub mod commands;
+/// Flags, environment and config file as typed, checked settings; every mistake with its line.
 pub mod config;
+/// The local socket: questions, answers, and who may ask.
 pub mod control;
+/// The daemons: sink, source and collector, each a data path and a list of duties.
 pub mod daemon;
+/// The kernel half from outside: programs loaded and attached, maps read and written. Only this room knows libbpf.
 pub mod datapath;
+/// The engines that a collector hands reports on to: Kafka, ClickHouse, IPFIX, OTLP; and pushed metrics.
 pub mod engines;
+/// The sink and the source of this host, read or asked for, changed, and explained.
 pub mod host;
+/// Leases: which destinations have a sink that strips, asked again and again.
 pub mod lease;
+/// The nouns: values without I/O, bytes or clocks.
 pub mod model;
+/// The operating system: clocks, privileges, signals, logs, sockets, names. Unsafe code is here and in `datapath`.
 pub mod os;
+/// Reports sent: built from events, numbered, spread over collectors, written to a log.
 pub mod report;
+/// The history of a collector: one SQLite file of single reports and roll-ups.
 pub mod store;
+/// Text, tables, screens and metrics made of values.
 pub mod views;
+/// HTTP: the page, its API, metrics and health. Only this room knows axum.
 pub mod web;
+/// Bytes of the wire, to and from values: INT headers, telemetry reports, leases.
 pub mod wire;

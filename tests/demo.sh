@@ -28,7 +28,7 @@ clean_up() {
 	wait
 	for ns in $left $right; do
 		in_ns $ns "$hostint" source detach 2>/dev/null || true
-		in_ns $ns "$hostint" sink --detach 2>/dev/null || true
+		in_ns $ns "$hostint" sink detach 2>/dev/null || true
 	done
 	for ns in $left $router $right; do ip netns del $ns 2>/dev/null || true; done
 	rm -rf "$out"

@@ -2,7 +2,8 @@
 #![no_main]
 
 use hostint::collector::LineReader;
-use hostint::model::{DropReasons, LogLine, Record};
+use hostint::model::{DropReasons, Record};
+use hostint::report::LogLine;
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
 

@@ -2,7 +2,8 @@
 #![no_main]
 
 use hostint::collector::decode;
-use hostint::model::{Arrival, DropReasons, LogLine, Record};
+use hostint::model::{Arrival, DropReasons, Record};
+use hostint::report::LogLine;
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
 

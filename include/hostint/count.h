@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the programs and the daemon count. */
+/* The programs and the daemon keep these counters. */
 #ifndef HOSTINT_COUNT_H
 #define HOSTINT_COUNT_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* INT headers as they travel: INT v0.5 as Host-INT lays it out, all fields big-endian. */
+/* These are the INT headers on the wire, with all fields big-endian: INT v0.5 in Host-INT's layout, and INT v2.1. */
 #ifndef HOSTINT_WIRE_H
 #define HOSTINT_WIRE_H
 
 /*
- * Shim, metadata header, one metadata stack entry, sequence number and tail:
- * 36 bytes behind the UDP header or the first 20 bytes of the TCP header.
+ * INT v0.5 has a shim header, a metadata header, a metadata stack of one entry, a sequence number and a tail. These 36
+ * bytes follow the UDP header or the first 20 bytes of the TCP header.
  */
 struct int_block {
-	__u8 type;      /* shim: 3 = Host-INT's hop-by-hop with sequence number */
-	__u8 flags;     /* shim, reserved in v0.5: enum int_flag and the flow age */
-	__u8 length;    /* shim: words, shim and tail included */
+	__u8 type;      /* shim: 3 is Host-INT's hop-by-hop type with sequence number */
+	__u8 flags;     /* shim, reserved in v0.5: enum int_flag and the flow's age */
+	__u8 length;    /* shim: length in words, with shim and tail */
 	__u8 dscp;      /* shim, reserved in v0.5: original DSCP << 2 as in INT v1.0 */
 	__u8 version;   /* metadata header: Ver 4, Rep 2, C 1, E 1 */
 	__u8 ins_count; /* R 3, instruction count 5 */
@@ -29,8 +29,8 @@ struct int_block {
 };
 
 /*
- * INT v2.1 (MD) over VXLAN-GPE: what stands between the outer UDP header (port 4790) and the original IP
- * packet. The metadata stack has one entry, the source's; its domain-specific words are source-only.
+ * INT v2.1 (MD) over VXLAN-GPE: these bytes stand between the outer UDP header (port 4790) and the original IP packet.
+ * The metadata stack has one entry, the source's; its domain-specific words are source-only.
  */
 struct gpe_block {
 	__u8 vx_flags; /* VXLAN-GPE: I and P */
@@ -38,10 +38,10 @@ struct gpe_block {
 	__u8 vx_next; /* INT v2.1 */
 	__be32 vni;
 	__u8 type;   /* shim: type 1 (INT-MD) << 4 */
-	__u8 length; /* words of header and stack */
+	__u8 length; /* shim: words of metadata header and metadata stack */
 	__u8 shim_flags;
-	__u8 next;    /* what follows: 1 = IPv4, 2 = IPv6 */
-	__u8 version; /* metadata header: version 2, D, E, M */
+	__u8 next;    /* next header: 1 is IPv4, 2 is IPv6 */
+	__u8 version; /* metadata header: version, D, E, M */
 	__u8 md_reserved;
 	__u8 hop_words;
 	__u8 remaining_hops;
@@ -55,17 +55,17 @@ struct gpe_block {
 	__be32 queue;   /* id 8, packets 24 */
 	__be32 ts_high; /* ingress timestamp: ns since the Unix epoch */
 	__be32 ts_low;
-	__be32 sequence; /* of the first segment */
+	__be32 sequence; /* sequence number of the first segment */
 	__be32 backlog;  /* bytes in the queue */
-	__be32 base;     /* first segment: TCP sequence number; UDP: IPv4 id of the outer header */
+	__be32 base;     /* of the first segment: TCP sequence number, or for UDP the outer header's IPv4 id */
 	__be16 size;     /* payload of each segment but the last */
-	__be16 count;    /* segments */
+	__be16 count;    /* number of segments */
 };
 
 enum gpe_constant {
 	GPE_PORT = 4790,
 	GPE_BLOCK_LEN = 60,
-	GPE_ROOM = 68, /* outer UDP header + block */
+	GPE_ROOM = 68, /* outer UDP header and block */
 	GPE_VX_FLAGS = 0x0c,
 	GPE_VX_INT = 0x82,
 	GPE_TYPE = 0x10,
@@ -102,8 +102,8 @@ enum int_flag {
 	INT_FLAG_DSCP = 0x40,     /* dscp holds the original DSCP */
 	INT_FLAG_UNKNOWN = 0x30,  /* must be 0 */
 	/*
-	 * Low 4 bits, in the first FLOW_AGE_PACKETS packets of a flow: how long ago its numbering
-	 * began: code n > 0 says less than 2^(n-1) * 2^24 ns, 0 says nothing.
+	 * In the first FLOW_AGE_PACKETS packets of a flow the low 4 bits are its age, the time since its numbering
+	 * began. Code n > 0 means less than 2^(n-1) * 2^24 ns; 0 means that the age is not stated.
 	 */
 	INT_FLOW_AGE = 0x0f,
 	FLOW_AGE_SHIFT = 24,

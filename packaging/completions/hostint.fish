@@ -28,76 +28,167 @@ complete -c hostint -n "__fish_hostint_needs_command" -l bpffs -d 'BPF file syst
 complete -c hostint -n "__fish_hostint_needs_command" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l hook -d 'Hook at which the sink sees packets [default: xdp]' -r -f -a "xdp\t'XDP: before everything else, for network cards'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l hook -d 'Hook at which the sink sees packets [default: xdp]' -r -f -a "xdp\t'XDP: before everything else, for network cards'
 tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l xdp-mode -d 'Mode in which the XDP program is attached [default: auto]' -r -f -a "auto\t'native if possible, otherwise generic'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l xdp-mode -d 'Mode in which the XDP program is attached [default: auto]' -r -f -a "auto\t'native if possible, otherwise generic'
 native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-period -d 'Report each flow\'s latency at least once in this time [default: 2s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l summary-period -d 'Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l loss-timeout -d 'Count a missing sequence number as lost after this time [default: 200ms]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bucket-hold -d 'Report a flow\'s bucket changes at most once in this time [default: 100ms]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l spread -d 'Send each report to one of the collectors instead of all: both directions of a flow to the same one, or to another one while that is silent' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l report-period -d 'Report each flow\'s latency at least once in this time [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l summary-period -d 'Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l loss-timeout -d 'Count a missing sequence number as lost after this time [default: 200ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l bucket-hold -d 'Report a flow\'s bucket changes at most once in this time [default: 100ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l spread -d 'Send each report to one of the collectors instead of all: both directions of a flow to the same one, or to another one while that is silent' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-format -d 'Version of Telemetry Report that collectors get [default: v0.5]' -r -f -a "v0.5\t'Host-INT\'s reports and hostint\'s own'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l report-format -d 'Version of Telemetry Report that collectors get [default: v0.5]' -r -f -a "v0.5\t'Host-INT\'s reports and hostint\'s own'
 v1.0\t'standard reports of single packets; losses as in v0.5'
 v2.0\t'standard reports, several in a datagram'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-to-sender -d 'Send each report to the sender of the reported packet too [default port: 32766]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l report-log -d 'Append each report to this file; SIGUSR1 reopens it' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l log-format -d 'Format of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text lines'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l report-to-sender -d 'Send each report to the sender of the reported packet too [default port: 32766]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l report-log -d 'Append each report to this file; SIGUSR1 reopens it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l log-format -d 'Format of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text lines'
 json\t'one JSON object per line, as hostint collect --json prints'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l compat -d 'Restrict reports to what this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l compat -d 'Restrict reports to what this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that can ping this one can get a lease' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-new-flows -d 'Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l max-reports -d 'Make at most this many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l control -d 'Socket on which root and the group hostint ask this daemon for its status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, such as http://192.0.2.9:4318; /v1/metrics is appended' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l remote-write -d 'Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-interval -d 'Interval between pushes, 1s to 1h [default: 15s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its owner only' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l push-instance -d 'Name that distinguishes these metrics from other senders\' (the label instance, service.instance.id) [default: the host\'s name, for a sink followed by /NODE-ID]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l detach -d 'Detach the sink from --dev, or from all interfaces, and exit. Sources stop tagging first, which takes a second'
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -l now -d 'With --detach: detach immediately, although sources may still tag'
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hostint -n "__fish_hostint_using_subcommand sink" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that can ping this one can get a lease' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-new-flows -d 'Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-reports -d 'Make at most this many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l control -d 'Socket on which root and the group hostint ask this daemon for its status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, such as http://192.0.2.9:4318; /v1/metrics is appended' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l remote-write -d 'Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l push-interval -d 'Interval between pushes, 1s to 1h [default: 15s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its owner only' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l push-instance -d 'Name that distinguishes these metrics from other senders\' (the label instance, service.instance.id) [default: the host\'s name, for a sink followed by /NODE-ID]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l detach -d 'The older spelling of `sink detach`'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l now -d 'The older spelling of `sink detach --now`'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the sink sees packets [default: xdp]' -r -f -a "xdp\t'XDP: before everything else, for network cards'
+tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l xdp-mode -d 'Mode in which the XDP program is attached [default: auto]' -r -f -a "auto\t'native if possible, otherwise generic'
+native\t'in the driver'
+generic\t'in the stack: works everywhere, costs more'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l report-period -d 'Report each flow\'s latency at least once in this time [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l summary-period -d 'Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l loss-timeout -d 'Count a missing sequence number as lost after this time [default: 200ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l bucket-hold -d 'Report a flow\'s bucket changes at most once in this time [default: 100ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l spread -d 'Send each report to one of the collectors instead of all: both directions of a flow to the same one, or to another one while that is silent' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l report-format -d 'Version of Telemetry Report that collectors get [default: v0.5]' -r -f -a "v0.5\t'Host-INT\'s reports and hostint\'s own'
+v1.0\t'standard reports of single packets; losses as in v0.5'
+v2.0\t'standard reports, several in a datagram'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l report-to-sender -d 'Send each report to the sender of the reported packet too [default port: 32766]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l report-log -d 'Append each report to this file; SIGUSR1 reopens it' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l log-format -d 'Format of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text lines'
+json\t'one JSON object per line, as hostint collect --json prints'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict reports to what this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that can ping this one can get a lease' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-new-flows -d 'Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-reports -d 'Make at most this many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l control -d 'Socket on which root and the group hostint ask this daemon for its status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, such as http://192.0.2.9:4318; /v1/metrics is appended' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l remote-write -d 'Push metrics by Prometheus remote write to this URL, such as http://192.0.2.9:9090/api/v1/write' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l push-interval -d 'Interval between pushes, 1s to 1h [default: 15s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its owner only' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l push-instance -d 'Name that distinguishes these metrics from other senders\' (the label instance, service.instance.id) [default: the host\'s name, for a sink followed by /NODE-ID]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from detach" -l dev -d 'Detach only from this interface; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from detach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from detach" -l now -d 'Detach immediately, although sources may still tag'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from detach" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from detach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dev -d 'Interface whose outgoing packets are tagged (required); may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
+tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
+xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
+encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP'
+stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
+no-gso\t'the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some'
+skip\t'superpackets stay untagged and are counted in segments'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l compat -d 'Restrict INT to what sinks of this implementation understand' -r -f -a "host-int\t'the original Host-INT'"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l mtu -d 'Length of the longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-mss-clamp -d 'Leave incoming packets unchanged: neither clamp the MSS of TCP nor translate ICMP errors about tagged packets' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-tcx -d 'Use a clsact filter even if the kernel has tcx'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "detach" -d 'Detach the source; detaching the last interface also clears the watchlist'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "add-dest" -d 'Watch destinations, with immediate effect'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "del-dest" -d 'Stop watching destinations, with immediate effect'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "rules" -d 'List all rules of the watchlist, including those of the config file'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags override them. With --foreground SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose outgoing packets are tagged (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
@@ -125,7 +216,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-mss-clamp -d 'Leave incoming packets unchanged: neither clamp the MSS of TCP nor translate ICMP errors about tagged packets' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay in the foreground and maintain clock, flow table and leases, on a host without a sink'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l foreground -d 'Stay in the foreground, as hostint source does without a subcommand'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use a clsact filter even if the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
@@ -149,7 +240,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -l json -d 'Print one JSON object (schema hostint.dests/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from dests" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the source; detaching the last interface also clears the watchlist'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "add-dest" -d 'Watch destinations, with immediate effect'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "del-dest" -d 'Stop watching destinations, with immediate effect'
@@ -336,12 +427,14 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "detach" -d 'Detach the source; detaching the last interface also clears the watchlist'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "add-dest" -d 'Watch destinations, with immediate effect'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "del-dest" -d 'Stop watching destinations, with immediate effect'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Never loaded: one instance of each shared type, so that its BTF gives the user half their definition. */
+/* This is never loaded. It has an instance of each shared type, so that its BTF gives the user half its definition. */
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"

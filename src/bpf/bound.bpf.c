@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Whether what the kernel keeps of a program's device still points to the program. It does not if the kernel moved the
- * program while it was verified or compiled, and did not note that: the end of the device is the kernel's then.
+ * Checks whether the kernel's record of a bound program's device still points to the program. It does not if the kernel
+ * moved the program while it was verified or compiled. Then the kernel would crash when the device goes away.
  */
 #include "kernel/iterators.h"
 
@@ -33,7 +33,7 @@ struct bpf_iter__bpf_prog {
 
 #pragma clang attribute pop
 
-/* Writes one byte for the program that is asked for: 1 if all is well. */
+/* Writes one byte for the program with program_id: 1 if the record points to it. */
 SEC("iter/bpf_prog")
 int look_at_bound(struct bpf_iter__bpf_prog *ctx)
 {

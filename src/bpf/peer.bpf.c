@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The source's peer, at the ingress of an interface at whose egress packets are tagged: what comes back in
- * answer to tagged packets suits a local stack that does not know of INT.
+ * The source's peer: adapts answers to tagged packets to a local stack that does not know of INT. It runs at the
+ * ingress of an interface at whose egress packets are tagged. clamp_mss() (peer/mss.h) changes a SYN, translate_error()
+ * (peer/icmp_error.h) an ICMP error; all other packets pass unmodified.
  */
 #include "kernel/kernel.h"
 #include "packet/ip_headers.h"
@@ -10,7 +11,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Most packets, known by a few instructions: UDP, and TCP without SYN. False says nothing. */
+/* Recognises most packets, UDP and TCP without SYN, by a few instructions. If it returns false, they are read. */
 static __always_inline bool is_data(struct __sk_buff *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Run by the daemon, never attached: the "packet" is a list of leases as answers made them. One run renews many, and
- * what packets or a user's commands write into them meanwhile stays.
+ * Renews leases. The daemon runs the program, which is never attached; its "packet" is a list of leases as answers
+ * changed them. One run renews many, and keeps the fields that packets or commands write at the same time.
  */
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
@@ -9,7 +9,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Unless it was removed. */
+/* Renews the lease, unless it was removed. */
 static __always_inline bool renew(const struct lease_renewal *renewal)
 {
 	struct address_pair pair = renewal->pair;
@@ -24,7 +24,7 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 	return true;
 }
 
-/* Tells how many were there. No XDP program: before 5.18 the kernel changes its own code for each run of one. */
+/* Returns the number of leases renewed. XDP would not do: before 5.18 the kernel changes its own code for each run. */
 SEC("tc")
 int renew_leases(struct __sk_buff *ctx)
 {

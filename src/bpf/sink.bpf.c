@@ -1,5 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* INT sink: takes INT out of received packets, accounts for the flow, reports news. */
+/*
+ * INT sink: removes INT from received packets, accounts for their flow, and reports what changed.
+ *
+ * These are the steps of a packet, in order, and the counters (COUNT_SINK_...) of packets that are not stripped there:
+ *
+ *   is_plain()           sink/plain.h      cannot have INT          not counted
+ *   read_packet()        sink/read.h       has no mark              not counted; may be a question to lease/answer.h
+ *     read_over_tcp_udp()                  has a mark, but no INT   FOREIGN_MARK FRAGMENT IP_OPTIONS BAD_SHIM
+ *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
+ *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
+ *   measure()            sink/account.h    dropped by an option     DROPPED_TAGGED
+ *     allowed_until()    sink/grants.h     sender without lease     NOT_ALLOWED
+ *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
+ *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
+ *
+ * A packet whose INT was removed counts as STRIPPED, and as HOST_INT, too, if an original Host-INT source tagged it.
+ * measure() also counts:
+ *
+ *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
+ *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
+ *   the flow's changes   sink/news.h       FLOW_NEW FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE
+ *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
+ *
+ * Lease questions count as LEASE_GRANTED, LEASE_FORGED, LEASE_CLOSING or LEASE_FULL.
+ */
 #include "kernel/kernel.h"
 #include "sink/plain.h"
 #include "sink/read.h"
@@ -11,11 +35,6 @@
 #include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/*
- * Steps that are functions of their own are verified once each, for any state of the packet in scratch, not
- * once for each way that leads to them.
- */
 
 __noinline int read_xdp(struct xdp_md *ctx)
 {
@@ -149,14 +168,14 @@ int sink(struct xdp_md *ctx)
 	return sink_frame(ctx, STAMPED_BY_KERNEL, false);
 }
 
-/* tcx ingress: for veth and containers, where superpackets arrive whole. */
+/* Runs at tcx ingress, for veth and containers, where superpackets arrive whole. */
 SEC("tc")
 int sink_tc(struct __sk_buff *ctx)
 {
 	return sink_skb(ctx, false);
 }
 
-/* The same before 5.12. */
+/* Runs instead of sink on kernels before 5.12. */
 SEC("?xdp")
 int sink_locked(struct xdp_md *ctx)
 {
@@ -169,7 +188,7 @@ int sink_tc_locked(struct __sk_buff *ctx)
 	return sink_skb(ctx, true);
 }
 
-/* Bound to one device, whose driver is asked (6.3). */
+/* Is bound to one device, whose driver gives it the arrival time (6.3). */
 SEC("?xdp")
 int sink_nic(struct xdp_md *ctx)
 {
@@ -177,7 +196,7 @@ int sink_nic(struct xdp_md *ctx)
 	return sink_frame(ctx, STAMPED_BY_NIC, false);
 }
 
-/* The same for BPF_PROG_RUN, which takes no program that is bound: tests put the stamp before the packet. */
+/* Does the same for BPF_PROG_RUN, which takes no bound program; tests put the stamp before the packet. */
 SEC("?xdp")
 int sink_nic_by_metadata(struct xdp_md *ctx)
 {

@@ -1,5 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* INT source: adds INT to packets of watched flows. */
+/*
+ * INT source: adds INT to packets of watched flows.
+ *
+ * These are the steps of a packet, in order, and the counters (COUNT_SOURCE_...) of packets that leave untagged there:
+ *
+ *   is_unwatched()         below                    looks up the destination  UNWATCHED
+ *   look()                 source/look.h            reads the headers         OTHER_PROTOCOL MALFORMED IP_OPTIONS VLAN
+ *                                                                             GROUP_ADDRESS FRAGMENT REPORT HAS_INT
+ *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
+ *   read_checksum_state()  source/checksum_state.h  is the sum finished?      NO_CHECKSUM_STATE
+ *   is_leased()            lease/ask.h              is the sink alive?        NO_LEASE (LEASE_FULL)
+ *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
+ *                                                                             SUPERPACKET (of 64 KiB or more in look())
+ *   add_source_flow()      source/flow_numbers.h    adds a flow (FLOW_NEW)    TABLE_FULL
+ *   tag_skb()              source/tag_skb.h         makes room, writes INT    CANNOT_RESIZE UNDONE NO_CHECKSUM_STATE
+ *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
+ *
+ * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket in vxlan-gpe. STAGED packets go
+ * to the staging interface and come back as segments. DROPPED packets would have been corrupt.
+ */
 #include "kernel/kernel.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
@@ -13,8 +32,6 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* As in the sink, steps that are functions of their own are verified once each. */
-
 __noinline int look_skb(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
@@ -24,7 +41,7 @@ __noinline int look_skb(struct __sk_buff *ctx)
 		return SOURCE_LEAVE;
 	p->frame_len = ctx->len;
 	p->segments = ctx->gso_segs;
-	/* That by which the packet leaves the host. */
+	/* The packet leaves the host by this interface. */
 	p->ifindex = redirect_ifindex ? redirect_ifindex : ctx->ifindex;
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0,
 		    ctx->vlan_present, host, p);
@@ -89,15 +106,15 @@ __noinline int tag_watched_locked(struct __sk_buff *ctx)
 	return tag_packet(ctx, true);
 }
 
-/* Did the packet come back from the staging interface? */
+/* Says whether the packet came back from the staging interface. */
 static __always_inline bool is_staged(struct __sk_buff *ctx)
 {
 	return stage_peer && ctx->ingress_ifindex == stage_peer;
 }
 
 /*
- * Nearly all packets are not watched: of those without VLAN tags and extension headers that is found out, and
- * counted, at once.
+ * Most packets are not watched. Those without VLAN tags and extension headers are recognised and counted here, before
+ * anything else is read.
  */
 static __always_inline bool is_unwatched(struct __sk_buff *ctx, struct watching *w)
 {
@@ -111,13 +128,13 @@ static __always_inline bool is_unwatched(struct __sk_buff *ctx, struct watching 
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
 			return false;
-		watch4(ip->daddr, w);
+		watch(&ip->daddr, 4, w);
 	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = (void *)(eth + 1);
 
 		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
 			return false;
-		watch6(ip->daddr, w);
+		watch(ip->daddr, 6, w);
 	} else {
 		return false;
 	}
@@ -140,7 +157,7 @@ static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 	p->watching = watching;
 	found = look_skb(ctx);
 
-	/* The headers may lie in fragments of the skb: bring them to where they can be read. */
+	/* The headers may lie in fragments of the skb; this makes them readable. */
 	if (found == SOURCE_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
 		found = look_skb(ctx);
 	if (found == SOURCE_SHORT)
@@ -153,7 +170,7 @@ static __always_inline int go_on(int verdict)
 	return redirect_ifindex && verdict == TCX_NEXT ? bpf_redirect(redirect_ifindex, 0) : verdict;
 }
 
-/* TC egress (tcx or clsact), or TC ingress of a veth whose peer is a guest, or of the staging interface. */
+/* Runs at TC egress (tcx or clsact), or at TC ingress of a veth whose peer is a guest, or of the staging interface. */
 SEC("tc")
 int source_tc(struct __sk_buff *ctx)
 {
@@ -162,7 +179,7 @@ int source_tc(struct __sk_buff *ctx)
 	return go_on(is_to_be_tagged(ctx) ? tag_watched(ctx) : TCX_NEXT);
 }
 
-/* The same before 5.12. */
+/* Runs instead of source_tc on kernels before 5.12. */
 SEC("?tc")
 int source_tc_locked(struct __sk_buff *ctx)
 {
@@ -194,14 +211,14 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	return tag_xdp(ctx, host, p, f, locked);
 }
 
-/* XDP on a veth whose peer is a guest. */
+/* Runs at XDP of a veth whose peer is a guest. */
 SEC("xdp")
 int source_xdp(struct xdp_md *ctx)
 {
 	return tag_frame(ctx, false);
 }
 
-/* The same before 5.12. */
+/* Runs instead of source_xdp on kernels before 5.12. */
 SEC("?xdp")
 int source_xdp_locked(struct xdp_md *ctx)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Walks over flow tables for the daemon: of a million flows it copies only the keys of those that something is to
- * be done about, and pauses after each slice.
+ * Walks over flow tables for the daemon. Of a million flows it copies only the keys of those that need the daemon's
+ * attention, and it pauses after each slice.
  */
 #include "kernel/iterators.h"
 #include "kernel/kernel.h"
@@ -22,7 +22,7 @@ struct bpf_iter__bpf_map_elem {
 
 #pragma clang attribute pop
 
-/* One for each walk at a time; written before each slice. */
+/* The daemon writes a walk's request before each slice. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WALKS);
@@ -44,7 +44,7 @@ static __always_inline void tell(struct bpf_iter__bpf_map_elem *ctx, const struc
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 }
 
-/* The end of a slice gives the daemon the word. */
+/* Ends the slice, so that the daemon can continue. */
 static __always_inline void pause_after_slice(struct bpf_iter__bpf_map_elem *ctx, struct walk_request *request)
 {
 	if (++request->seen % request->slice == 0)

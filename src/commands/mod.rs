@@ -19,7 +19,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
     let bpffs = cli.bpffs.as_deref();
     match &cli.command {
         Command::Sink(args) => sink::run(bpffs, args),
-        Command::Source(command) => source::run(bpffs, command),
+        Command::Source(args) => source::run(bpffs, args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),

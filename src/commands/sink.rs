@@ -5,15 +5,22 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::output::found_to_detach;
-use crate::cli::{SinkArgs, exit};
+use crate::cli::{SinkArgs, SinkCommand, exit};
 use crate::daemon;
 use crate::host::sink::detach;
 
 pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
-    if args.detach {
-        let detached = detach(bpffs, &args.settings.options.dev, args.now)?;
-        return Ok(found_to_detach("sink", &detached));
-    }
-    daemon::sink::run(bpffs, args)?;
-    Ok(exit::OK)
+    let (devs, now) = match &args.command {
+        Some(SinkCommand::Attach(serve)) => {
+            daemon::sink::attach(bpffs, serve)?;
+            return Ok(exit::OK);
+        }
+        Some(SinkCommand::Detach { dev, now }) => (dev, *now),
+        None if args.detach => (&args.serve.settings.options.dev, args.now),
+        None => {
+            daemon::sink::run(bpffs, &args.serve)?;
+            return Ok(exit::OK);
+        }
+    };
+    Ok(found_to_detach("sink", &detach(bpffs, devs, now)?))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::output::{found_to_detach, print};
-use crate::cli::{AttachArgs, SourceCommand, exit};
+use crate::cli::{SourceArgs, SourceAttachArgs, SourceCommand, exit};
 use crate::config::Origin;
 use crate::daemon;
 use crate::host::advice::Usage;
@@ -16,7 +16,11 @@ use crate::host::source::{detach, open_list};
 use crate::model::{Dest, WatchRule};
 use crate::views;
 
-pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
+pub fn run(bpffs: Option<&Path>, args: &SourceArgs) -> Result<u8> {
+    let Some(command) = &args.command else {
+        daemon::source::run(bpffs, &args.serve)?;
+        return Ok(exit::OK);
+    };
     match command {
         SourceCommand::Attach(args) => attach(bpffs, args),
         SourceCommand::Detach { dev } => Ok(found_to_detach("source", &detach(bpffs, dev)?)),
@@ -45,18 +49,21 @@ pub fn run(bpffs: Option<&Path>, command: &SourceCommand) -> Result<u8> {
     }
 }
 
-fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<u8> {
+fn attach(bpffs: Option<&Path>, args: &SourceAttachArgs) -> Result<u8> {
     if args.foreground {
-        daemon::source::run(bpffs, args)?;
+        daemon::source::run(bpffs, &args.serve)?;
         return Ok(exit::OK);
     }
-    if matches!(args.settings.origin("lease-key"), Some(Origin::Flag(_))) {
+    if matches!(
+        args.serve.settings.origin("lease-key"),
+        Some(Origin::Flag(_))
+    ) {
         return Err(Usage(
             "--lease-key is of no use without --foreground: the sink's daemon keeps leases, with its own".into(),
         )
         .into());
     }
-    daemon::source::attach(bpffs, args)?;
+    daemon::source::attach(bpffs, &args.serve)?;
     Ok(exit::OK)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::secret::{Password, read_password};
 use super::url::{Purpose, check_url};
@@ -19,6 +20,7 @@ const PURPOSE: Purpose = Purpose {
 
 /// Options of the ClickHouse engine.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct ClickHouseOptions {
     /// Insert reports into a ClickHouse table, by the HTTP interface at this URL, such as http://host:8123/
     #[arg(long, value_name = "URL")]

@@ -6,6 +6,7 @@ use std::thread;
 use clap::Args;
 
 use super::engines::{EngineOptions, EnginesConfig};
+use super::heading::{ESSENTIALS, LIMITS, OUTPUT, STATUS};
 use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
@@ -29,41 +30,41 @@ const DEFAULT_KEEP: u32 = 5;
 #[derive(Args, Clone, Debug, Default)]
 pub struct CollectOptions {
     /// Address to receive on, default port 32766; may be repeated [default: 0.0.0.0:32766 and [::]:32766]
-    #[arg(long, value_name = "ADDR[:PORT]", value_delimiter = ',')]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "ADDR[:PORT]", value_delimiter = ',')]
     pub listen: Vec<String>,
 
     /// Print one JSON object per line (schema hostint.report/1)
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, help_heading = OUTPUT, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub json: Option<bool>,
 
     /// Append the lines to this file instead of printing them; SIGUSR1 and SIGHUP reopen it
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, help_heading = OUTPUT, value_name = "PATH")]
     pub output: Option<PathBuf>,
 
     /// Rotate --output before it exceeds this size, such as 100M
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "SIZE")]
     pub output_size: Option<Size>,
 
     /// Number of rotated files to keep [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = OUTPUT, value_name = "N")]
     pub output_keep: Option<u32>,
 
     /// Names of drop reason codes: int-host-reporter, p4lang-switch, or a file with a line such as 80 = "acl deny" for
     /// each code [default: int-host-reporter]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, help_heading = OUTPUT, value_name = "LIST")]
     pub drop_reasons: Option<String>,
 
     /// Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address,
     /// default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
-    #[arg(long, value_name = "ADDR[:PORT]")]
+    #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
 
     /// Number of threads that receive; one more thread decodes [default: 2, on hosts with one or two CPUs 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub receivers: Option<u32>,
 
     /// Memory for datagrams that wait to be decoded; datagrams beyond it are dropped and counted [default: 64M]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE")]
     pub queue: Option<Size>,
 
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub struct CollectOptions {
 pub struct CollectConfig {
     pub listen: Vec<String>,
     pub json: bool,
-    pub output: Option<Output>,
+    pub output: Option<OutputFile>,
     pub receivers: usize,
     pub queue: Size,
     /// The names that the user chose.
@@ -90,7 +91,7 @@ pub struct CollectConfig {
 
 /// The file that lines are written to.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Output {
+pub struct OutputFile {
     pub path: PathBuf,
     /// The greatest size before rotation, and the number of rotated files to keep.
     pub rotation: Option<(Size, u32)>,
@@ -155,7 +156,7 @@ impl CollectOptions {
         })
     }
 
-    fn check_output(&self, faults: &mut Vec<Fault>) -> Option<Output> {
+    fn check_output(&self, faults: &mut Vec<Fault>) -> Option<OutputFile> {
         if self.output.is_none() && self.output_size.is_some() {
             let why = "standard output cannot be rotated (try --output too)".to_owned();
             faults.push(fault(&["output-size"], why));
@@ -177,7 +178,7 @@ impl CollectOptions {
             faults.push(fault(&["output-keep"], why));
         }
         let keep = self.output_keep.unwrap_or(DEFAULT_KEEP);
-        Some(Output {
+        Some(OutputFile {
             path: self.output.clone()?,
             rotation: self.output_size.map(|size| (size, keep)),
         })

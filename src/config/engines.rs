@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::Size;
 use super::clickhouse::{ClickHouseConfig, ClickHouseOptions};
+use super::heading::ENGINES;
 use super::ipfix::{IpfixConfig, IpfixOptions};
 use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
@@ -15,6 +16,7 @@ const LEAST_QUEUE: Size = Size(1 << 20);
 
 /// Options of `hostint collect` for engines.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct EngineOptions {
     /// Memory for reports that wait for an engine, per engine; reports beyond it are dropped and counted [default: 64M]
     #[arg(long, value_name = "SIZE")]

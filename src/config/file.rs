@@ -1,30 +1,25 @@
 //! The config file: tables of four kinds, read whole, with all mistakes and their lines.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use clap::{Args, Command};
+use clap::Args;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use super::lines::Lines;
-use super::mistake::{ConfigError, Fault, Mistake, shown_table};
-use super::settled::Settings;
+use super::catalogue::{self, tables_with};
+use super::definition::command_of;
+use super::lines::LineIndex;
+use super::mistake::{ConfigError, Fault, Mistake, in_order};
+use super::sink::SinkConfig;
+use super::source::SourceSetup;
 use super::syntax;
-use super::table::{Entry, Reader, Table, command_of, names_of, nearest, plain};
+use super::table::{SettingsTable, TableReader, nearest, plain};
+use super::table_name::{COLLECT, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
-use super::{CollectOptions, SinkOptions, SourceOptions, WatchOptions};
+use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
 use crate::model::{PlainError, WatchRule};
-
-/// The names of the tables.
-pub const SINK: &str = "sink";
-pub const SOURCE: &str = "source";
-pub const COLLECT: &str = "collect";
-pub const WATCH: &str = "watch";
-const TABLES: [&str; 4] = [SINK, SOURCE, COLLECT, WATCH];
 
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
@@ -34,54 +29,93 @@ const LONGEST: u64 = 16 << 20;
 
 const EMPTY_RULE: &str = "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
 
+/// The settings of a command, which flags, environment variables and a table of the file can give.
+pub trait CommandSettings: Args + Clone + Default {
+    type Config;
+    const TABLE: &'static str;
+    /// Examples of command lines, which end the help.
+    const EXAMPLES: &'static [&'static str];
+
+    /// # Errors
+    /// All faults.
+    fn check(self) -> Result<Self::Config, Vec<Fault>>;
+
+    fn table(file: &File) -> &SettingsTable<Self>;
+}
+
+macro_rules! settings {
+    ($options:ty, $config:ty, $name:expr, $table:ident, $examples:expr) => {
+        impl CommandSettings for $options {
+            type Config = $config;
+            const TABLE: &'static str = $name;
+            const EXAMPLES: &'static [&'static str] = &$examples;
+
+            fn check(self) -> Result<Self::Config, Vec<Fault>> {
+                self.check()
+            }
+
+            fn table(file: &File) -> &SettingsTable<Self> {
+                &file.$table
+            }
+        }
+    };
+}
+
+settings!(
+    SinkOptions,
+    SinkConfig,
+    SINK,
+    sink,
+    [
+        "hostint sink --dev eth0 --node-id 2 --collector 192.0.2.9",
+        "hostint sink --config /etc/hostint/hostint.toml",
+        "hostint sink detach",
+    ]
+);
+settings!(
+    SourceOptions,
+    SourceSetup,
+    SOURCE,
+    source,
+    [
+        "hostint source attach --dev eth0",
+        "hostint source --dev eth0 --node-id 1",
+        "hostint source attach --dev veth0 --hook tc-ingress --superpackets skip",
+    ]
+);
+settings!(
+    CollectOptions,
+    CollectConfig,
+    COLLECT,
+    collect,
+    [
+        "hostint collect --http 127.0.0.1",
+        "hostint collect --json --output reports.jsonl --output-size 100M",
+        "hostint collect --read reports.pcap",
+    ]
+);
+
 /// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
-    pub sink: Table<SinkOptions>,
-    pub source: Table<SourceOptions>,
-    pub collect: Table<CollectOptions>,
+    pub sink: SettingsTable<SinkOptions>,
+    pub source: SettingsTable<SourceOptions>,
+    pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
     /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
 
-/// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 4]> = LazyLock::new(|| {
-    [
-        (SINK, command_of::<SinkOptions>()),
-        (SOURCE, command_of::<SourceOptions>()),
-        (COLLECT, command_of::<CollectOptions>()),
-        (WATCH, command_of::<WatchOptions>()),
-    ]
-});
-
-/// The keys of each table.
-pub fn keys() -> Vec<(&'static str, Vec<String>)> {
-    let keys = |command: &Command| names_of(command).map(str::to_owned).collect();
-    let readers = READERS.iter();
-    readers
-        .map(|(table, command)| (*table, keys(command)))
-        .collect()
-}
-
-fn reader<O: Settings>() -> Reader<O> {
+fn reader<O: CommandSettings>() -> TableReader<O> {
     reader_of(O::TABLE)
 }
 
-fn reader_of<O: Args + Default>(table: &'static str) -> Reader<O> {
-    let known = READERS.iter().find(|(name, _)| *name == table);
-    let command = known.map_or_else(command_of::<O>, |(_, command)| command.clone());
-    Reader::new(table, command)
-}
-
-/// The tables that have a key, for the hint where it was probably meant.
-pub(super) fn tables_with(key: &str) -> Option<String> {
-    let with = READERS
-        .iter()
-        .filter(|(_, command)| names_of(command).any(|one| one == key));
-    let names: Vec<String> = with.map(|(table, _)| shown_table(table)).collect();
-    (!names.is_empty()).then(|| names.join(" and "))
+fn reader_of<O: Args + Default>(table: &'static str) -> TableReader<O> {
+    TableReader::new(
+        table,
+        catalogue::command(table).unwrap_or_else(command_of::<O>),
+    )
 }
 
 impl File {
@@ -99,9 +133,9 @@ impl File {
     fn empty(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            sink: Table::empty(SINK),
-            source: Table::empty(SOURCE),
-            collect: Table::empty(COLLECT),
+            sink: SettingsTable::empty(SINK),
+            source: SettingsTable::empty(SOURCE),
+            collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             tables: Vec::new(),
         }
@@ -123,7 +157,7 @@ impl File {
                 return (file, vec![mistake]);
             }
         };
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let mut mistakes = Vec::new();
         let ((), mut syntax) = syntax::parse(text, &lines, |root, wrong| {
             let mut root: Vec<_> = root.get_ref().iter().collect();
@@ -145,7 +179,7 @@ impl File {
         &mut self,
         name: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         let line = lines.of(name.span().start);
@@ -200,7 +234,7 @@ impl File {
     fn take_rules(
         &mut self,
         rules: &[Spanned<DeValue<'_>>],
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
         self.tables.push(WATCH);
@@ -241,16 +275,16 @@ impl File {
     }
 
     /// Mistakes within one table. Settings that are missing may still be given by flags.
-    pub fn check_table<O: Settings>(&self) -> Vec<Mistake> {
+    pub fn check_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|_| true)
     }
 
     /// The same for a table of another command, whose secret files this command may be unable to read.
-    pub fn check_others_table<O: Settings>(&self) -> Vec<Mistake> {
+    pub fn check_others_table<O: CommandSettings>(&self) -> Vec<Mistake> {
         self.check_as_far::<O>(|fault| !fault.secret)
     }
 
-    fn check_as_far<O: Settings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
+    fn check_as_far<O: CommandSettings>(&self, counts: impl Fn(&Fault) -> bool) -> Vec<Mistake> {
         let table = O::table(self);
         let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();
@@ -303,88 +337,6 @@ impl File {
         mistakes.extend(self.check_together());
         in_order(mistakes);
     }
-
-    /// Whether the file configures sources or their watchlist.
-    pub fn is_about_sources(&self) -> bool {
-        let mut tables = self.tables.iter();
-        tables.any(|table| [SOURCE, WATCH].contains(table))
-    }
-
-    /// A one-line summary of the settings. Missing settings are left to flags.
-    pub fn summary(&self) -> String {
-        let on = |role: &str, devs: &[String]| match devs {
-            [] => format!("{role} (no dev: left to flags)"),
-            devs => format!("{role} on {}", devs.join(" and ")),
-        };
-        let mut parts = Vec::new();
-        for table in &self.tables {
-            parts.push(match *table {
-                SINK => on(SINK, &self.sink.options.dev),
-                SOURCE => on(SOURCE, &self.source.options.dev),
-                COLLECT => match &self.collect.options.listen[..] {
-                    [] => COLLECT.to_owned(),
-                    listen => format!("{COLLECT} on {}", listen.join(" and ")),
-                },
-                _ => count_rules(self.rules.len()),
-            });
-        }
-        if parts.is_empty() {
-            parts.push("nothing is set".to_owned());
-        }
-        parts.join(", ")
-    }
-
-    /// The differences to another version of the file, by table. Keys of the first table that flags or environment
-    /// variables override, `overridden`, are left out.
-    pub fn changes(
-        &self,
-        before: &Self,
-        tables: &[&str],
-        overridden: impl Fn(&str) -> bool,
-    ) -> Vec<String> {
-        let mut found = Vec::new();
-        for (i, name) in tables.iter().enumerate() {
-            let mut keys = match *name {
-                SINK => changed_keys(&self.sink.entries, &before.sink.entries),
-                SOURCE => changed_keys(&self.source.entries, &before.source.entries),
-                _ => Vec::new(),
-            };
-            keys.retain(|key| i > 0 || !overridden(key));
-            if !keys.is_empty() {
-                found.push(format!("[{name}] {}", keys.join(", ")));
-            }
-            if *name == WATCH && self.rules != before.rules {
-                found.push(format!("[[watch]] {}", count_rules(self.rules.len())));
-            }
-        }
-        found
-    }
-}
-
-fn count_rules(rules: usize) -> String {
-    format!("{rules} rule{}", if rules == 1 { "" } else { "s" })
-}
-
-fn changed_keys<'a>(
-    now: &'a BTreeMap<String, Entry>,
-    before: &'a BTreeMap<String, Entry>,
-) -> Vec<&'a str> {
-    let text = |of: &'a BTreeMap<String, Entry>, key: &str| of.get(key).map(|entry| &entry.text);
-    let mut keys: Vec<&str> = now
-        .keys()
-        .chain(before.keys())
-        .map(String::as_str)
-        .filter(|key| text(now, key) != text(before, key))
-        .collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
-}
-
-/// Sorts mistakes by line; those without a line come last.
-pub(super) fn in_order(mistakes: &mut Vec<Mistake>) {
-    mistakes.sort_by_key(|mistake| (mistake.line.is_none(), mistake.line, mistake.column));
-    mistakes.dedup();
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {

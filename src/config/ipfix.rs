@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::Span;
+use super::TimeSpan;
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::place::port_of;
 
 /// The port that IANA assigned.
 pub const IPFIX_PORT: u16 = 4739;
 
-const DEFAULT_INTERVAL: Span = Span(Duration::from_secs(10));
-const SHORTEST: Span = Span(Duration::from_millis(100));
-const LONGEST: Span = Span(Duration::from_secs(600));
+const DEFAULT_INTERVAL: TimeSpan = TimeSpan(Duration::from_secs(10));
+const SHORTEST: TimeSpan = TimeSpan(Duration::from_millis(100));
+const LONGEST: TimeSpan = TimeSpan(Duration::from_secs(600));
 
 /// The transport protocol of IPFIX messages.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -28,6 +29,7 @@ pub enum IpfixTransport {
 
 /// Options of the IPFIX engine.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct IpfixOptions {
     /// Export flow records to this IPFIX collector, default port 4739
     #[arg(long, value_name = "HOST[:PORT]")]
@@ -43,7 +45,7 @@ pub struct IpfixOptions {
 
     /// Time that one flow record covers, 100ms to 10m; less if there are many reports [default: 10s]
     #[arg(long, value_name = "TIME")]
-    pub ipfix_interval: Option<Span>,
+    pub ipfix_interval: Option<TimeSpan>,
 }
 
 /// Settings of the IPFIX engine, checked.
@@ -53,7 +55,7 @@ pub struct IpfixConfig {
     pub collector: String,
     pub transport: IpfixTransport,
     pub domain: u32,
-    pub interval: Span,
+    pub interval: TimeSpan,
 }
 
 impl IpfixOptions {

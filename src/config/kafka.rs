@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::heading::ENGINES;
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
 use super::secret::{Password, read_password};
@@ -16,6 +17,7 @@ const LONGEST_TOPIC: usize = 249;
 
 /// Options of the Kafka engine of `hostint collect`.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct KafkaOptions {
     /// Hand reports on to Kafka: a broker of the cluster, default port 9092; may be repeated
     #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',')]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::mistake::{Fault, secret_fault};
 use super::secret::read_secret;
 use crate::model::LeaseKey;
 
@@ -28,4 +29,11 @@ fn parse(text: &str) -> Option<LeaseKey> {
         .ok()
         .filter(|number| *number != 0)?;
     Some(LeaseKey(number.to_be_bytes()))
+}
+
+/// Reads the key in a file; problems with the file become faults.
+pub(super) fn check_key(path: Option<&Path>, faults: &mut Vec<Fault>) -> Option<LeaseKey> {
+    read_key(path?)
+        .map_err(|why| faults.push(secret_fault("lease-key", why)))
+        .ok()
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::mistake::{Fault, fault};
+
 /// The DSCP bits that mark packets which may carry INT, and their value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DscpMark {
@@ -72,4 +74,18 @@ pub fn parse_dscp(text: &str) -> Result<u8, String> {
         None => text.parse(),
     };
     parsed.map_err(|_| "not a number from 0x00 to 0xff (write for instance 0x01)".to_owned())
+}
+
+/// The mark that a value and a mask make; faults name the wrong ones.
+pub(super) fn check_mark(value: Option<u8>, mask: Option<u8>, faults: &mut Vec<Fault>) -> DscpMark {
+    DscpMark::new(value.unwrap_or(0x01), mask.unwrap_or(0x01)).unwrap_or_else(|bad| {
+        let keys: &[_] = match bad {
+            BadMark::TooWide if value.is_some_and(|value| value > 0x3f) => &["dscp-value"],
+            BadMark::TooWide | BadMark::EmptyMask => &["dscp-mask"],
+            BadMark::OutsideMask => &["dscp-value", "dscp-mask"],
+            BadMark::Unmarked => &["dscp-value"],
+        };
+        faults.push(fault(keys, bad.to_string()));
+        DscpMark::DEFAULT
+    })
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::table_name::shown_table;
+
 /// One mistake; its text is one line.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mistake {
@@ -53,14 +55,6 @@ impl fmt::Display for Mistake {
             _ if c.is_control() => write!(f, "{}", c.escape_default()),
             _ => write!(f, "{c}"),
         })
-    }
-}
-
-/// A table's header as it stands in the file.
-pub fn shown_table(table: &str) -> String {
-    match table {
-        super::WATCH => format!("[[{table}]]"),
-        _ => format!("[{table}]"),
     }
 }
 
@@ -123,4 +117,10 @@ pub fn missing(key: &'static str, message: impl Into<String>) -> Fault {
         missing: true,
         ..fault(&[key], message)
     }
+}
+
+/// Sorts mistakes by line; those without a line come last.
+pub fn in_order(mistakes: &mut Vec<Mistake>) {
+    mistakes.sort_by_key(|mistake| (mistake.line.is_none(), mistake.line, mistake.column));
+    mistakes.dedup();
 }

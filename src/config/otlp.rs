@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::heading::ENGINES;
+
 /// The receiver of OTLP.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OtlpOptions {
@@ -12,6 +14,7 @@ pub struct OtlpOptions {
 
 /// A collector's further OTLP options.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = ENGINES)]
 pub struct OtlpReportsOptions {
     /// Hand reports on to the receiver of --otlp as logs; /v1/logs is appended to its URL
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]

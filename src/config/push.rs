@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Span;
+use super::TimeSpan;
+use super::heading::STATUS;
 use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
@@ -29,6 +30,7 @@ const REMOTE_WRITE: Purpose = Purpose {
 
 /// Options for pushing metrics.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = STATUS)]
 pub struct PushOptions {
     #[command(flatten)]
     pub otlp: OtlpOptions,
@@ -38,7 +40,7 @@ pub struct PushOptions {
 
     /// Interval between pushes, 1s to 1h [default: 15s]
     #[arg(long, value_name = "TIME")]
-    pub push_interval: Option<Span>,
+    pub push_interval: Option<TimeSpan>,
 
     /// File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its
     /// owner only
@@ -56,7 +58,7 @@ pub struct PushOptions {
 pub struct PushConfig {
     pub otlp: Option<String>,
     pub remote_write: Option<String>,
-    pub interval: Span,
+    pub interval: TimeSpan,
     pub headers: PushHeaders,
     pub instance: Option<String>,
 }
@@ -77,7 +79,7 @@ impl PushOptions {
                 faults.push(fault(&[key], why));
             }
         }
-        let interval = self.push_interval.unwrap_or(Span(DEFAULT_INTERVAL));
+        let interval = self.push_interval.unwrap_or(TimeSpan(DEFAULT_INTERVAL));
         if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval.0) {
             let why = format!("{interval} is not a possible interval (expected 1s to 1h)");
             faults.push(fault(&["push-interval"], why));

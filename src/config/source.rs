@@ -4,10 +4,12 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::heading::{ESSENTIALS, LIMITS, TAGGING, TRUST, WIRE_FORMAT};
+use super::key::check_key;
+use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
-use super::sink::{check_key, check_mark};
-use super::{Compat, DscpMark, EXTENSION_PORT, Span, Superpackets};
+use super::{Compat, DscpMark, EXTENSION_PORT, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// The hook at which the source sees packets.
@@ -37,72 +39,72 @@ impl SourceHook {
 #[derive(Args, Clone, Debug, Default)]
 pub struct SourceOptions {
     /// Interface whose outgoing packets are tagged (required); may be repeated
-    #[arg(long, value_name = "DEV", value_delimiter = ',')]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
     /// This host's INT node id [default: the running sink's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
     /// Hook at which the source sees packets [default: tc]
-    #[arg(long, value_name = "HOOK")]
+    #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
     /// How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
     /// extension-udp]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<Encapsulation>,
 
     /// How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, help_heading = TAGGING, value_name = "WAY")]
     pub superpackets: Option<Superpackets>,
 
     /// Restrict INT to what sinks of this implementation understand
-    #[arg(long, value_name = "WHOM")]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
     /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, value_name = "VALUE", value_parser = parse_dscp)]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
     pub dscp_value: Option<u8>,
 
     /// DSCP bits that belong to the mark [default: 0x01]
-    #[arg(long, value_name = "MASK", value_parser = parse_dscp)]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
     pub dscp_mask: Option<u8>,
 
     /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub extension_port: Option<u16>,
 
     /// Length of the longest IP packet with INT [default: the interface's MTU, followed live]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
+    #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
     /// File of destinations to watch: one name, address or prefix per line; # begins a comment
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
     /// Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT
-    #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long = "static", help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 
     /// Forget flows that have been idle for this time [default: 2m]
-    #[arg(long, value_name = "TIME")]
-    pub idle_flow_timeout: Option<Span>,
+    #[arg(long, help_heading = LIMITS, value_name = "TIME")]
+    pub idle_flow_timeout: Option<TimeSpan>,
 
     /// Number of flows that the flow table holds [default: 65536, or unchanged]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
 
     /// Attach even if no sink runs on this host
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub force: Option<bool>,
 
     /// File with the key of lease messages, as for hostint sink; needs --foreground
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = TRUST, value_name = "FILE")]
     pub lease_key: Option<PathBuf>,
 
     /// Leave incoming packets unchanged: neither clamp the MSS of TCP nor translate ICMP errors about tagged packets
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_mss_clamp: Option<bool>,
 
     /// Use a clsact filter even if the kernel has tcx
@@ -130,7 +132,7 @@ pub struct SourceConfig {
     pub mark: DscpMark,
     pub extension_port: u16,
     pub mtu: Option<u32>,
-    pub idle_flow_timeout: Span,
+    pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
     pub mss_clamp: bool,
     pub superpackets: Superpackets,
@@ -218,8 +220,8 @@ impl SourceOptions {
         let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
         let idle_flow_timeout = self
             .idle_flow_timeout
-            .unwrap_or(Span(Duration::from_secs(120)));
-        if idle_flow_timeout.0 < Duration::from_secs(1) {
+            .unwrap_or(TimeSpan(Duration::from_secs(120)));
+        if idle_flow_timeout.0 < SHORTEST_IDLE {
             faults.push(fault(
                 &["idle-flow-timeout"],
                 format!(
@@ -276,6 +278,9 @@ impl SourceOptions {
         })
     }
 }
+
+/// The shortest idle flow timeout: flows slower than this would restart their numbering all the time.
+pub(super) const SHORTEST_IDLE: Duration = Duration::from_secs(1);
 
 /// The packet length that every IPv4 link must carry.
 const SHORTEST_PACKET: u32 = 68;

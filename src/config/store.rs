@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::heading::HISTORY;
 use super::mistake::{Fault, fault};
-use super::{Size, Span};
+use super::{Size, TimeSpan};
 
 const DEFAULT_BYTES: u64 = 4 << 30;
 const LEAST_BYTES: u64 = 16 << 20;
@@ -17,6 +18,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// Options of `hostint collect` for its history.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = HISTORY)]
 pub struct StoreOptions {
     /// Keep reports in this file for hostint history; none keeps nothing. With --read, only a file named here is kept
     /// [default: /var/lib/hostint/history.db, for users other than root ~/.local/state/hostint/history.db]
@@ -39,19 +41,19 @@ pub struct StoreOptions {
 
     /// Keep single reports for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_raw: Option<Span>,
+    pub keep_raw: Option<TimeSpan>,
 
     /// Keep figures of every ten seconds for this time [default: 1day]
     #[arg(long, value_name = "TIME")]
-    pub keep_10s: Option<Span>,
+    pub keep_10s: Option<TimeSpan>,
 
     /// Keep figures of every minute for this time [default: 14days]
     #[arg(long, value_name = "TIME")]
-    pub keep_1m: Option<Span>,
+    pub keep_1m: Option<TimeSpan>,
 
     /// Keep figures of every hour for this time [default: 1year]
     #[arg(long, value_name = "TIME")]
-    pub keep_1h: Option<Span>,
+    pub keep_1h: Option<TimeSpan>,
 }
 
 /// The place where history is kept.
@@ -134,8 +136,8 @@ impl StoreOptions {
             if short > long {
                 let message = format!(
                     "{} is longer than {coarser}, {}, but coarser figures must be kept at least as long",
-                    Span(short),
-                    Span(long)
+                    TimeSpan(short),
+                    TimeSpan(long)
                 );
                 faults.push(fault(&[finer, coarser], message));
             }

@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::DeTable;
 
-use super::lines::Lines;
+use super::lines::LineIndex;
 use super::mistake::Mistake;
 
 /// Most errors that are reported for one file.
@@ -14,7 +14,7 @@ const MOST_ERRORS: usize = 20;
 /// The parser's own error recovery loses too much. Offsets in the text stay unchanged.
 pub fn parse<R>(
     text: &str,
-    lines: &Lines<'_>,
+    lines: &LineIndex<'_>,
     take: impl FnOnce(&Spanned<DeTable<'_>>, &[Mistake]) -> R,
 ) -> (R, Vec<Mistake>) {
     let mut mistakes = Vec::new();

@@ -9,15 +9,17 @@ use clap::{Arg, Args, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::given::{Origin, settings_of};
-use super::lines::Lines;
+use super::catalogue::tables_with;
+use super::definition::names_of;
+use super::lines::LineIndex;
 use super::mistake::{Fault, Mistake};
 use super::number::number_problem;
+use super::origin::Origin;
 use super::value::{Word, shown, words};
 
 /// A key of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct TableEntry {
     pub line: usize,
     /// The lines of a list's values.
     items: Vec<usize>,
@@ -29,36 +31,20 @@ pub struct Entry {
 
 /// The settings of one table, and their places in the file.
 #[derive(Clone, Debug)]
-pub struct Table<O> {
+pub struct SettingsTable<O> {
     pub name: &'static str,
     pub options: O,
-    pub entries: BTreeMap<String, Entry>,
+    pub entries: BTreeMap<String, TableEntry>,
 }
 
 /// A reader for tables of one kind.
-pub struct Reader<O> {
+pub struct TableReader<O> {
     name: &'static str,
     command: Command,
     options: PhantomData<O>,
 }
 
-/// The settings that `O` consists of, as a command of their own.
-pub fn command_of<O: Args>() -> Command {
-    let mut command = Command::new("")
-        .no_binary_name(true)
-        .disable_help_flag(true)
-        .args(settings_of::<O>());
-    command.build();
-    command
-}
-
-/// The names of the keys.
-pub fn names_of(command: &Command) -> impl Iterator<Item = &str> {
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    shown.filter_map(Arg::get_long)
-}
-
-impl<O: Args + Default> Reader<O> {
+impl<O: Args + Default> TableReader<O> {
     pub fn new(name: &'static str, command: Command) -> Self {
         Self {
             name,
@@ -70,10 +56,10 @@ impl<O: Args + Default> Reader<O> {
     pub fn read(
         &mut self,
         table: &DeTable<'_>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
-    ) -> Table<O> {
-        let mut found = Table::empty(self.name);
+    ) -> SettingsTable<O> {
+        let mut found = SettingsTable::empty(self.name);
         let mut good: Vec<(String, Vec<Word>)> = Vec::new();
         for (key, value) in table {
             let mut keys = self.command.get_arguments();
@@ -129,11 +115,11 @@ impl<O: Args + Default> Reader<O> {
         arg: &Arg,
         key: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
-        lines: &Lines<'_>,
+        lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
-    ) -> (Entry, Vec<Word>) {
+    ) -> (TableEntry, Vec<Word>) {
         let (words, misfits) = words(arg, value);
-        let entry = Entry {
+        let entry = TableEntry {
             line: lines.of(key.span().start),
             items: words.iter().map(|word| lines.of(word.span.start)).collect(),
             text: shown(value.get_ref()),
@@ -155,11 +141,11 @@ impl<O: Args + Default> Reader<O> {
         }
     }
 
-    fn unknown(&self, key: &Spanned<DeString<'_>>, lines: &Lines<'_>) -> Mistake {
+    fn unknown(&self, key: &Spanned<DeString<'_>>, lines: &LineIndex<'_>) -> Mistake {
         let name = key.get_ref();
         let hint = match nearest(name, names_of(&self.command)) {
             Some(near) => format!("did you mean {near}?"),
-            None => super::file::tables_with(name).map_or_else(
+            None => tables_with(name).map_or_else(
                 || "see hostint.toml(5)".to_owned(),
                 |tables| format!("it belongs to {tables}"),
             ),
@@ -242,7 +228,7 @@ fn either(names: &[String]) -> String {
     }
 }
 
-impl<O: Args + Default> Table<O> {
+impl<O: Args + Default> SettingsTable<O> {
     /// A table that the file does not have.
     pub fn empty(name: &'static str) -> Self {
         Self {

@@ -7,12 +7,12 @@ use clap::{Arg, ArgAction};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::Span;
+use super::TimeSpan;
 use crate::model::PortRange;
 
 /// The type of value that a setting takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
+enum ValueKind {
     Text,
     Time,
     Number,
@@ -20,7 +20,7 @@ enum Kind {
     Truth,
 }
 
-impl Kind {
+impl ValueKind {
     fn of(arg: &Arg) -> Self {
         let id = arg.get_value_parser().type_id();
         let numbers = [
@@ -31,7 +31,7 @@ impl Kind {
         ];
         if id == TypeId::of::<bool>() {
             Self::Truth
-        } else if id == TypeId::of::<Span>() {
+        } else if id == TypeId::of::<TimeSpan>() {
             Self::Time
         } else if id == TypeId::of::<PortRange>() {
             Self::NumberOrText
@@ -65,6 +65,11 @@ pub struct Misfit {
     pub message: String,
 }
 
+/// Whether a setting is true or false.
+pub fn is_truth(arg: &Arg) -> bool {
+    ValueKind::of(arg) == ValueKind::Truth
+}
+
 /// Whether a setting is a list.
 pub fn is_list(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
@@ -73,7 +78,7 @@ pub fn is_list(arg: &Arg) -> bool {
 /// The words that a value gives its flag, and the misfits in it.
 pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>) {
     let (mut words, mut misfits) = (Vec::new(), Vec::new());
-    let mut take = |value: &Spanned<DeValue<'_>>| match word(Kind::of(arg), value.get_ref()) {
+    let mut take = |value: &Spanned<DeValue<'_>>| match word(ValueKind::of(arg), value.get_ref()) {
         Ok(text) => words.push(Word {
             span: value.span(),
             text,
@@ -98,28 +103,30 @@ pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>
     (words, misfits)
 }
 
-fn word(kind: Kind, value: &DeValue<'_>) -> Result<String, String> {
+fn word(kind: ValueKind, value: &DeValue<'_>) -> Result<String, String> {
     let expected = kind.name();
     match (kind, value) {
-        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text))
+        (ValueKind::Text | ValueKind::Time | ValueKind::NumberOrText, DeValue::String(text))
             if text.is_empty() =>
         {
             Err(format!("an empty string (expected {expected})"))
         }
-        (Kind::Text | Kind::Time | Kind::NumberOrText, DeValue::String(text)) => {
+        (ValueKind::Text | ValueKind::Time | ValueKind::NumberOrText, DeValue::String(text)) => {
             Ok(text.to_string())
         }
-        (Kind::Number | Kind::NumberOrText, DeValue::Integer(number)) => Ok(decimal(number)),
-        (Kind::Truth, DeValue::Boolean(on)) => Ok(on.to_string()),
-        (Kind::Text, DeValue::Integer(number)) => {
+        (ValueKind::Number | ValueKind::NumberOrText, DeValue::Integer(number)) => {
+            Ok(decimal(number))
+        }
+        (ValueKind::Truth, DeValue::Boolean(on)) => Ok(on.to_string()),
+        (ValueKind::Text, DeValue::Integer(number)) => {
             Err(format!("a number (expected {expected}; try \"{number}\")"))
         }
-        (Kind::Number, DeValue::String(text)) if is_number(text) => Err(format!(
+        (ValueKind::Number, DeValue::String(text)) if is_number(text) => Err(format!(
             "a string (expected {expected}; try {text} without quotes)"
         )),
-        (Kind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(format!(
-            "a string (expected {expected}; try {text} without quotes)"
-        )),
+        (ValueKind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(
+            format!("a string (expected {expected}; try {text} without quotes)"),
+        ),
         (_, value) => Err(format!("{} (expected {expected})", kind_of(value))),
     }
 }

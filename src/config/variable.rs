@@ -1,12 +1,14 @@
 //! Environment variables of settings, and the commands that read them.
 
 use std::env;
-use std::ffi::OsStr;
 
-use super::file::{COLLECT, SINK, SOURCE};
-use super::settled::Settings;
-use super::table::command_of;
-use super::{CollectOptions, SinkOptions, SourceOptions};
+use clap::ValueEnum;
+
+use super::duration::TimeSpan;
+use super::source::SHORTEST_IDLE;
+use super::table_name::{COLLECT, SINK, SOURCE};
+use super::{SinkHook, SourceHook};
+use crate::model::Encapsulation;
 
 /// The variable of a flag that all commands share.
 pub fn variable(flag: &str) -> String {
@@ -24,39 +26,34 @@ pub fn variables(flag: &str) -> [String; 4] {
     [sink, source, collect, variable(flag)]
 }
 
-/// Where a command's setting is read from: its own variable if that is set, else the one for all, unless only
-/// another command can use what that says.
-pub(super) fn variable_read<O: Settings>(flag: &str) -> String {
-    let (own, shared) = (own_variable(O::TABLE, flag), variable(flag));
-    let said = env::var_os(&shared);
-    let said = said.as_deref().and_then(OsStr::to_str);
-    if env::var_os(&own).is_some() || said.is_some_and(|value| is_for_others::<O>(flag, value)) {
+/// The variable that sets a command's flag: its own if it is set, or else the shared one. A shared value that only
+/// another command takes is left to that command.
+pub(super) fn variable_read(table: &str, flag: &str) -> String {
+    let (own, shared) = (own_variable(table, flag), variable(flag));
+    let value = env::var(&shared).unwrap_or_default();
+    if env::var_os(&own).is_some() || is_for_another(table, flag, &value) {
         own
     } else {
         shared
     }
 }
 
-/// Whether a flag can have a value.
-type Fits = fn(&str, &str) -> bool;
-
-fn is_for_others<O: Settings>(flag: &str, value: &str) -> bool {
-    let all: [(&str, Fits); 3] = [
-        (SINK, fits::<SinkOptions>),
-        (SOURCE, fits::<SourceOptions>),
-        (COLLECT, fits::<CollectOptions>),
-    ];
-    let mut others = all.iter().filter(|(table, _)| *table != O::TABLE);
-    !fits::<O>(flag, value) && others.any(|(_, fits)| fits(flag, value))
+fn is_for_another(table: &str, flag: &str, value: &str) -> bool {
+    !takes(table, flag, value) && [SINK, SOURCE].iter().any(|other| takes(other, flag, value))
 }
 
-fn fits<O: Settings>(flag: &str, value: &str) -> bool {
-    let read = command_of::<O>().try_get_matches_from([format!("--{flag}={value}")]);
-    let Ok(options) = read.and_then(|matches| O::from_arg_matches(&matches)) else {
-        return false;
-    };
-    let faults = options.check().err().unwrap_or_default();
-    !faults
-        .iter()
-        .any(|fault| !fault.missing && fault.keys.contains(&flag))
+/// Whether a command's flag takes a value. Only these flags take other values at one command than at another.
+fn takes(table: &str, flag: &str, value: &str) -> bool {
+    let encapsulation = |text: &str| text.parse::<Encapsulation>().is_ok();
+    match (flag, table) {
+        ("hook", SINK) => SinkHook::from_str(value, false).is_ok(),
+        ("hook", SOURCE) => SourceHook::from_str(value, false).is_ok(),
+        ("encap", SINK) => value.split(',').all(encapsulation),
+        ("encap", SOURCE) => encapsulation(value),
+        ("idle-flow-timeout", SINK) => value.parse::<TimeSpan>().is_ok(),
+        ("idle-flow-timeout", SOURCE) => value
+            .parse::<TimeSpan>()
+            .is_ok_and(|span| span.0 >= SHORTEST_IDLE),
+        _ => true,
+    }
 }

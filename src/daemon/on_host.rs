@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::config::{SinkConfig, Span};
+use crate::config::{SinkConfig, TimeSpan};
 use crate::datapath::daemon_counters::LifeCounts;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
@@ -48,5 +48,5 @@ pub trait OnHost {
     fn sink(&self) -> Option<(&Sink, &SinkConfig)>;
 
     /// The time after which a flow of the source is forgotten, if no attachment says one.
-    fn idle_flow_timeout(&self) -> Span;
+    fn idle_flow_timeout(&self) -> TimeSpan;
 }

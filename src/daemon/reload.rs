@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, anyhow};
 
-use crate::config::{File, Given, Settings};
+use crate::config::{CommandSettings, File, Overrides};
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::os::log;
 
@@ -78,11 +78,11 @@ pub fn finished<T>(thread: &mut Option<JoinHandle<Result<T>>>) -> Option<Result<
 }
 
 /// Says what changed in these tables, but for settings that flags or environment give.
-pub fn say_changes<O: Settings>(
+pub fn say_changes<O: CommandSettings>(
     now: Option<&File>,
     before: Option<&File>,
     tables: &[&str],
-    given: &Given<O>,
+    given: &Overrides<O>,
 ) {
     let (Some(now), Some(before)) = (now, before) else {
         return;

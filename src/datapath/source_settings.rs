@@ -6,7 +6,7 @@ use super::abi::{
     DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, source_info, superpackets,
 };
 use super::events::encapsulation_of;
-use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Span, Superpackets};
+use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, Encapsulations, Marks};
 
 /// Returns the number of an encapsulation in kernel settings.
@@ -66,7 +66,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
-        idle_flow_timeout: Span(Duration::from_nanos(info.idle_timeout_ns)),
+        idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
         mss_clamp: info.mss_clamp != 0,
         superpackets: superpackets_of(info),

@@ -10,7 +10,8 @@ use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::FlowSelection;
 use crate::datapath::pins::Pins;
 use crate::datapath::{settings_status, sink_status, source_status};
-use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA, diagnose};
+use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA};
+use crate::views::diagnosis::diagnose;
 
 /// The flows and peers that a status holds.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,6 @@ mod clock;
 mod collect_status;
 mod collector_state;
 mod dest;
-mod diagnosis;
 mod drop_reasons;
 mod encapsulation;
 mod engine_status;
@@ -22,7 +21,6 @@ mod int_header;
 mod interned;
 mod latency_histogram;
 mod lease;
-mod log_line;
 mod metadata;
 pub mod metrics;
 mod node;
@@ -32,7 +30,7 @@ mod packet_report;
 mod plain_error;
 mod prefix;
 pub mod preflight;
-pub mod reasons;
+mod reason;
 mod record;
 mod record_read;
 mod report;
@@ -46,7 +44,6 @@ pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
 pub use collector_state::CollectorState;
 pub use dest::Dest;
-pub use diagnosis::{Reason, diagnose};
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
@@ -70,7 +67,6 @@ pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
 };
-pub use log_line::LogLine;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use observed::{Observed, Shown};
@@ -78,6 +74,7 @@ pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
+pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_read::BadRecord;
 pub use report::{

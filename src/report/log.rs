@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::LogCounts;
-use crate::model::{LogLine, Record, Report};
+use super::log_line::LogLine;
+use crate::model::{Record, Report};
 use crate::os::line_file::{LineCounts, LineFile, OpenError};
 
 /// The format of a report log's lines.

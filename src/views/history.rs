@@ -110,117 +110,123 @@ fn series_text(series: &Series, out: &mut String) {
     out.push_str(&table.to_string());
 }
 
+/// The first line: what follows, and its span.
+fn head(what: &str, span: Span, out: &mut String) {
+    let (since, until) = (moment(span.since_ns), moment(span.until_ns));
+    let _ = writeln!(out, "{what} from {since} to {until} UTC");
+}
+
+/// `1 flow`, `2 flows`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn flows_text(flows: &[FlowFigures], out: &mut String) {
+    if flows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["id", "flow", "nodes", "class"], &FIGURES);
+    for one in flows {
+        let names = [
+            one.id.to_string(),
+            one.flow.to_string(),
+            nodes(one.source, one.sink),
+            one.class.clone().unwrap_or_default(),
+        ];
+        table.row(names, figures(&one.figures));
+    }
+    out.push_str(&table.to_string());
+}
+
+fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out: &mut String) {
+    if pairs.is_empty() {
+        return;
+    }
+    matrix::write(out, pairs, cell, width);
+    out.push('\n');
+    let mut table = Table::new(&["nodes", "flows"], &FIGURES);
+    for one in pairs.iter().take(limit) {
+        let names = [
+            nodes(Some(one.source), Some(one.sink)),
+            Grouped(one.flows).to_string(),
+        ];
+        table.row(names, figures(&one.figures));
+    }
+    out.push_str(&table.to_string());
+    if pairs.len() > limit {
+        let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
+    }
+}
+
+fn classes_text(classes: &[ClassFigures], out: &mut String) {
+    if classes.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["class"], &FIGURES);
+    for one in classes {
+        table.row([one.class.clone()], figures(&one.figures));
+    }
+    out.push_str(&table.to_string());
+}
+
+fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
+    let _ = writeln!(out, "{}", flow.flow);
+    let _ = write!(out, "node {}", nodes(flow.source, flow.sink));
+    if let Some(class) = &flow.class {
+        let _ = write!(out, ", class {class}");
+    }
+    let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
+    let mut table = Table::new(&[""], &FIGURES);
+    table.row(["in all".to_owned()], figures(&flow.figures));
+    out.push_str(&table.to_string());
+    series_text(series, out);
+}
+
+fn extent_text(extent: &Extent, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "{} single reports, {} flows, {:.1} MiB",
+        Grouped(extent.reports),
+        Grouped(extent.flows),
+        extent.bytes as f64 / f64::from(1 << 20)
+    );
+    if extent.last_ns > 0 {
+        let (first, last) = (moment(extent.first_ns), moment(extent.last_ns));
+        let _ = writeln!(out, "from {first} to {last} UTC");
+    }
+    if extent.rolled_up_only > 0 {
+        let _ = writeln!(
+            out,
+            "{} more reports are only in the figures, the last at {} UTC: they came too fast to be stored singly",
+            Grouped(extent.rolled_up_only),
+            moment(extent.rolled_up_only_ns)
+        );
+    }
+}
+
 impl View {
     pub fn text(&self, span: Span, width: usize) -> String {
         let mut out = String::new();
-        let mut head = |what: &str| {
-            let _ = writeln!(
-                out,
-                "{what} from {} to {} UTC",
-                moment(span.since_ns),
-                moment(span.until_ns)
-            );
-        };
         match self {
             Self::Flows(flows) => {
-                head(&format!(
-                    "{} flow{}",
-                    flows.len(),
-                    if flows.len() == 1 { "" } else { "s" }
-                ));
-                let mut table = Table::new(&["id", "flow", "nodes", "class"], &FIGURES);
-                for one in flows {
-                    let class = one.class.clone().unwrap_or_default();
-                    let names = [
-                        one.id.to_string(),
-                        one.flow.to_string(),
-                        nodes(one.source, one.sink),
-                        class,
-                    ];
-                    table.row(names, figures(&one.figures));
-                }
-                if !flows.is_empty() {
-                    out.push_str(&table.to_string());
-                }
+                head(&counted(flows.len(), "flow", "flows"), span, &mut out);
+                flows_text(flows, &mut out);
             }
             Self::Pairs { pairs, cell, limit } => {
-                head(&format!(
-                    "{} pair{}",
-                    pairs.len(),
-                    if pairs.len() == 1 { "" } else { "s" }
-                ));
-                if pairs.is_empty() {
-                    return out;
-                }
-                matrix::write(&mut out, pairs, *cell, width);
-                out.push('\n');
-                let mut table = Table::new(&["nodes", "flows"], &FIGURES);
-                for one in pairs.iter().take(*limit) {
-                    let names = [
-                        nodes(Some(one.source), Some(one.sink)),
-                        Grouped(one.flows).to_string(),
-                    ];
-                    table.row(names, figures(&one.figures));
-                }
-                out.push_str(&table.to_string());
-                if pairs.len() > *limit {
-                    let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
-                }
+                head(&counted(pairs.len(), "pair", "pairs"), span, &mut out);
+                pairs_text(pairs, *cell, *limit, width, &mut out);
             }
             Self::Classes(classes) => {
-                head(&format!(
-                    "{} class{}",
-                    classes.len(),
-                    if classes.len() == 1 { "" } else { "es" }
-                ));
-                let mut table = Table::new(&["class"], &FIGURES);
-                for one in classes {
-                    table.row([one.class.clone()], figures(&one.figures));
-                }
-                if !classes.is_empty() {
-                    out.push_str(&table.to_string());
-                }
+                head(&counted(classes.len(), "class", "classes"), span, &mut out);
+                classes_text(classes, &mut out);
             }
             Self::Flow { flow, series } => {
-                head(&format!("flow {}", flow.id));
-                let _ = writeln!(out, "{}", flow.flow);
-                let _ = write!(out, "node {}", nodes(flow.source, flow.sink));
-                if let Some(class) = &flow.class {
-                    let _ = write!(out, ", class {class}");
-                }
-                let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
-                let mut table = Table::new(&[""], &FIGURES);
-                table.row(["in all".to_owned()], figures(&flow.figures));
-                out.push_str(&table.to_string());
-                series_text(series, &mut out);
+                head(&format!("flow {}", flow.id), span, &mut out);
+                flow_text(flow, series, &mut out);
             }
             Self::Series(series) => series_text(series, &mut out),
-            Self::Reports { lines, .. } => {
-                for line in lines {
-                    let _ = writeln!(out, "{line}");
-                }
-            }
-            Self::Info(extent) => {
-                let _ = writeln!(
-                    out,
-                    "{} single reports, {} flows, {:.1} MiB",
-                    Grouped(extent.reports),
-                    Grouped(extent.flows),
-                    extent.bytes as f64 / f64::from(1 << 20)
-                );
-                if extent.last_ns > 0 {
-                    let (first, last) = (moment(extent.first_ns), moment(extent.last_ns));
-                    let _ = writeln!(out, "from {first} to {last} UTC");
-                }
-                if extent.rolled_up_only > 0 {
-                    let _ = writeln!(
-                        out,
-                        "{} more reports are only in the figures, the last at {} UTC: they came too fast to be stored singly",
-                        Grouped(extent.rolled_up_only),
-                        moment(extent.rolled_up_only_ns)
-                    );
-                }
-            }
+            Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
+            Self::Info(extent) => extent_text(extent, &mut out),
         }
         out
     }

@@ -2,6 +2,7 @@
 
 mod collectors;
 pub mod dests;
+pub mod diagnosis;
 pub mod history;
 pub mod matrix;
 pub mod metrics;
@@ -12,4 +13,3 @@ pub mod status;
 pub mod table;
 pub mod text;
 pub mod watch;
-pub mod why;

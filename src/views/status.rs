@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, peers, why};
+use super::{collectors, diagnosis, peers};
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
 /// Displays the state; counters that are 0 are shown only with `all`.
@@ -268,6 +268,6 @@ impl fmt::Display for Text<'_> {
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;
         }
-        why::write(f, &self.status.why)
+        diagnosis::write(f, &self.status.why)
     }
 }

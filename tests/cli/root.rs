@@ -131,11 +131,15 @@ $ status --all
 hostint: nothing of hostint runs on this host
 
 no sink to detach
+$ sink detach
+hostint: no sink
+
+the older spelling of it
 $ sink --detach
 hostint: no sink
 
 no sink on that interface
-$ sink --detach --dev v0
+$ sink detach --dev v0
 hostint: no sink
 
 no source to detach
@@ -235,11 +239,11 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     daemon.signal(Signal::SIGTERM);
     let (code, err) = daemon.end();
     assert_eq!(code, Some(0), "{err}");
-    let advice = "INT is still stripped (hostint sink --detach ends that)";
+    let advice = "INT is still stripped (hostint sink detach ends that)";
     assert!(err.contains(advice), "{err}");
     let text = host.ok(&["status"]);
     assert!(text.contains("sink: no daemon"), "{text}");
-    host.check_all(0, "gone\n$ sink --detach\nsink detached from v0");
+    host.check_all(0, "gone\n$ sink detach\nsink detached from v0");
     assert_eq!(host.code(&["status"]), Some(3));
 }
 

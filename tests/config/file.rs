@@ -418,7 +418,7 @@ fn a_wrong_file_is_2_and_all_mistakes_are_said() {
 
 #[test]
 fn an_mtu_leaves_the_room_that_the_programs_need() {
-    use hostint::config::{Settings, SourceOptions, Superpackets};
+    use hostint::config::{CommandSettings, SourceOptions, Superpackets};
     use hostint::datapath::source_settings;
     use hostint::model::Encapsulation;
 
@@ -436,7 +436,7 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
                 superpackets: Some(superpackets),
                 ..SourceOptions::default()
             };
-            let setup = Settings::check(options).unwrap();
+            let setup = CommandSettings::check(options).unwrap();
             let (ipv4, _) = source_settings::room(&setup.source);
             assert_eq!(
                 hostint::config::room(encap, superpackets),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
 use hostint::os::nftables;
-use hostint::views::preflight::Text;
+use hostint::views::preflight::{Text, judge_device, judge_host, judge_network};
 
 fn host() -> HostFacts {
     HostFacts {

@@ -193,12 +193,7 @@ mod root {
         let line = format!("{} --report-log {disk}/log --report-period 1ms", SINKS[1]);
         pair.sinks[1] = Some(pair.host(1).start(&line, "sink attached"));
         let load = pair.load();
-        let daemon = |name: &str| {
-            let status = pair.host(1).status();
-            let counters = status["sink"]["daemon"].as_array().unwrap();
-            let counter = counters.iter().find(|counter| counter["name"] == name);
-            counter.unwrap()["value"].as_u64().unwrap()
-        };
+        let daemon = |name: &str| pair.host(1).daemon_count(name);
         await_that("log lines are lost, and counted", || daemon("log_lost") > 0);
         let written = daemon("log_written");
         sh(&format!("mount -o remount,size=16m {disk}"));
@@ -241,7 +236,7 @@ mod root {
                 "source attach --dev a0 --node-id 1 --force --no-tcx",
                 "source attach --dev a0 --node-id 1 --force --superpackets stage",
                 "source detach",
-                "sink --detach",
+                "sink detach",
             ][random.below(7)];
             let args: Vec<&str> = line.split(' ').collect();
             let mut child = host.command(places::hostint(), &args);
@@ -251,7 +246,7 @@ mod root {
             child.wait().unwrap();
             if n % 4 == 3 {
                 host.try_hostint("source detach");
-                host.try_hostint("sink --detach");
+                host.try_hostint("sink detach");
                 assert_eq!(traces(host), before, "seed {seed}, {n}: after {line}");
             }
         }
@@ -440,7 +435,7 @@ mod root {
                 ));
             }
             _ => {
-                pair.host(side).hostint("sink --detach");
+                pair.host(side).hostint("sink detach");
                 let mut daemon = pair.sinks[side].take().unwrap();
                 await_that("the daemon of a detached sink ends", || daemon.has_ended());
                 pair.start(side, places::hostint());

@@ -253,6 +253,23 @@ fn the_node_id_word_makes_no_difference_to_an_extended_report() {
 }
 
 #[test]
+fn a_report_for_host_int_names_no_queue() {
+    let mut event = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
+    let without = datagram(&SinkEvent::Latency(event.clone()), 1, BUILDER, NOW_NS);
+    event.queue = Some(QueueDepth {
+        packets: 7,
+        bytes: 4000,
+    });
+    let event = SinkEvent::Latency(event);
+    let for_host_int = Builder {
+        host_int: true,
+        ..BUILDER
+    };
+    assert_eq!(datagram(&event, 1, for_host_int, NOW_NS), without);
+    assert_ne!(datagram(&event, 1, BUILDER, NOW_NS), without);
+}
+
+#[test]
 fn a_loss_is_reported_in_every_flow() {
     let plain = loss_event(17).flow;
     for (sentence, flow, kind) in [

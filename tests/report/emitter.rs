@@ -8,7 +8,7 @@ use std::time::Duration;
 use hostint::collector::{Exporters, Reception, ReportGroup, ReportListener};
 use hostint::model::*;
 use hostint::os::clock;
-use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogSettings};
+use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogLine, LogSettings};
 use hostint::wire::packet;
 use hostint_testing::golden::decode;
 

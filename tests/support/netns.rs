@@ -16,17 +16,24 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-/// Waits until a condition holds; what is the sentence of the failure.
+/// Long enough for a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A look at a host costs processor time, which others need meanwhile.
+const LONGEST_PAUSE: Duration = Duration::from_millis(80);
+
+/// Waits until a condition holds; `what` is the sentence of the failure.
 pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
     await_that_or(holds, || format!("never happened: {what}"));
 }
 
 /// Waits until a condition holds, or fails with what is then to be said.
 pub fn await_that_or(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + PATIENCE;
+    let mut pause = Duration::from_millis(5);
     while !holds() {
         assert!(Instant::now() < end, "{}", failure());
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
 }
 
@@ -161,25 +168,47 @@ impl Host {
         self.start(&format!("sink {flags}"), "sink attached")
     }
 
+    /// All that status says, with each flow.
     pub fn status(&self) -> Value {
-        let output = self.try_hostint("status --json --flows 100000");
+        self.look("status --json --flows 100000")
+    }
+
+    /// What status says besides flows, which may be many.
+    pub fn figures(&self) -> Value {
+        self.look("status --json --flows 0")
+    }
+
+    fn look(&self, line: &str) -> Value {
+        let output = self.try_hostint(line);
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// Packets counted by the sink or source for a reason.
     pub fn count(&self, role: &str, name: &str) -> u64 {
-        let status = self.status();
-        let counters = status[role]["counters"].as_array();
-        counters
-            .and_then(|all| all.iter().find(|counter| counter["name"] == name))
-            .unwrap_or_else(|| panic!("{role} has no counter {name}: {status}"))["packets"]
+        self.counter(role, "counters", name)["packets"]
             .as_u64()
             .unwrap()
     }
 
+    /// What the sink's daemon counts.
+    pub fn daemon_count(&self, name: &str) -> u64 {
+        self.counter("sink", "daemon", name)["value"]
+            .as_u64()
+            .unwrap()
+    }
+
+    fn counter(&self, role: &str, list: &str, name: &str) -> Value {
+        let status = self.figures();
+        let counters = status[role][list].as_array();
+        counters
+            .and_then(|all| all.iter().find(|counter| counter["name"] == name))
+            .unwrap_or_else(|| panic!("{role} has no counter {name}: {status}"))
+            .clone()
+    }
+
     /// All counters of the sink or the source.
     pub fn counters(&self, role: &str) -> BTreeMap<String, u64> {
-        let status = self.status();
+        let status = self.figures();
         let counters = status[role]["counters"].as_array();
         counters
             .unwrap_or_else(|| panic!("no {role}: {status}"))
@@ -389,7 +418,7 @@ impl Drop for Lab {
     fn drop(&mut self) {
         for host in [&self.a, &self.m, &self.b] {
             let _ = host.try_hostint("source detach");
-            let _ = host.try_hostint("sink --detach");
+            let _ = host.try_hostint("sink detach");
         }
         let extra = self.extra.borrow();
         for ns in [&self.a.ns, &self.m.ns, &self.b.ns]

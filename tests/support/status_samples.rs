@@ -38,8 +38,8 @@ pub fn all() -> [HostStatus; 3] {
 
 /// One of each topic and severity, with a counter or without.
 pub fn reasons() -> Vec<Reason> {
-    use reasons::Severity::{Dropped, Missed, Note, Stopped};
-    use reasons::Topic::{Measuring, Stripping, Tagging};
+    use ReasonSeverity::{Dropped, Missed, Note, Stopped};
+    use ReasonTopic::{Measuring, Stripping, Tagging};
     let reason = |topic, severity, count: Option<u64>| Reason {
         topic,
         severity,

@@ -6,11 +6,12 @@ use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::datapath::abi::{daemon_counter, peer_counter, sink_counter, source_counter};
 use hostint::datapath::counters;
-use hostint::model::reasons::{DAEMON, NO_REASON, Row, SINK, SOURCE};
 use hostint::model::*;
+use hostint::views::diagnosis::counters::{CounterReason, DAEMON, NO_REASON, SINK, SOURCE};
+use hostint::views::diagnosis::diagnose;
 use hostint::views::status::Text;
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static CounterReason> {
     SOURCE.iter().chain(SINK).chain(DAEMON)
 }
 

@@ -1,6 +1,7 @@
 //! How reports read: flows, latencies, log lines, text lines and JSON.
 
 use hostint::model::*;
+use hostint::report::LogLine;
 use hostint::views::text::{Nanoseconds, TextLine};
 use hostint::views::{dests, rules};
 use hostint::wire::packet;

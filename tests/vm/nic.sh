@@ -124,7 +124,7 @@ step "the interface is deleted while no daemon runs"
 make_veth
 sink "$nic" "$hostint"
 step "a daemon attaches to the one that came in its place"
-ip netns exec vb "$hostint" sink --detach
+ip netns exec vb "$hostint" sink detach
 wait $pid || true
 [ -z "$(ip -n vb link show e0 | grep xdp)" ] || fail "a program is left"
 step "the sink is detached"
@@ -141,7 +141,7 @@ done
 step "deleted and made anew, again and again"
 
 flags="--nic-timestamps --xdp-mode native"
-ip netns exec vb "$hostint" sink --detach --now 2>/dev/null || true
+ip netns exec vb "$hostint" sink detach --now 2>/dev/null || true
 sink "$nic" "$hostint"
 ip netns del vb
 kill -KILL $pid 2>/dev/null; wait $pid || true
@@ -164,14 +164,14 @@ pid=$!
 await_said "network card: net.core.bpf_jit_harden is 2"
 await_said "$plain"
 end TERM
-"$hostint" sink --detach --now
+"$hostint" sink detach --now
 ip link del e0
 step "a kernel that blinds programs, in sight: not bound"
 echo 0 >/proc/sys/net/core/bpf_jit_harden
 make_veth
 
 if [ -n "$before" ]; then
-	ip netns exec vb "$hostint" sink --detach --now
+	ip netns exec vb "$hostint" sink detach --now
 	flags= sink "sink attached" "$before"
 	end TERM
 	sink "$nic" "$hostint"

@@ -38,7 +38,7 @@ run_case() { # sentence, sink's flags, source's flags
 	compare "$1"
 	kill $sink $source; wait $sink $source || true
 	ip netns exec va "$hostint" source detach 2>/dev/null
-	ip netns exec vb "$hostint" sink --detach 2>/dev/null
+	ip netns exec vb "$hostint" sink detach 2>/dev/null
 }
 
 run_case "native XDP, superpackets" "--xdp-mode native" ""

@@ -36,7 +36,7 @@ run_case() { # sentence, a's device for source, b's device for sink, sink's flag
 	compare "$1"
 	kill $sink $source; wait $sink $source || true
 	ip netns exec va "$hostint" source detach 2>/dev/null
-	ip netns exec vb "$hostint" sink --detach 2>/dev/null
+	ip netns exec vb "$hostint" sink detach 2>/dev/null
 	ip netns del va; ip netns del vb
 }
 

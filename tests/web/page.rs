@@ -571,6 +571,7 @@ fn in_a_browser() {
         ("empty", Synthetic::of(0)),
         ("pair", Synthetic::one_pair()),
         ("eight", Synthetic::of(8)),
+        ("stopped", Synthetic::of(8)),
         ("many", Synthetic::of(200)),
     ]);
     let serve = |at, name| match name {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What both roles must know about a packet: is there an INT block, and is it ours to touch? */
+/* Decides whether bytes are an INT v0.5 block that hostint may change. */
 #ifndef HOSTINT_INT_BLOCK_H
 #define HOSTINT_INT_BLOCK_H
 
@@ -8,7 +8,7 @@
 
 enum int_verdict {
 	INT_VALID,
-	INT_NOT_INT, /* no resemblance: the mark belongs to somebody else */
+	INT_NOT_INT, /* no resemblance: the mark was set by another program */
 	INT_BAD_SHIM,
 	INT_BAD_VERSION,
 	INT_BAD_BITMAP,
@@ -24,7 +24,7 @@ static __always_inline enum int_verdict check_int_block(const struct int_block *
 
 	if (shim && version && bitmap)
 		return INT_VALID;
-	/* Two of three parts agree by accident once in 2^40: more likely another version of INT. */
+	/* Two of three parts agree by accident once in 2^40, so this is probably another version of INT. */
 	if (version && bitmap)
 		return INT_BAD_SHIM;
 	if (shim && bitmap)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What a source's packets are recognised by, fixed at attach of the source and of its peer. */
+/* Holds the mark of tagged packets. It is set when a source or its peer is attached. */
 #ifndef HOSTINT_INT_MARK_H
 #define HOSTINT_INT_MARK_H
 
@@ -7,6 +7,6 @@
 
 const volatile __u8 tos_value = 0x04;
 const volatile __u8 tos_mask = 0x04;
-const volatile __be16 extension_port = 0; /* network order */
+const volatile __be16 extension_port = 0; /* in network byte order */
 
 #endif

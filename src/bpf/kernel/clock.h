@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The clocks that source and sink read. */
+/* Reads the clocks that source and sink use. */
 #ifndef HOSTINT_KERNEL_CLOCK_H
 #define HOSTINT_KERNEL_CLOCK_H
 
@@ -7,13 +7,13 @@
 #include "hostint/abi.h"
 #include "kernel/features.h"
 
-/* For leases, which no step of the clock may prolong: a few ms coarse, and cheap. */
+/* Returns the time for leases, by a monotonic clock. It is a few ms coarse, and cheap. */
 static __always_inline __u64 coarse_ns(void)
 {
 	return have_coarse_clock ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns();
 }
 
-/* Nanoseconds since the Unix epoch. The dearest step: once per packet. */
+/* Returns ns since the Unix epoch. No other step costs as much, so it is called once per packet. */
 static __always_inline __u64 now_ns(const struct host_settings *host)
 {
 	__u64 clock = have_tai_clock ? bpf_ktime_get_tai_ns() : bpf_ktime_get_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Per-CPU counting of packets and frame bytes by reason. */
+/* Counts packets and frame bytes by reason, in a per-CPU map. */
 #ifndef HOSTINT_KERNEL_COUNTERS_H
 #define HOSTINT_KERNEL_COUNTERS_H
 

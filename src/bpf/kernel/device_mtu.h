@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The longest IP packet that an interface sends. */
+/* Finds the length of the longest IP packet that an interface sends. */
 #ifndef HOSTINT_KERNEL_DEVICE_MTU_H
 #define HOSTINT_KERNEL_DEVICE_MTU_H
 
 #include "kernel/kernel.h"
 #include "kernel/features.h"
 
-const volatile __u32 fixed_mtu = 0; /* 0: ask the device */
+const volatile __u32 fixed_mtu = 0; /* 0: the device's own */
 
-/* ifindex 0: the interface at hand. */
+/* An ifindex of 0 means the interface that the program runs on. */
 static __always_inline __u32 device_mtu(void *ctx, __u32 ifindex)
 {
 	__u32 mtu = 0;

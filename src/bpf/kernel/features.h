@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the running kernel offers, set before load; code for the rest is cut out by the verifier. */
+/* Says which optional features the kernel has. They are set before load, so that the verifier removes unused code. */
 #ifndef HOSTINT_KERNEL_FEATURES_H
 #define HOSTINT_KERNEL_FEATURES_H
 
@@ -11,7 +11,7 @@ const volatile bool have_kernel_ctx = false;   /* bpf_cast_to_kern_ctx, 6.2 */
 const volatile bool have_xdp_frags = false;    /* packets in several buffers, 5.18 */
 const volatile bool have_coarse_clock = false; /* bpf_ktime_get_coarse_ns, 5.11 */
 
-/* Since 6.2. Weak: the program loads without it. */
+/* Exists since 6.2; as it is weak, the program loads without it. */
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym __weak;
 
 #endif

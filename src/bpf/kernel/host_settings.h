@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Settings that source and sink of a host share. */
+/* Holds the settings that the source and the sink of a host share. */
 #ifndef HOSTINT_KERNEL_HOST_SETTINGS_H
 #define HOSTINT_KERNEL_HOST_SETTINGS_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "kernel/single_value.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -15,9 +16,7 @@ struct {
 
 static __always_inline const struct host_settings *get_host_settings(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&host_settings, &zero);
+	return single_value(&host_settings);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What programs share that the kernel runs for each of its objects. */
+/* Declares the part of their context that all iterator programs share. */
 #ifndef HOSTINT_KERNEL_ITERATORS_H
 #define HOSTINT_KERNEL_ITERATORS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The few kernel types and constants that the programs touch, relocatable (CO-RE). */
+/* Declares the few kernel types and constants that the programs use. */
 #ifndef HOSTINT_KERNEL_KERNEL_H
 #define HOSTINT_KERNEL_KERNEL_H
 
@@ -49,7 +49,7 @@ enum adj_room {
 };
 
 enum tc_verdict {
-	TCX_NEXT = -1, /* tcx: next program; clsact in direct-action mode: go on as unclassified */
+	TCX_NEXT = -1, /* tcx: run the next program; clsact in direct-action mode: continue as unclassified */
 	TCX_DROP = 2,
 };
 
@@ -69,7 +69,7 @@ struct bpf_spin_lock {
 	__u32 val;
 };
 
-/* Program contexts: fixed by UAPI, never relocated. */
+/* The contexts of programs are fixed by UAPI and never relocated. */
 struct __sk_buff {
 	__u32 len;
 	__u32 pkt_type;
@@ -114,7 +114,7 @@ struct xdp_md {
 	__u32 egress_ifindex;
 };
 
-/* Kernel structures, read through CO-RE. */
+/* The kernel's own structures are relocated when a program is loaded (CO-RE). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct qdisc_skb_head {

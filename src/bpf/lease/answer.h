@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Answers lease questions: written into the ICMP echo request, which the stack behind sends back. */
+/* Answers lease questions: the answer is written into the ICMP echo request, which the stack then returns. */
 #ifndef HOSTINT_LEASE_ANSWER_H
 #define HOSTINT_LEASE_ANSWER_H
 
@@ -11,6 +11,7 @@
 #include "kernel/clock.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
+#include "kernel/single_value.h"
 #include "lease/request.h"
 #include "lease/siphash.h"
 #include "packet/checksum.h"
@@ -21,7 +22,7 @@
 
 const volatile __u16 software_version = 0; /* major << 8 | minor */
 
-/* One packet at a time and CPU; see the sink's other scratch. */
+/* Each CPU answers one request at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct lease_scratch {
 	struct lease_echo echo;
 	struct lease_request request;
@@ -38,9 +39,7 @@ struct {
 
 static __always_inline struct lease_scratch *get_lease_scratch(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&lease_scratch, &zero);
+	return single_value(&lease_scratch);
 }
 
 static __always_inline __u64 question_tag(const struct lease_question *q, const struct lease_request *r,
@@ -82,7 +81,7 @@ static __always_inline bool grant(const struct lease_question *q)
 	return !bpf_map_update_elem(&sink_grants, q->flow_saddr, &given, BPF_ANY);
 }
 
-/* Keeps the checksum of the message right, whatever it was. */
+/* Keeps the message's checksum as right or wrong as it was. */
 static __always_inline void replace_answer(struct lease_echo *e, const struct lease_answer *answer, const __u64 *key)
 {
 	const int len = LEASE_ANSWER_LEN + 8;
@@ -93,7 +92,7 @@ static __always_inline void replace_answer(struct lease_echo *e, const struct le
 	e->icmp.check = csum_neg(csum_fold(sum + csum_words(&e->message.answer, len)));
 }
 
-/* Asked with another key: no answer, but the source is to know why it gets none. */
+/* Tells a source that asked with another key why it gets no answer. */
 static __always_inline void mark_forged(struct lease_echo *e)
 {
 	const int len = sizeof(e->message.answer_tag);
@@ -103,7 +102,7 @@ static __always_inline void mark_forged(struct lease_echo *e)
 	e->icmp.check = csum_neg(csum_fold(sum + csum_words(&e->message.answer_tag, len)));
 }
 
-/* 1 if the echo request in the scratch holds a question and was written to. */
+/* Returns 1 if the echo request in the scratch holds a question and was changed. */
 __noinline int answer_question(void)
 {
 	const struct sink_settings *set = get_sink_settings();

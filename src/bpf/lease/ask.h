@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Is the sink before a packet's destination known to be alive? By default nothing is tagged. */
+/* Finds out whether the sink in front of a packet's destination is known to be alive, by its lease. */
 #ifndef HOSTINT_LEASE_ASK_H
 #define HOSTINT_LEASE_ASK_H
 
@@ -13,7 +13,10 @@
 #include "source/outgoing.h"
 #include "watch/list.h"
 
-/* Until when the packet at hand may be tagged, or 0. The daemon learns that somebody wants to know. */
+/*
+ * Finds until when the packet in the scratch may be tagged, and leaves that, or 0, there. The daemon sees from
+ * wanted_ns that the lease is needed; a new pair makes it ask the sink for a lease.
+ */
 __noinline int look_up_lease(void)
 {
 	struct outgoing_packet *p = outgoing();
@@ -35,7 +38,7 @@ __noinline int look_up_lease(void)
 	return 0;
 }
 
-/* f: the flow's record if there is one; it remembers the lease. */
+/* f is the flow's record, if there is one; it remembers the lease. */
 static __always_inline bool is_leased(struct outgoing_packet *p, struct source_flow *f)
 {
 	__u64 now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A source's leases. */
+/* Holds a source's leases, by pair of addresses. */
 #ifndef HOSTINT_LEASE_PAIRS_H
 #define HOSTINT_LEASE_PAIRS_H
 
@@ -7,7 +7,7 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 
-/* Shared by all CPUs. Entries come from the first packet of a pair, or from the user half, which renews them. */
+/* All CPUs share an entry. The first packet of a pair adds it, or the user half, which also renews it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LEASE_PAIRS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Finds the ICMP echo requests that may hold a lease question. */
+/* Finds ICMP echo requests that may hold a lease question. */
 #ifndef HOSTINT_LEASE_REQUEST_H
 #define HOSTINT_LEASE_REQUEST_H
 
@@ -26,15 +26,15 @@ enum {
 	ICMP_ECHO_LEN = sizeof(struct icmp_echo),
 };
 
-/* A request that may hold a question: where it is and to whom it was sent. */
+/* This echo request may hold a question. */
 struct lease_request {
-	__u32 icmp; /* offset */
-	__u8 type;  /* of echo requests in this family */
+	__u32 icmp; /* offset of the ICMP header */
+	__u8 type;  /* ICMP type of echo requests in this family */
 	__be32 saddr[4];
 	__be32 daddr[4];
 };
 
-/* Echo requests without IP options, of exactly a question's length. */
+/* Finds echo requests without IP options, whose length is exactly that of a question. */
 static __always_inline bool find_request(void *data, void *end, struct lease_request *r)
 {
 	struct ethhdr *eth = data;
@@ -61,12 +61,7 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 			return false;
 		r->icmp = l3 + IP4_LEN;
 		r->type = ICMP_ECHO;
-		r->daddr[0] = r->daddr[1] = 0;
-		r->daddr[2] = bpf_htonl(0xffff);
-		r->daddr[3] = ip->daddr;
-		r->saddr[0] = r->saddr[1] = 0;
-		r->saddr[2] = bpf_htonl(0xffff);
-		r->saddr[3] = ip->saddr;
+		map_addresses(ip, r->saddr, r->daddr);
 	} else if (proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = data + l3;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* SipHash-2-4 (Aumasson, Bernstein, 2012) of whole 64-bit words: a keyed tag of 64 bits. */
+/* Computes SipHash-2-4 (Aumasson, Bernstein, 2012), a keyed tag of 64 bits, of whole 64-bit words. */
 #ifndef HOSTINT_LEASE_SIPHASH_H
 #define HOSTINT_LEASE_SIPHASH_H
 
@@ -44,7 +44,7 @@ static __always_inline void sip_word(struct siphash *s, __u64 word)
 	s->v0 ^= word;
 }
 
-/* bytes: of all words together. */
+/* bytes is the length of all words together. */
 static __always_inline __u64 sip_end(struct siphash *s, __u64 bytes)
 {
 	sip_word(s, bytes << 56);

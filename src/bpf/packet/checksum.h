@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* One's complement sums (RFC 1071, RFC 1624) in network order. */
+/* Computes and updates one's complement sums (RFC 1071, RFC 1624), in network byte order. */
 #ifndef HOSTINT_PACKET_CHECKSUM_H
 #define HOSTINT_PACKET_CHECKSUM_H
 
@@ -15,7 +15,7 @@ static __always_inline __u16 csum_fold(__u64 sum)
 	return sum;
 }
 
-/* Sum of bytes / 2 words; bytes is a constant, so the loop unrolls. */
+/* Adds up bytes / 2 words; bytes must be a constant, so that the loop is unrolled. */
 static __always_inline __u64 csum_words(const void *data, int bytes)
 {
 	const __u16 *word = data;
@@ -26,7 +26,7 @@ static __always_inline __u64 csum_words(const void *data, int bytes)
 	return sum;
 }
 
-/* Minus x in one's complement. */
+/* Returns minus x in one's complement. */
 static __always_inline __u16 csum_neg(__u16 x)
 {
 	return ~x;
@@ -38,13 +38,13 @@ static __always_inline __u16 csum_udp(__u16 check)
 	return check ? check : 0xffff;
 }
 
-/* The form in which senders compute it, never 0xffff: what is not all zero does not add up to 0. */
+/* Senders never compute 0xffff, as the sum of bytes that are not all zero is not 0. */
 static __always_inline __u16 csum_tcp(__u16 check)
 {
 	return check == 0xffff ? 0 : check;
 }
 
-/* IPv4 header checksum after ToS, length and protocol changed. */
+/* Changes ToS, length and protocol of an IPv4 header, and its checksum. */
 static __always_inline void ip_change(struct iphdr *ip, __u8 tos, __u16 tot_len, __u8 protocol)
 {
 	__u16 *words = (__u16 *)ip;

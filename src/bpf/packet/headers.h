@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Ethernet, VLAN, IP, UDP and TCP headers as they travel: fixed by standards, never relocated. */
+/* Declares Ethernet, VLAN, IP, UDP and TCP headers as they are on the wire. They are never relocated. */
 #ifndef HOSTINT_PACKET_HEADERS_H
 #define HOSTINT_PACKET_HEADERS_H
 
@@ -81,7 +81,7 @@ enum {
 	IP4_LEN = sizeof(struct iphdr),
 	IP6_LEN = sizeof(struct ipv6hdr),
 	MAX_VLAN_TAGS = 2,
-	MAX_EXTENSION_HEADERS = 4, /* of IPv6, that are looked through */
+	MAX_EXTENSION_HEADERS = 4, /* IPv6 extension headers that are read */
 };
 
 static __always_inline bool is_fragment(__be16 frag_off)
@@ -92,6 +92,27 @@ static __always_inline bool is_fragment(__be16 frag_off)
 static __always_inline bool is_vlan(__be16 proto)
 {
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
+}
+
+/* Writes IPv4 addresses as IPv6 does, ::ffff:a.b.c.d. */
+static __always_inline void map_addresses(const struct iphdr *ip, __be32 *saddr, __be32 *daddr)
+{
+	saddr[0] = saddr[1] = daddr[0] = daddr[1] = 0;
+	saddr[2] = daddr[2] = bpf_htonl(0xffff);
+	saddr[3] = ip->saddr;
+	daddr[3] = ip->daddr;
+}
+
+/* Compares without a branch for each word, as the verifier would follow each branch. */
+static __always_inline bool same_addresses(const __be32 *saddr, const __be32 *daddr, const __be32 *other_saddr,
+					   const __be32 *other_daddr)
+{
+	__u32 differ = 0;
+
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		differ |= (saddr[i] ^ other_saddr[i]) | (daddr[i] ^ other_daddr[i]);
+	return !differ;
 }
 
 static __always_inline bool is_l4(__u8 protocol)

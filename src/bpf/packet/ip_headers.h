@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* IPv4 or IPv6 headers anywhere in a packet, read with their options and extension headers. */
+/* Reads IPv4 or IPv6 headers anywhere in a packet, with their options and extension headers. */
 #ifndef HOSTINT_PACKET_IP_HEADERS_H
 #define HOSTINT_PACKET_IP_HEADERS_H
 
@@ -7,16 +7,16 @@
 #include "kernel/features.h"
 #include "packet/headers.h"
 
-/* Places count from the frame's first byte. */
+/* Offsets are from the frame's first byte. */
 struct ip_headers {
 	__u32 start;
 	__u32 l4;
-	__u32 end;         /* as the header's length says */
-	__u32 protocol_at; /* of the byte that names the L4 protocol */
+	__u32 end;         /* end of the packet by the header's length field */
+	__u32 protocol_at; /* offset of the byte that names the L4 protocol */
 	__u8 version;
 	__u8 protocol;
 	__u8 tos;
-	__be32 saddr[4]; /* IPv4: in the first word, the rest 0 */
+	__be32 saddr[4]; /* IPv4 is in the first word, the others are 0 */
 	__be32 daddr[4];
 };
 
@@ -74,7 +74,7 @@ static __always_inline bool read_ipv6(struct __sk_buff *ctx, __u32 at, struct ip
 	return !is_extension_header(h->protocol);
 }
 
-/* False if there is no such header, or only a part of a packet behind it. */
+/* Returns false if there is no such header, or only a fragment after it. */
 static __always_inline bool read_ip(struct __sk_buff *ctx, __u32 at, __u8 version, struct ip_headers *h)
 {
 	__builtin_memset(h, 0, sizeof(*h));
@@ -84,8 +84,8 @@ static __always_inline bool read_ip(struct __sk_buff *ctx, __u32 at, __u8 versio
 }
 
 /*
- * The place of the Ethertype behind what VLAN tags are left in the frame; 0 if there is none. Not static: the
- * verifier then walks what follows once for any place, not for each number of tags.
+ * Returns the offset of the Ethertype after the VLAN tags in the frame, or 0 if there is none. It is not static, so
+ * that the verifier walks the rest once for any offset, instead of once for each number of tags.
  */
 __noinline __u32 find_ethertype(struct __sk_buff *ctx)
 {
@@ -102,7 +102,7 @@ __noinline __u32 find_ethertype(struct __sk_buff *ctx)
 	return 0;
 }
 
-/* Since 6.9 generic XDP may hand on a copy of the packet, of which TC ingress does not see the Ethernet header. */
+/* Since 6.9 generic XDP may pass on a copy of the packet, of which TC ingress does not see the Ethernet header. */
 static __always_inline bool begins_with_ip(struct __sk_buff *ctx)
 {
 	struct sk_buff *skb;
@@ -113,7 +113,7 @@ static __always_inline bool begins_with_ip(struct __sk_buff *ctx)
 	return skb->data == skb->head + skb->network_header;
 }
 
-/* The packet's own IP headers. */
+/* Reads the packet's own IP headers, not those of a packet inside it. */
 static __always_inline bool read_outer_ip(struct __sk_buff *ctx, struct ip_headers *h)
 {
 	__u32 type_at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Where the headers of a packet are: VLAN tags, IPv4 with options, IPv6 with extension headers. */
+/* Finds where a packet's headers are: VLAN tags, IPv4 with options, IPv6 with extension headers. */
 #ifndef HOSTINT_PACKET_LAYOUT_H
 #define HOSTINT_PACKET_LAYOUT_H
 
@@ -9,39 +9,39 @@
 
 enum {
 	MIN_OPTIONS_LEN = 4,
-	MAX_OPTIONS_LEN = 64, /* bytes behind the fixed IP header that are looked through */
+	MAX_OPTIONS_LEN = 64, /* bytes after the fixed IP header that are read */
 	MAX_L3 = ETH_HLEN + MAX_VLAN_TAGS * VLAN_HLEN,
 	MAX_L4 = MAX_L3 + IP6_LEN + MAX_OPTIONS_LEN,
-	PULL_LEN = 256, /* more than all headers that are looked through */
+	PULL_LEN = 256, /* more than all headers that are read */
 };
 
-/* Offsets count from the frame's first byte. */
+/* Offsets are from the frame's first byte. */
 struct layout {
 	__u32 layers; /* as in struct flow_key */
 	__u16 l3;
 	__u16 l4;
-	__u16 protocol_at; /* where the protocol of the L4 header is named */
-	__u16 ip_len;      /* of the IP packet, its header included */
+	__u16 protocol_at; /* offset of the byte that names the L4 protocol */
+	__u16 ip_len;      /* length of the IP packet, with its header */
 	__u8 family;       /* 4 or 6 */
 	__u8 protocol;
 	__u8 tos;
 	__u8 options_len; /* between the fixed IP header and the L4 header */
 	__u8 fragment;
-	__u8 later_fragment; /* no L4 header here */
+	__u8 later_fragment; /* not the first fragment, so without L4 header */
 	__u8 dont_fragment;  /* IPv6: always */
-	__u8 vlan_tags;      /* in the frame */
+	__u8 vlan_tags;      /* VLAN tags in the frame */
 };
 
 enum layout_verdict {
 	LAYOUT_FOUND,
 	LAYOUT_NOT_IP,
 	LAYOUT_NO_L4,     /* IP, but neither TCP nor UDP */
-	LAYOUT_TOO_DEEP,  /* more extension headers than are looked through */
+	LAYOUT_TOO_DEEP,  /* more extension headers than are read */
 	LAYOUT_MALFORMED, /* headers shorter than they claim */
-	LAYOUT_SHORT,     /* headers lie beyond the bytes at hand */
+	LAYOUT_SHORT,     /* headers lie beyond the bytes that can be read */
 };
 
-/* The barrier keeps the compiler from deriving the pointer anew, which loses what was checked of it. */
+/* The barrier keeps the compiler from computing the pointer again, which would lose the checks made on it. */
 static __always_inline void *at_offset(void *data, __u32 offset)
 {
 	void *p = data + (offset & 0xff);
@@ -51,8 +51,8 @@ static __always_inline void *at_offset(void *data, __u32 offset)
 }
 
 /*
- * Bytes of options, to be compared with MIN_OPTIONS_LEN next. Two comparisons that the compiler can't make one
- * of: so every kernel's verifier knows the length to be neither 0 nor too large.
+ * Returns the bytes of options, which the caller must compare with MIN_OPTIONS_LEN. The compiler cannot merge the two
+ * comparisons, so every kernel's verifier knows that the length is neither 0 nor too large.
  */
 static __always_inline __u32 options_len(const struct layout *at)
 {
@@ -140,13 +140,13 @@ static __always_inline enum layout_verdict find_ipv6(void *data, void *end, __u3
 	at->options_len = l4 - l3 - IP6_LEN;
 	at->protocol_at = named_at;
 	at->protocol = next;
-	/* Longer ones (jumbograms) say 0, which is too short for what follows. */
+	/* Longer packets (jumbograms) state 0, which is too short for the checks that follow. */
 	at->ip_len = ip_len > 0xffff ? 0 : ip_len;
 	at->dont_fragment = 1;
 	return LAYOUT_FOUND;
 }
 
-/* outer: id of a tag that is not in the frame but in the kernel's metadata, before those that are; 0: none. */
+/* outer is the id of a VLAN tag that the kernel keeps in metadata, in front of those in the frame; 0: none. */
 static __always_inline enum layout_verdict find_layout(void *data, void *end, __u32 outer, struct layout *at)
 {
 	struct ethhdr *eth = data;
@@ -179,7 +179,11 @@ static __always_inline enum layout_verdict find_layout(void *data, void *end, __
 	return verdict;
 }
 
-/* The fixed IP header of the packet, out of it or into it; false: the packet ends before. */
+/*
+ * load_ip copies the fixed IP header out of the packet, store_ip into it; both return false if the packet ends before.
+ * Each family has its own check and copy because the verifier believes a comparison with the packet's end only if the
+ * length is a constant.
+ */
 static __always_inline bool load_ip(void *data, void *end, __u32 l3, __u8 family, void *to)
 {
 	void *ip = at_offset(data, l3);
@@ -212,7 +216,7 @@ static __always_inline bool store_ip(void *data, void *end, __u32 l3, __u8 famil
 	return true;
 }
 
-/* Addresses and layers of the IP packet that was found; false: the packet ends before. */
+/* Fills in the addresses and layers of the IP packet that was found; returns false if the packet ends before. */
 static __always_inline bool fill_key(void *data, void *end, const struct layout *at, struct flow_key *key)
 {
 	if (at->family == 4) {
@@ -220,10 +224,7 @@ static __always_inline bool fill_key(void *data, void *end, const struct layout 
 
 		if ((void *)(ip + 1) > end)
 			return false;
-		key->saddr[0] = key->saddr[1] = key->daddr[0] = key->daddr[1] = 0;
-		key->saddr[2] = key->daddr[2] = bpf_htonl(0xffff);
-		key->saddr[3] = ip->saddr;
-		key->daddr[3] = ip->daddr;
+		map_addresses(ip, key->saddr, key->daddr);
 	} else {
 		struct ipv6hdr *ip = at_offset(data, at->l3);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * bpf_skb_adjust_room knows IP right behind the Ethernet header only. VLAN tags that stand in the frame go
- * where the kernel keeps them else, into the packet's metadata, or are put aside for the while.
+ * Takes VLAN tags out of the frame while bpf_skb_adjust_room changes it, because that function expects IP directly
+ * after the Ethernet header. The outer tag is remembered; an inner one moves into the packet's metadata.
  */
 #ifndef HOSTINT_PACKET_VLAN_ASIDE_H
 #define HOSTINT_PACKET_VLAN_ASIDE_H
@@ -10,11 +10,11 @@
 #include "packet/headers.h"
 
 struct vlan_aside {
-	__u16 proto; /* 0: none */
+	__u16 proto; /* 0: no tag */
 	__u16 tci;
 };
 
-/* in_frame: tags in the frame, at most 2 with the one in the metadata. */
+/* in_frame is the number of tags in the frame; with the one in the metadata there are at most 2. */
 static __always_inline bool put_vlan_aside(struct __sk_buff *ctx, __u32 in_frame, struct vlan_aside *aside)
 {
 	if (!in_frame)
@@ -33,7 +33,7 @@ static __always_inline bool put_vlan_aside(struct __sk_buff *ctx, __u32 in_frame
 		aside->proto = ctx->vlan_proto;
 		aside->tci = ctx->vlan_tci;
 	}
-	/* The tag that the kernel pops is the outer one; the next one moves from the frame into the metadata. */
+	/* The kernel pops the outer tag; the next one moves from the frame into the metadata. */
 	return !bpf_skb_vlan_pop(ctx);
 }
 

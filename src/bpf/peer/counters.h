@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The peer program's counters. */
+/* Counts packets that the peer program changed, or could not change. */
 #ifndef HOSTINT_PEER_COUNTERS_H
 #define HOSTINT_PEER_COUNTERS_H
 
@@ -8,7 +8,7 @@
 #include "hostint/count.h"
 #include "kernel/counters.h"
 
-/* Per CPU: no atomics. */
+/* Each CPU has its own counters, so no atomics are needed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, COUNTER_SLOTS);

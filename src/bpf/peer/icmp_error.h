@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* ICMP errors about tagged packets become errors about what the local stack sent. */
+/* Changes ICMP errors about tagged packets to errors about the packets that the local stack sent. */
 #ifndef HOSTINT_PEER_ICMP_ERROR_H
 #define HOSTINT_PEER_ICMP_ERROR_H
 
@@ -16,7 +16,7 @@ struct icmp_error {
 	__u8 type;
 	__u8 code;
 	__sum16 check;
-	__be32 mtu; /* where there is one; ICMPv4: the low half */
+	__be32 mtu; /* in errors that have one; ICMPv4: in the low half */
 };
 
 enum {
@@ -46,8 +46,7 @@ static __always_inline bool is_too_big(const struct icmp_error *e, __u8 version)
 	return e->type == ICMP6_TOO_BIG;
 }
 
-/* Overwrites an even number of bytes at an even place of the message, which is writable. Into `sum` goes by
- * how much the message adds up to more. */
+/* Overwrites an even number of bytes at an even offset of the message, and adds the difference to sum. */
 static __always_inline void overwrite(struct __sk_buff *ctx, __u32 at, const void *old, const void *new, int len,
 				      __u64 *sum)
 {
@@ -55,7 +54,7 @@ static __always_inline void overwrite(struct __sk_buff *ctx, __u32 at, const voi
 	*sum += csum_neg(csum_fold(csum_words(old, len))) + csum_words(new, len);
 }
 
-/* The MTU is not below `by`: in ICMPv4 nothing is borrowed from the half above it. */
+/* The MTU is not below `by`, so in ICMPv4 the half above it does not change. */
 static __always_inline void reduce_mtu(struct __sk_buff *ctx, __u32 at, __be32 old, __u32 by, __u64 *sum)
 {
 	__be32 new = bpf_htonl(bpf_ntohl(old) - by);
@@ -109,7 +108,7 @@ static __always_inline void translate(struct __sk_buff *ctx, __u32 icmp_at, cons
 		}
 		reduced_by = mtu - least;
 	}
-	/* Makes all that is written below writable: it is done as a whole or not at all. */
+	/* This makes all bytes that are written below writable, so that all of them are written or none. */
 	if (bpf_skb_pull_data(ctx, q->ip.l4 + QUOTED_L4_LEN)) {
 		count_peer(COUNT_PEER_CANNOT_WRITE, ctx->len);
 		return;

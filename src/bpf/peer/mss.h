@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A watched host's MSS is lowered so that segments to it have room for INT. */
+/* Lowers the MSS that a watched host announces, so that segments to it have room for INT. */
 #ifndef HOSTINT_PEER_MSS_H
 #define HOSTINT_PEER_MSS_H
 
@@ -18,13 +18,13 @@ enum {
 	TCP_OPTION_END = 0,
 	TCP_OPTION_NOP = 1,
 	TCP_OPTION_MSS = 2,
-	MAX_TCP_OPTIONS = 40, /* all of one byte */
+	MAX_TCP_OPTIONS = 40, /* options of one byte each */
 	LEAST_MSS = 48,       /* Linux sends no smaller segments */
 };
 
 /*
- * The place of the MSS itself; 0 if there is none. Not static: the verifier walks it once for any place, not anew
- * for each way that leads here.
+ * Returns the offset of the MSS value, or 0 if there is none. It is not static, so that the verifier walks it once for
+ * any offset, instead of once for each way that leads here.
  */
 __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 {
@@ -60,7 +60,7 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
 		return;
 	options_end = ip->l4 + (tcp.doff >> 4) * 4;
-	if (options_end > ip->end || !(ip->version == 4 ? may_watch4(ip->saddr[0]) : may_watch6(ip->saddr)))
+	if (options_end > ip->end || !may_watch(ip->saddr, ip->version))
 		return;
 	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
 	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
@@ -69,13 +69,13 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (mtu < headers + room + LEAST_MSS || bpf_ntohs(mss) <= mtu - headers - room)
 		return;
 	clamped = bpf_htons(mtu - headers - room);
-	/* The checksum's place comes first in the packet: if this can be written, so can that. */
+	/* The checksum is in front of the MSS: if this store works, that of the checksum will. */
 	if (bpf_skb_store_bytes(ctx, mss_at, &clamped, sizeof(clamped), 0)) {
 		count_peer(COUNT_PEER_CANNOT_WRITE, ctx->len);
 		return;
 	}
 	if ((mss_at - ip->l4) & 1) {
-		/* Its bytes belong to two words of the sum: each counts as if they were swapped in one. */
+		/* Its bytes are in two words of the sum, so they count as if swapped. */
 		mss = __builtin_bswap16(mss);
 		clamped = __builtin_bswap16(clamped);
 	}

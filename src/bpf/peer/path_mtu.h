@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A path that leaves IPv6 no room for INT: the stack must not be told less than 1280, so the source has to know. */
+/* Remembers a path MTU that leaves IPv6 no room for INT. The stack must not be told less than 1280 bytes. */
 #ifndef HOSTINT_PEER_PATH_MTU_H
 #define HOSTINT_PEER_PATH_MTU_H
 
@@ -9,7 +9,7 @@
 #include "peer/quote.h"
 #include "source/flow_table.h"
 
-/* The tag in the metadata, and the first one in the frame. */
+/* Returns the ids of the VLAN tag in the metadata and of the first one in the frame. */
 static __always_inline __u32 vlans_of(struct __sk_buff *ctx)
 {
 	__u32 vlans = ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0;
@@ -22,7 +22,7 @@ static __always_inline __u32 vlans_of(struct __sk_buff *ctx)
 	return vlans << 12 | (bpf_ntohs(tag.tci) & 0xfff);
 }
 
-/* False if the flow is not in the table. */
+/* Returns false if the flow is not in the source's table. */
 static __always_inline bool remember_path_mtu(struct __sk_buff *ctx, const struct quote *q, __u32 mtu)
 {
 	struct flow_key key = { .layers = q->original | vlans_of(ctx) << 8 };
@@ -30,7 +30,7 @@ static __always_inline bool remember_path_mtu(struct __sk_buff *ctx, const struc
 
 	__builtin_memcpy(key.saddr, q->ip.saddr, sizeof(key.saddr));
 	__builtin_memcpy(key.daddr, q->ip.daddr, sizeof(key.daddr));
-	/* both ports */
+	/* This loads both ports. */
 	if (q->ip.version != 6 || bpf_skb_load_bytes(ctx, q->original_l4, &key.sport, 4))
 		return false;
 	f = bpf_map_lookup_elem(&source_flows, &key);

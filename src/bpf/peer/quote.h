@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The packet that an ICMP error quotes: is it one that a source tagged, and what was it before? */
+/* Finds out whether an ICMP error quotes a packet that a source tagged, and where the original is in it. */
 #ifndef HOSTINT_PEER_QUOTE_H
 #define HOSTINT_PEER_QUOTE_H
 
@@ -13,27 +13,22 @@
 #include "watch/places.h"
 
 enum {
-	QUOTED_L4_LEN = 8, /* what every router quotes of L4, and all that a stack looks at */
+	QUOTED_L4_LEN = 8, /* bytes of L4 that every router quotes, and that a stack looks at */
 };
 
 enum quote_kind {
-	QUOTE_FOREIGN,
-	QUOTE_TOO_SHORT,
+	QUOTE_FOREIGN,   /* not a packet that a source tagged */
+	QUOTE_TOO_SHORT, /* the quote ends before the original's L4 header */
 	QUOTE_TAGGED,
 };
 
 struct quote {
-	struct ip_headers ip; /* as quoted: those that INT was put behind */
-	__u32 end;            /* of what is quoted */
-	__u32 original_l4;    /* where the original's L4 header is, */
-	__u8 original;        /* and its protocol */
+	struct ip_headers ip; /* as quoted, in front of INT */
+	__u32 end;            /* end of the quote */
+	__u32 original_l4;    /* offset of the original's L4 header */
+	__u8 original;        /* protocol of the original's L4 header */
 	__u32 added_len;      /* bytes that INT added to the original */
 };
-
-static __always_inline bool same_address(const __be32 *a, const __be32 *b)
-{
-	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
-}
 
 static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *ctx, struct quote *q)
 {
@@ -50,7 +45,7 @@ static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *c
 	return q->original == IPPROTO_TCP || q->original == IPPROTO_UDP ? QUOTE_TAGGED : QUOTE_FOREIGN;
 }
 
-/* The original packet is there as a whole; its addresses are those of the outer header. */
+/* The quote contains the original packet's headers, whose addresses are those of the outer header. */
 static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + UDP_LEN, original_at = block_at + GPE_BLOCK_LEN;
@@ -65,7 +60,7 @@ static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, st
 	if (block.next != (q->ip.version == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6) ||
 	    !read_ip(ctx, original_at, q->ip.version, &original))
 		return QUOTE_FOREIGN;
-	if (!same_address(original.saddr, q->ip.saddr) || !same_address(original.daddr, q->ip.daddr))
+	if (!same_addresses(original.saddr, original.daddr, q->ip.saddr, q->ip.daddr))
 		return QUOTE_FOREIGN;
 	if (original.l4 + QUOTED_L4_LEN > q->end)
 		return QUOTE_TOO_SHORT;
@@ -75,7 +70,7 @@ static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, st
 	return QUOTE_TAGGED;
 }
 
-/* Ports and TCP's sequence number are at their place. A quote of these only is known by its mark. */
+/* Ports and TCP's sequence number are at their usual place. A quote that ends after them is recognised by its mark. */
 static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + (q->ip.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
@@ -91,7 +86,7 @@ static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff
 	return QUOTE_TAGGED;
 }
 
-/* What stands from `at` to `end`, quoted in an error of this IP version. */
+/* Reads the quote from `at` to `end` in an error of this IP version. */
 static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 at, __u32 end, __u8 version,
 						  struct quote *q)
 {
@@ -104,7 +99,7 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return QUOTE_FOREIGN;
 	if (q->ip.l4 + QUOTED_L4_LEN > end || bpf_skb_load_bytes(ctx, q->ip.l4, &l4, sizeof(l4)))
 		return QUOTE_FOREIGN;
-	if (!(version == 4 ? may_watch4(q->ip.daddr[0]) : may_watch6(q->ip.daddr)))
+	if (!may_watch(q->ip.daddr, version))
 		return QUOTE_FOREIGN;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
 		return read_quoted_extension(ctx, q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is done for a tagged packet before INT is taken out: may it be here, what of its flow, is there news? */
+/* Accounts for a tagged packet before INT is removed: its permission, its flow, its report. */
 #ifndef HOSTINT_SINK_ACCOUNT_H
 #define HOSTINT_SINK_ACCOUNT_H
 
@@ -62,7 +62,7 @@ __noinline int send_latency(__u32 reasons)
 	return 0;
 }
 
-/* The arrival that latency is reckoned from. Deadlines go by the kernel's clock, whatever the card says. */
+/* Returns the arrival time for the latency. Deadlines always use the kernel's clock, not the card's. */
 static __always_inline __u64 arrival_ns(struct tagged_packet *p, const struct host_settings *host)
 {
 	__u64 stamp = p->nic_ns;
@@ -79,12 +79,12 @@ static __always_inline __u64 arrival_ns(struct tagged_packet *p, const struct ho
 	return p->nic_ns ? p->nic_ns : p->facts.now;
 }
 
-/* What account_for says besides the reasons of news. */
+/* account_for returns this, or the reasons for a report. */
 enum {
 	ACCOUNT_NOT_ALLOWED = 0x100,
 };
 
-/* Until when packets like the one at hand may be tagged (coarse monotonic clock), or 0, goes to the scratch. */
+/* Finds until when (coarse monotonic clock) the sender's packets may be stripped; leaves it, or 0, in the scratch. */
 __noinline int look_up_sender(void)
 {
 	struct tagged_packet *p = tagged();
@@ -156,12 +156,12 @@ __noinline int account_locked(__u32 ifindex)
 }
 
 enum measured {
-	MEASURED_STRIP,
-	MEASURED_LEAVE, /* counted */
-	MEASURED_DROP,  /* on demand, counted */
+	MEASURED_STRIP, /* INT is to be removed */
+	MEASURED_LEAVE, /* the packet passes unmodified; counted */
+	MEASURED_DROP,  /* the packet is dropped by an option; counted */
 };
 
-/* Before anything is taken out. */
+/* Decides about the packet before anything is removed from it. */
 static __always_inline enum measured measure(__u32 ifindex, const struct sink_settings *set,
 					     const struct tagged_packet *p, bool locked)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the sink learned from one packet, and what that changed. */
+/* Declares the facts that the sink learns from one packet, and the changes in its flow's record. */
 #ifndef HOSTINT_SINK_ARRIVAL_H
 #define HOSTINT_SINK_ARRIVAL_H
 
@@ -7,24 +7,24 @@
 #include "hostint/abi.h"
 #include "sink/sequence.h"
 
-/* What the sink learned from one tagged packet. */
+/* These facts are learned from one tagged packet. */
 struct arrival_facts {
 	struct flow_key key;
 	__u64 now;
-	__u32 sequence; /* of the first segment, */
-	__u32 count;    /* of so many */
+	__u32 sequence; /* of the first segment */
+	__u32 count;    /* number of segments */
 	__u32 source_node;
 	__u32 ingress_ts;
 	__u32 ifindex;
 	__s32 latency_ns;
-	__u32 bytes;      /* of IP packets as sent */
-	__u32 wire_bytes; /* of the IP packet as it came */
+	__u32 bytes;      /* of the IP packets as they were sent */
+	__u32 wire_bytes; /* of the IP packet as it arrived */
 	__u16 source_port;
 	__u8 encapsulation;
 	__u8 age_code;
 };
 
-/* Losses taken out of a record to be reported. */
+/* These losses were taken from a record to be reported. */
 struct loss_news {
 	__u64 hole_ns;
 	__u32 first;
@@ -34,10 +34,10 @@ struct loss_news {
 	__u16 source_port;
 };
 
-/* What one arrival, or a sweep, changed that somebody wants to know. */
+/* These changes by one arrival, or by a sweep, are counted or reported. */
 struct flow_news {
 	struct loss_news loss;
-	__u64 lost; /* numbers declared lost just now */
+	__u64 lost; /* numbers that were declared lost */
 	struct arrival arrival;
 	__u8 reasons;
 	__u8 bucket;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Comparisons without a branch. The verifier follows each of n branches in a row on its own, up to 2^n ways;
- * the barriers keep the compiler from making branches of these again.
+ * Compares without branches. The verifier may follow n branches in a row in 2^n ways; the barriers keep the compiler
+ * from turning these comparisons into branches again.
  */
 #ifndef HOSTINT_SINK_BRANCHLESS_H
 #define HOSTINT_SINK_BRANCHLESS_H
 
 #include "kernel/kernel.h"
 
-/* 1 if a < b; their difference must fit. */
+/* Returns 1 if a < b. Their difference must fit into 64 bits. */
 static __always_inline __u32 less(__s64 a, __s64 b)
 {
 	__u64 difference = a - b;
@@ -17,7 +17,7 @@ static __always_inline __u32 less(__s64 a, __s64 b)
 	return difference >> 63;
 }
 
-/* All ones if bits has any. */
+/* Returns all ones if any bit is set, else 0. */
 static __always_inline __u64 any(__u64 bits)
 {
 	__u64 sign = bits | -bits;

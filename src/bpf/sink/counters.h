@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The counters of the sink and of its daemon. */
+/* Counts packets at the sink by reason, and holds the counters of its daemon. */
 #ifndef HOSTINT_SINK_COUNTERS_H
 #define HOSTINT_SINK_COUNTERS_H
 
@@ -8,7 +8,7 @@
 #include "hostint/count.h"
 #include "kernel/counters.h"
 
-/* Per CPU: no atomics. */
+/* Each CPU has its own counters, so no atomics are needed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, COUNTER_SLOTS);
@@ -16,7 +16,7 @@ struct {
 	__type(value, struct counter);
 } sink_counters SEC(".maps");
 
-/* Written by the daemon only; here so that its counts outlive it. */
+/* Only the daemon uses this map, so that its counts survive a restart. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, COUNTER_SLOTS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The ring to the user half. A full ring loses the event, counted, never the packet. */
+/* Sends events to the user half through a ring. If it is full, the event is lost and counted, never the packet. */
 #ifndef HOSTINT_SINK_EVENTS_H
 #define HOSTINT_SINK_EVENTS_H
 
@@ -13,7 +13,7 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } sink_events SEC(".maps");
 
-/* The reader looks every few ms; waking it for each event would cost more than all the rest. */
+/* The reader looks every few ms. Waking it for each event would cost more than all the rest. */
 static __always_inline void send_event(void *event)
 {
 	__u64 waiting = bpf_ringbuf_query(&sink_events, BPF_RB_AVAIL_DATA);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The sink's flow table. */
+/* Holds the sink's flow table. */
 #ifndef HOSTINT_SINK_FLOW_TABLE_H
 #define HOSTINT_SINK_FLOW_TABLE_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 
-/* Shared by all CPUs. */
+/* All CPUs share a record. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -14,7 +14,7 @@ struct {
 	__type(value, struct sink_flow);
 } sink_flows SEC(".maps");
 
-/* A record of zeros: what a flow's first packet inserts. */
+/* A flow's first packet inserts this record of zeros. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -29,7 +29,7 @@ static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *ke
 
 	if (!empty)
 		return NULL;
-	/* Another CPU may have been faster: then its record serves. */
+	/* If another CPU was faster, its record is used. */
 	bpf_map_update_elem(&sink_flows, key, empty, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sink_flows, key);
 }

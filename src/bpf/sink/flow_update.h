@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* One arrival brings a flow's record up to date and may be news. */
+/* Updates a flow's record for one arrival, and decides whether a report is due. */
 #ifndef HOSTINT_SINK_FLOW_UPDATE_H
 #define HOSTINT_SINK_FLOW_UPDATE_H
 
@@ -11,7 +11,7 @@
 #include "sink/loss_periods.h"
 #include "sink/sequence.h"
 
-/* Under the lock, as all that take a record. */
+/* Runs under the lock. */
 static __always_inline void take_loss(struct sink_flow *f, struct loss_news *loss)
 {
 	loss->count = f->lost_count;
@@ -23,7 +23,7 @@ static __always_inline void take_loss(struct sink_flow *f, struct loss_news *los
 	f->lost_count = 0;
 }
 
-/* Losses are handed out when a loss period ends, not one by one. gap_before: when the last one began. */
+/* Losses are handed out when a loss period ends, not one by one. gap_before is when the last period began. */
 static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, __u64 lost_before,
 					 struct flow_news *news)
 {
@@ -35,7 +35,7 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 		take_loss(f, &news->loss);
 }
 
-/* What every packet adds, whatever its number. */
+/* Adds what every packet counts, whatever its number. */
 static __always_inline void add_packet(struct sink_flow *f, const struct arrival_facts *a, bool first, bool locked)
 {
 	if (a->now > f->last_ns)
@@ -58,13 +58,13 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
 							      latency_bucket(set, f->latency_smooth_ns, bucket);
 }
 
-/* A flow pays for reports with its own bytes, so that nobody makes the sink send more than is sent to it. */
+/* A flow pays for reports with its own bytes, so that the sink never sends more than it receives. */
 static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
 {
 	return (f->reports + 1ULL) * set->report_bytes <= f->earned_bytes;
 }
 
-/* Might this packet's latency be news? Under the lock it is looked at again. */
+/* Says whether a report may be due. Under the lock find_news() decides. */
 static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now)
 {
 	return can_pay(f, set) &&
@@ -72,7 +72,7 @@ static __always_inline bool is_news(const struct sink_flow *f, const struct sink
 		(!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }
 
-/* Under the lock: only one CPU tells of it. */
+/* Runs under the lock, so that only one CPU sends the report. */
 static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now,
 				      struct flow_news *news)
 {
@@ -102,7 +102,7 @@ static __always_inline void find_news(struct sink_flow *f, const struct sink_set
 	news->bucket = f->bucket;
 }
 
-/* Newest number and how many are awaited, which change at once. */
+/* The newest number and the count of awaited ones change in one store. */
 union flow_numbers {
 	struct {
 		__u32 head;
@@ -111,7 +111,7 @@ union flow_numbers {
 	__u64 both;
 };
 
-/* The next numbers while none is missing, as nearly always: taken without the lock. */
+/* Takes the next numbers without the lock, if none is missing. That is nearly always so. */
 static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 count)
 {
 	__u64 *numbers = (__u64 *)&f->head;
@@ -125,12 +125,12 @@ static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 
 	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
 }
 
-/* Any numbers. While the record is busy, nobody takes numbers without the lock. */
+/* Takes any numbers. While the record is marked busy, no CPU takes numbers without the lock. */
 static __always_inline void take_locked(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
 {
 	__u32 seq = a->sequence;
-	/* Beyond these numbers no source states an age, whatever the bits say. */
+	/* Sources state the age only with these numbers, so later the bits are ignored. */
 	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->age_code) : 0;
 	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
 	__u64 gap_before, lost_before;
@@ -153,7 +153,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	bpf_spin_unlock(&f->lock);
 }
 
-/* locked: always under the lock, for kernels whose atomics do not fetch (before 5.12). */
+/* locked is for kernels without fetching atomics (before 5.12), where every update runs under the lock. */
 static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
 {
@@ -169,7 +169,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	bpf_spin_unlock(&f->lock);
 }
 
-/* For a flow that may have fallen silent. */
+/* Ends the loss period of a flow that may have stopped sending. */
 static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_settings *set, __u64 now,
 				       struct flow_news *news)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* INT over VXLAN-GPE: outer IP | UDP to port 4790 | block | original IP packet, or a segment of it. */
+/* Reads INT over VXLAN-GPE: outer IP | UDP to port 4790 | block | original IP packet, or a segment of it. */
 #ifndef HOSTINT_SINK_GPE_READ_H
 #define HOSTINT_SINK_GPE_READ_H
 
@@ -14,8 +14,8 @@
 #include "sink/tagged.h"
 
 /*
- * Which of the superpacket's segments these are: one, or several that nobody has split, or that somebody
- * has merged again. false: it can't be told.
+ * Finds which of the superpacket's segments the packet has: one, or several if the packet was not split or was merged
+ * again. Returns false if that cannot be known.
  */
 static __always_inline bool find_segments(const struct gpe_block *b, struct tagged_packet *p, __u32 payload,
 					  __u16 outer_id)
@@ -43,16 +43,6 @@ static __always_inline bool find_segments(const struct gpe_block *b, struct tagg
 	p->facts.count = segments;
 	p->facts.sequence += index;
 	return true;
-}
-
-static __always_inline bool same_addresses(const struct flow_key *a, const struct flow_key *b)
-{
-	__u32 differ = 0;
-
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		differ |= (a->saddr[i] ^ b->saddr[i]) | (a->daddr[i] ^ b->daddr[i]);
-	return !differ;
 }
 
 static __always_inline enum sink_read read_gpe(void *data, void *end, struct tagged_packet *p)
@@ -93,7 +83,8 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	    p->inner.fragment || p->inner.ip_len != p->at.ip_len - header_len - GPE_ROOM)
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	p->inner.layers = (p->at.layers & ~0xffU) | p->inner.protocol;
-	if (!fill_key(data, end, &p->inner, &p->facts.key) || !same_addresses(&outer, &p->facts.key) ||
+	if (!fill_key(data, end, &p->inner, &p->facts.key) ||
+	    !same_addresses(outer.saddr, outer.daddr, p->facts.key.saddr, p->facts.key.daddr) ||
 	    !load_ip(data, end, p->inner.l3, p->inner.family, &p->base))
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	l4 = at_offset(data, p->inner.l4);

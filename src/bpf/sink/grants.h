@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Whose packets the sink strips: those of hosts that hold a lease, and those of prefixes that the user allowed. */
+/* Decides whose packets the sink strips: those of hosts with a lease, and of prefixes that the user allowed. */
 #ifndef HOSTINT_SINK_GRANTS_H
 #define HOSTINT_SINK_GRANTS_H
 
@@ -9,11 +9,11 @@
 #include "hostint/watch.h"
 
 enum {
-	GRANT_NS = 60 * 1000000000LL, /* a grant outlives the source's lease by far */
-	ALLOWED_NS = 1000000000LL,    /* a flow is looked up anew after this time */
+	GRANT_NS = 60 * 1000000000LL, /* a grant lasts much longer than the source's lease */
+	ALLOWED_NS = 1000000000LL,    /* a flow is looked up again after this time */
 };
 
-/* By the address that tagged packets come from. Shared by all CPUs; an entry is written whole. */
+/* The key is the address that tagged packets come from. All CPUs share an entry, which is replaced as a whole. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LEASE_PAIRS);
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct sink_grant);
 } sink_grants SEC(".maps");
 
-/* Written by the user half. */
+/* Only the user half writes this map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 4096);
@@ -47,7 +47,7 @@ static __always_inline bool is_in_allowed_prefix(const __be32 *saddr, __u8 famil
 	return bpf_map_lookup_elem(&sink_allow, &key);
 }
 
-/* Until when this address is allowed, or 0. */
+/* Returns until when this address is allowed, or 0. */
 static __always_inline __u64 allowed_until(const __be32 *saddr, __u8 family, __u64 now)
 {
 	struct sink_grant *grant = bpf_map_lookup_elem(&sink_grants, saddr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* One-way latency: its statistics, and whether it is news. */
+/* Keeps the statistics of a flow's one-way latency, and finds its bucket. */
 #ifndef HOSTINT_SINK_LATENCY_H
 #define HOSTINT_SINK_LATENCY_H
 
@@ -7,7 +7,7 @@
 #include "hostint/abi.h"
 #include "sink/branchless.h"
 
-/* 0 for latencies <= 0, else 1 + floor(log2(ns)). */
+/* Returns 0 for latencies <= 0, else 1 + floor(log2(ns)). */
 static __always_inline __u32 histogram_slot(__s32 latency_ns)
 {
 	__u64 v = (__u32)latency_ns & ~(__u32)(latency_ns >> 31);
@@ -28,7 +28,7 @@ static __always_inline __u32 histogram_slot(__s32 latency_ns)
 	return (slot + (v >> 1)) & (HISTOGRAM_SLOTS - 1);
 }
 
-/* Is the bucket still the right one? Nearly always. */
+/* Says whether the bucket is still right. That is nearly always so. */
 static __always_inline bool in_bucket(const struct sink_settings *set, __s32 latency_ns, __u32 bucket)
 {
 	if (bucket && latency_ns < set->edge_down[(bucket - 1) & (MAX_EDGES - 1)])
@@ -37,9 +37,9 @@ static __always_inline bool in_bucket(const struct sink_settings *set, __s32 lat
 }
 
 /*
- * The bucket a latency belongs to when the flow was in bucket `from`: edges below it are left downwards at
- * edge_down, those above upwards at edge_up. Thresholds ascend, unused ones are never reached, so the number
- * of thresholds that are reached is the bucket.
+ * Returns the bucket of a latency if the flow was in bucket `from`: edges below it count from edge_down on, those above
+ * it from edge_up on. Thresholds ascend and unused ones are never reached, so the bucket is the number of thresholds
+ * that are reached.
  */
 static __always_inline __u32 latency_bucket(const struct sink_settings *set, __s32 latency_ns, __u32 from)
 {
@@ -55,7 +55,7 @@ static __always_inline __u32 latency_bucket(const struct sink_settings *set, __s
 	return bucket;
 }
 
-/* Several CPUs may bring a new extreme at once; each try is lost to a better or a worse one. */
+/* Several CPUs may find a new extreme at the same time, so a store that fails is tried again. */
 static __always_inline void note_minimum(__s32 *minimum, __s32 latency_ns)
 {
 	for (int i = 0; i < 4; i++) {
@@ -76,7 +76,7 @@ static __always_inline void note_maximum(__s32 *maximum, __s32 latency_ns)
 	}
 }
 
-/* locked: nobody else changes the record, and the kernel may have no atomics that fetch. */
+/* locked says that no other CPU changes the record, and that the kernel may have no fetching atomics. */
 static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, __u32 packets, bool first, bool locked)
 {
 	__s64 change = (__s64)latency_ns - f->latency_smooth_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How long numbers are missing, and when they are called lost. */
+/* Declares numbers lost after they were missing for a whole loss period. */
 #ifndef HOSTINT_SINK_LOSS_PERIODS_H
 #define HOSTINT_SINK_LOSS_PERIODS_H
 
@@ -10,11 +10,11 @@
 enum {
 	WINDOW = WINDOW_WORDS * 64,
 	WORD_MASK = WINDOW_WORDS - 1,
-	QUIET_NS = 1000000000, /* after so long a silence low numbers are a restart: */
+	QUIET_NS = 1000000000, /* after this silence, numbers up to LOW_NUMBERS are a restart */
 	LOW_NUMBERS = 64,
 };
 
-/* In sink_flow.awaited. */
+/* This is the top bit of sink_flow.awaited. */
 #define AWAITED_BUSY (1U << 31)
 
 static __always_inline __u32 lowest_bit(__u64 bits)
@@ -22,7 +22,7 @@ static __always_inline __u32 lowest_bit(__u64 bits)
 	return __builtin_popcountll((bits & -bits) - 1);
 }
 
-/* The oldest number whose bit is set, seen from the window's oldest number, head - 255, on. */
+/* Returns the oldest number whose bit is set, beginning with the window's oldest number, head - 255. */
 static __always_inline __u32 oldest_number(const __u64 *bitmap, __u32 head)
 {
 	__u32 start = head + 1; /* its slot is that of head + 1 - WINDOW */
@@ -39,7 +39,7 @@ static __always_inline __u32 oldest_number(const __u64 *bitmap, __u32 head)
 	return oldest;
 }
 
-/* Adds losses to those that wait to be reported. */
+/* Adds losses to those that are not reported yet. */
 static __always_inline void add_lost(struct sink_flow *f, __u32 count, __u32 first, __u64 hole_ns)
 {
 	f->lost += count;
@@ -51,9 +51,9 @@ static __always_inline void add_lost(struct sink_flow *f, __u32 count, __u32 fir
 }
 
 /*
- * Ends a loss period: what was missing throughout is lost, what began to miss during it goes into the next
- * one. So a number is declared lost between one and two timeouts after its gap was seen. give_up: nothing
- * that is awaited can come, or be told apart, any more.
+ * Ends a loss period: numbers that were missing from its start are lost, and numbers that went missing during it go
+ * into the next one. So a number is declared lost between one and two timeouts after its gap was seen. give_up says
+ * that no awaited number can arrive, or be recognised, any more.
  */
 static __always_inline void end_loss_period(struct sink_flow *f, __u64 now, bool give_up)
 {
@@ -85,7 +85,7 @@ static __always_inline void end_loss_period(struct sink_flow *f, __u64 now, bool
 	f->gap_ns = fresh ? now : 0;
 }
 
-/* Another CPU may have stamped `since` a little later than our `now`; far later: the clock was set back. */
+/* Another CPU may have set `since` to slightly after our `now`. If it is far after it, the clock was set back. */
 static __always_inline bool is_over(__u64 now, __u64 since, __u64 wait)
 {
 	__s64 passed = now - since;
@@ -99,15 +99,15 @@ static __always_inline bool loss_period_over(const struct sink_flow *f, __u64 no
 }
 
 /*
- * Awaits count numbers from a on; forgets what their slots held WINDOW numbers ago. What was still awaited
- * there never came. count <= WINDOW.
+ * Awaits count numbers from a on, and forgets those WINDOW numbers before, which had the same bits. Of these, numbers
+ * still awaited are lost. count <= WINDOW.
  */
 static __always_inline void await_numbers(struct sink_flow *f, __u32 a, __u32 count)
 {
 	__u32 fell = 0;
 	__u64 first = 0;
 
-	/* count bits from a on touch at most one word more than the window has */
+	/* A range of count bits from a on touches at most one word more than the window has. */
 	for (int i = 0; i <= WINDOW_WORDS; i++) {
 		__u32 bit = a & 63, w = (a >> 6) & WORD_MASK, room = 64 - bit;
 		__u32 take = choose(-(__u64)less(count, room), count, room);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Counts what an arrival, or a sweep, changed, and tells the user half of losses. */
+/* Counts the changes by an arrival or a sweep, and reports losses to the user half. */
 #ifndef HOSTINT_SINK_NEWS_H
 #define HOSTINT_SINK_NEWS_H
 
@@ -12,7 +12,7 @@
 #include "sink/flow_update.h"
 #include "sink/tokens.h"
 
-/* What the ring had no room for waits in the record for the next sweep. */
+/* Losses that cannot be reported now wait in the record for the next sweep. */
 static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
 {
 	bpf_spin_lock(&f->lock);
@@ -22,7 +22,7 @@ static __always_inline void put_loss_back(struct sink_flow *f, const struct loss
 	bpf_spin_unlock(&f->lock);
 }
 
-/* Counts losses and tells the user half. */
+/* Counts losses and reports them to the user half. */
 static __always_inline void tell_loss(struct sink_flow *f, const struct sink_settings *set, const struct flow_key *key,
 				      const struct flow_news *news)
 {
@@ -35,7 +35,7 @@ static __always_inline void tell_loss(struct sink_flow *f, const struct sink_set
 		send_gap(key);
 	if (!loss->count)
 		return;
-	/* Told later, with what is lost until then. */
+	/* They are reported later, together with further losses. */
 	if (!can_pay(f, set) || !take_tokens(TOKEN_REPORT)) {
 		put_loss_back(f, loss);
 		return;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* When a packet came to the network card, by the card's clock. */
+/* Reads when a packet arrived at the network card, by the card's clock. */
 #ifndef HOSTINT_SINK_NIC_STAMP_H
 #define HOSTINT_SINK_NIC_STAMP_H
 
 #include "kernel/kernel.h"
 
-/* What this load is for. */
-const volatile bool nic_stamps = false;        /* a program that is told when packets came to the network card */
-const volatile bool have_room_to_grow = false; /* never */
+const volatile bool nic_stamps = false;        /* this load has a program that reads the card's time */
+const volatile bool have_room_to_grow = false; /* always false */
 
 enum {
-	NIC_WAIT_NS = 100000000, /* longer than packets wait for the program */
+	NIC_WAIT_NS = 100000000, /* more than the time between a packet's arrival and the program */
 	ROOM_TO_GROW = 4096,     /* instructions */
 };
 
@@ -22,7 +21,7 @@ enum stamped_by {
 
 extern int bpf_xdp_metadata_rx_timestamp(const struct xdp_md *ctx, __u64 *timestamp) __ksym __weak;
 
-/* 0: none. */
+/* Returns 0 if there is no stamp. */
 static __always_inline __u64 nic_stamp(struct xdp_md *ctx, enum stamped_by by)
 {
 	__u64 *meta = (void *)(long)ctx->data_meta, stamp = 0;
@@ -35,8 +34,8 @@ static __always_inline __u64 nic_stamp(struct xdp_md *ctx, enum stamped_by by)
 }
 
 /*
- * The stamp as ns since the Unix epoch, from a card whose clock shows that or TAI. It has to lie before now, and not
- * long: else it is none (0), as of a card whose clock nobody sets.
+ * Returns the stamp in ns since the Unix epoch; the card's clock may show that or TAI. The stamp must lie shortly
+ * before now. Any other one, as from a card whose clock is not set, is ignored (0).
  */
 static __always_inline __u64 nic_arrival(__u64 stamp, __u64 now, __s32 tai_offset_s)
 {
@@ -47,9 +46,9 @@ static __always_inline __u64 nic_arrival(__u64 stamp, __u64 now, __s32 tai_offse
 }
 
 /*
- * Never run: the verifier takes it out before it adds anything, and what is left is room. A program that outgrows its
- * pages is moved, which kernels up to now do not note where it is bound to a device; when the device goes, they follow
- * the old place. The loader looks whether this was moved all the same.
+ * Makes the program longer at first: the verifier removes these instructions, which never run, before it adds its own.
+ * A program that outgrows its pages is moved. For a program bound to a device, kernels up to now keep the old address,
+ * and use it when the device goes away. The loader checks all the same that the program was not moved.
  */
 #define leave_room_to_grow()                                                                      \
 	do {                                                                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Nearly all packets are none of ours. What can be said of most of them at once: without VLAN tags, options and
- * extension headers. Whatever else there is goes the long way.
+ * Recognises most packets without INT by a few instructions. Packets with VLAN tags, options or extension headers are
+ * left to read_packet().
  */
 #ifndef HOSTINT_SINK_PLAIN_H
 #define HOSTINT_SINK_PLAIN_H
@@ -11,7 +11,7 @@
 #include "hostint/wire.h"
 #include "packet/headers.h"
 
-/* True if the sink has nothing to do with the packet; false says nothing. */
+/* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
 static __always_inline bool is_plain(void *data, void *end, const struct sink_settings *set)
 {
 	struct ethhdr *eth = data;

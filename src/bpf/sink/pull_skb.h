@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Cuts INT out at TC: the kernel moves the front, the restored headers are stored over it. */
+/* Cuts INT out at TC: the kernel moves the front, then the restored headers are stored over it. */
 #ifndef HOSTINT_SINK_PULL_SKB_H
 #define HOSTINT_SINK_PULL_SKB_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "packet/vlan_aside.h"
@@ -14,8 +15,8 @@
 
 enum pulled {
 	PULLED,
-	NOT_PULLED, /* the packet is as it was */
-	PULL_BROKE, /* the kernel refused half-way */
+	NOT_PULLED, /* the packet was not changed */
+	PULL_BROKE, /* the kernel refused after a first change */
 };
 
 static __always_inline bool store_restored(struct __sk_buff *ctx, struct tagged_packet *p, __u32 l3)
@@ -53,10 +54,10 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 {
 	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE;
 	__u32 mode = gpe ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
-	__s32 len = cut_len(p);
+	__s32 len = int_room(&p->at, p->facts.encapsulation);
 	struct vlan_aside aside = {};
 
-	/* Several packets in one, with an INT block in each: somebody merged what was to be kept apart. */
+	/* These are several packets in one, each with an INT block, that were merged on the path. */
 	if (ctx->gso_size && !gpe)
 		return NOT_PULLED;
 	if (!load_options(ctx, p) || !put_vlan_aside(ctx, p->at.vlan_tags, &aside))

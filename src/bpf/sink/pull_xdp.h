@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Cuts INT out at XDP: what stands before it moves up to what follows. */
+/* Cuts INT out at XDP: the bytes before it move up to those after it. */
 #ifndef HOSTINT_SINK_PULL_XDP_H
 #define HOSTINT_SINK_PULL_XDP_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/restore.h"
 #include "sink/tagged.h"
 
-/* len is a constant. From the end: a word lands at least 36 bytes on, where everything is moved already. */
+/* len is a constant. The last word moves first, so each lands where everything has moved already. */
 static __always_inline bool move_front(void *data, void *end, __u32 by, const __u32 len)
 {
 	__u32 at = len;
@@ -31,7 +32,7 @@ static __always_inline bool move_front(void *data, void *end, __u32 by, const __
 	return true;
 }
 
-/* Any length, word by word. */
+/* Moves any length, word by word. */
 static __always_inline bool move_any_front(void *data, void *end, __u32 by, __u32 len)
 {
 	__u32 at = len;
@@ -54,7 +55,7 @@ static __always_inline bool move_any_front(void *data, void *end, __u32 by, __u3
 	return true;
 }
 
-/* Writes the restored headers over the received ones, the original of vxlan-gpe excepted: it lies behind. */
+/* Writes the restored headers over the received ones; in vxlan-gpe over the original IP header, after the block. */
 static __always_inline bool write_headers(void *data, void *end, const struct tagged_packet *p)
 {
 	__u32 l3 = p->facts.encapsulation == ENCAP_VXLAN_GPE ? p->inner.l3 : p->at.l3;
@@ -83,18 +84,18 @@ static __always_inline bool write_headers(void *data, void *end, const struct ta
 	return true;
 }
 
-/* Every check comes first: nothing is written unless all of it can be. */
+/* Every check comes first, so that nothing is written unless everything can be. */
 static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p, const struct sink_settings *set)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 by = cut_len(p), front = p->at.l4 & 0xff;
+	__u32 by = int_room(&p->at, p->facts.encapsulation), front = p->at.l4 & 0xff;
 	bool moved;
 
 	if (p->facts.encapsulation == ENCAP_OVER_TCP_UDP)
 		front += p->l4_len == UDP_LEN ? UDP_LEN : TCP_BASE_LEN;
 	else if (p->facts.encapsulation == ENCAP_VXLAN_GPE)
 		front = p->at.l3 & 0xff;
-	/* The kernel refuses to shorten to less than an Ethernet header, which the checks have ruled out. */
+	/* The kernel refuses to leave less than an Ethernet header, which this check rules out. */
 	if (data + by + front > end)
 		return false;
 	restore_headers(p, set);

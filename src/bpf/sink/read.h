@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Finds INT in a received packet: marked by DSCP, by the extension port, or by that of VXLAN-GPE. */
+/* Finds INT in a received packet, by its DSCP mark, the extension port or the VXLAN-GPE port. */
 #ifndef HOSTINT_SINK_READ_H
 #define HOSTINT_SINK_READ_H
 
@@ -25,14 +25,14 @@ static __always_inline void take_block(const struct int_block *b, struct tagged_
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = bpf_ntohl(b->egress_ts);
 	p->by_host_int = !(b->flags & INT_FLAG_CHECKSUM);
-	/* Host-INT leaves the tail out of the checksum */
+	/* Host-INT leaves the tail out of the checksum. */
 	p->int_check = csum_fold(p->by_host_int ? csum_words(b, INT_BLOCK_LEN - 4) : csum_words(b, INT_BLOCK_LEN));
 	p->dscp = b->flags & INT_FLAG_DSCP ? b->dscp | 1 : 0;
 	p->has_queue = 0;
 	p->bad_segment = 0;
 }
 
-/* An extra UDP header in front: IP | UDP to the extension port | INT | original UDP or TCP. */
+/* Reads IP | UDP to the extension port | INT | original UDP or TCP. */
 static __always_inline enum sink_read read_extension(void *data, void *end, struct tagged_packet *p)
 {
 	__u32 header_len = p->at.l4 - p->at.l3, l4_len;
@@ -72,7 +72,7 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	return SINK_TAGGED;
 }
 
-/* INT between the L4 header (of TCP: its first 20 bytes) and what follows. */
+/* Reads IP | UDP, or the first 20 bytes of TCP | INT | rest of the packet. */
 static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, struct tagged_packet *p)
 {
 	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want;
@@ -113,8 +113,8 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 }
 
 /*
- * outer_vlan: id of the tag in the kernel's metadata. Untagged packets, nearly all, leave as early as
- * possible.
+ * outer_vlan is the id of the VLAN tag in the kernel's metadata; 0: none. Most packets have no INT, so those leave as
+ * early as possible.
  */
 static __always_inline enum sink_read read_packet(void *data, void *end, __u32 outer_vlan,
 						  const struct sink_settings *set, struct tagged_packet *p)
@@ -125,7 +125,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 
 	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4 || found == LAYOUT_SHORT)
 		return SINK_NOT_MARKED;
-	/* The verifier shall forget which way led here. */
+	/* This makes the verifier forget which way led here. */
 	barrier();
 	marked = set->flags & SINK_OVER_TCP_UDP && (p->at.tos & set->tos_mask) == set->tos_value;
 	if (found != LAYOUT_FOUND) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Makes a received packet's headers what the sender wrote: lengths, checksums, DSCP. */
+/* Restores a received packet's headers as the sender wrote them: lengths, checksums, DSCP. */
 #ifndef HOSTINT_SINK_RESTORE_H
 #define HOSTINT_SINK_RESTORE_H
 
@@ -8,11 +8,12 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
-#include "packet/layout.h"
 #include "sink/tagged.h"
 
-/* The L4 checksum without the INT block. Holds for finished checksums and for those that the sender's
- * stack left to a device that never finished them: see hostint-wire(7). */
+/*
+ * Returns the L4 checksum without the INT block. This is right for finished checksums, and for those that the sender's
+ * stack left to a device that never finished them; see hostint-wire(7).
+ */
 static __always_inline __u16 checksum_without_int(__u16 check, __u16 block)
 {
 	return csum_fold((__u64)check + bpf_htons(INT_BLOCK_LEN) + block);
@@ -35,14 +36,14 @@ static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const 
 		p->l4.tcp.check = csum_tcp(checksum_without_int(p->l4.tcp.check, p->int_check));
 		return;
 	}
-	/* The UDP length stands in the header and in the pseudo header. */
+	/* The UDP length is in the header and in the pseudo header, so it counts twice. */
 	if (p->l4.udp.check)
 		p->l4.udp.check = csum_udp(csum_fold((__u64)checksum_without_int(p->l4.udp.check, p->int_check) +
 						     bpf_htons(INT_BLOCK_LEN)));
 	p->l4.udp.len = bpf_htons(bpf_ntohs(p->l4.udp.len) - INT_BLOCK_LEN);
 }
 
-/* The last header before the extra one named UDP; the original protocol stands in the flow's key. */
+/* The last header before the extra one names UDP; the original protocol is in the flow's key. */
 static __always_inline void restore_extension(struct tagged_packet *p)
 {
 	__u8 protocol = p->facts.key.layers;
@@ -56,7 +57,7 @@ static __always_inline void restore_extension(struct tagged_packet *p)
 		p->base.ip6.nexthdr = protocol;
 }
 
-/* Congestion, class and hops are those of the outer header, as if there had been no tunnel. */
+/* Congestion, traffic class and hop limit are taken from the outer header, as if there had been no tunnel. */
 static __always_inline void restore_gpe(struct tagged_packet *p)
 {
 	if (p->at.family == 4) {
@@ -79,19 +80,6 @@ static __always_inline void restore_headers(struct tagged_packet *p, const struc
 		break;
 	default:
 		restore_gpe(p);
-	}
-}
-
-/* Bytes that are taken out. */
-static __always_inline __u32 cut_len(const struct tagged_packet *p)
-{
-	switch (p->facts.encapsulation) {
-	case ENCAP_OVER_TCP_UDP:
-		return INT_BLOCK_LEN;
-	case ENCAP_EXTENSION_UDP:
-		return EXTENSION_LEN;
-	default:
-		return fixed_ip_len(&p->at) + GPE_ROOM;
 	}
 }
 

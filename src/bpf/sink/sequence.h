@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Which sequence numbers of a flow came, came late, came twice, or never came: exact within a window. */
+/* Tracks which sequence numbers of a flow arrived, arrived late or twice, or are missing; exactly within a window. */
 #ifndef HOSTINT_SINK_SEQUENCE_H
 #define HOSTINT_SINK_SEQUENCE_H
 
@@ -9,33 +9,33 @@
 #include "sink/branchless.h"
 #include "sink/loss_periods.h"
 
-/* What one arrival's numbers were, beside being in order. */
+/* Says how one arrival's numbers differed from being in order. */
 struct arrival {
 	__u32 reordered;
 	__u32 recovered; /* had been declared lost */
 	__u32 duplicates;
 	__u32 restarted;
-	/* Kept here and not on the stack, so that the verifier forgets how they came about: */
-	__u32 seq;     /* numbers that can be told apart: the first, */
-	__u32 count;   /* how many, */
-	__u32 fresh;   /* the last so many of which are newer than all before, */
-	__u32 skipped; /* and so many missing before these */
+	/* These are kept here and not on the stack, so that the verifier forgets how they were found. */
+	__u32 seq;     /* first of the numbers that are tracked one by one */
+	__u32 count;   /* number of them */
+	__u32 fresh;   /* number of them that are newer than all before */
+	__u32 skipped; /* numbers missing before the fresh ones */
 };
 
-/* Upper bound of the age that the source states, doubled for path delay and rounding; 0: not stated. */
+/* Returns an upper bound of the age that the source states, doubled for path delay and rounding; 0: not stated. */
 static __always_inline __u64 flow_age_bound(__u32 code)
 {
 	return code ? 1ULL << (FLOW_AGE_SHIFT + code) : 0;
 }
 
-/* What a range of numbers had been until it arrived. */
+/* Counts a range of numbers by the states that they had before they arrived. */
 struct taken {
 	__u32 awaited;
 	__u32 declared; /* counted as lost */
-	__u32 known;    /* came before */
+	__u32 known;    /* had arrived before */
 };
 
-/* Takes count numbers from a on out of all bitmaps. count <= WINDOW, none of them older than the window. */
+/* Removes count numbers from a on from all bitmaps. count <= WINDOW, and none of them is older than the window. */
 static __always_inline void take_numbers(struct sink_flow *f, __u32 a, __u32 count, struct taken *t)
 {
 	__u32 declared = 0, awaited = 0, known = 0;
@@ -65,20 +65,20 @@ static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32
 						__s32 latency_ns, __u64 age_bound)
 {
 	__u64 silence = now > f->last_ns ? now - f->last_ns : 0;
-	/* Between the sending of our record's first packet and of this one: however long either was on its way. */
+	/* This is the time between the sending of our record's first packet and of this one; path delays cancel out. */
 	__s64 sent_later = now - f->first_ns - (__s32)((__u32)latency_ns - (__u32)f->first_latency_ns);
 
-	/* Is the source's record younger than ours? */
+	/* If the age is stated, numbering restarted if the source's record is younger than ours. */
 	if (age_bound)
 		return sent_later > (__s64)(age_bound + QUIET_NS / 8);
-	/* More numbers skipped than packets fit into the time since: 32 ns each. */
+	/* A leap ahead is a restart if it skips more packets than fit, at 32 ns each, into the time since the last one. */
 	if (ahead > 0)
 		return ahead > 4096 && (__u64)ahead > silence >> 5;
-	/* A source that states no age, or did not live long enough to state one. */
+	/* The source states no age, or ran too short a time to state one: low numbers after a silence are a restart. */
 	return silence > QUIET_NS && (seq <= LOW_NUMBERS || ahead <= -WINDOW);
 }
 
-/* How many of count numbers from seq on come before limit. */
+/* Returns the number of those count numbers from seq on that are before limit. */
 static __always_inline __u32 before(__u32 seq, __u32 count, __u32 limit)
 {
 	__s32 ahead = limit - seq;
@@ -87,10 +87,10 @@ static __always_inline __u32 before(__u32 seq, __u32 count, __u32 limit)
 	return choose(-(__u64)less(ahead, count), ahead, count);
 }
 
-/* Numbers too old to be told apart: those that were lost, as long as there are any. */
+/* Numbers too old to be tracked are taken for lost ones that arrived late, as long as there are any. */
 static __always_inline void take_late(struct sink_flow *f, __u32 count, struct arrival *arrival)
 {
-	/* More may have been recovered than lost: late ones take the place of others that come after all. */
+	/* More may have been recovered than lost, if late ones took the place of others that arrived later. */
 	__u64 open = f->recovered < f->lost ? f->lost - f->recovered : 0;
 	__u32 recovered = open < count ? open : count;
 
@@ -101,7 +101,7 @@ static __always_inline void take_late(struct sink_flow *f, __u32 count, struct a
 	arrival->reordered += count;
 }
 
-/* last: the packet's last number. */
+/* last is the packet's last number. */
 static __always_inline void take_arrival(struct sink_flow *f, __u32 last, __u64 now, struct arrival *a)
 {
 	struct taken taken;
@@ -131,9 +131,9 @@ static __always_inline void take_arrival(struct sink_flow *f, __u32 last, __u64 
 }
 
 /*
- * Accounts for the arrival of a packet that stands for count numbers from seq on, at most half a window.
- * timeout: --loss-timeout. watching: this sink has seen everything since the flow's numbering began at 1,
- * should it begin with this packet.
+ * Accounts for the arrival of a packet with count numbers from seq on, at most half a window. timeout is the option
+ * --loss-timeout. watching says that this sink was attached when the flow's numbering began at 1, so that the numbers
+ * before its first packet are missing.
  */
 static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 count, __u64 now, __s32 latency_ns,
 					  __u64 timeout, __u64 age_bound, bool watching, struct arrival *arrival)
@@ -148,7 +148,7 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 	}
 	if (!begin) {
 		restart = numbering_restarted(f, seq, ahead, now, latency_ns, age_bound);
-		/* Only the newest WINDOW - 1 can be told apart; older ones are lost at once. */
+		/* Only the newest WINDOW - 1 numbers are tracked one by one; older ones are lost at once. */
 		leap = !restart && ahead > WINDOW;
 	}
 	if (restart || leap || loss_period_over(f, now, timeout))
@@ -165,7 +165,7 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 		skipped = ahead - 1;
 		fresh = count;
 	} else {
-		/* Numbers before the first one that we saw are not awaited; far on, first has no meaning. */
+		/* Numbers before the first one that was seen are not awaited. After many packets, first has no meaning. */
 		if (f->head - f->first < WINDOW && f->packets < 1U << 31) {
 			old = before(seq, count, f->first);
 			f->reordered += old;

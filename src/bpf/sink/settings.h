@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The sink's own settings. */
+/* Holds the sink's own settings. */
 #ifndef HOSTINT_SINK_SETTINGS_H
 #define HOSTINT_SINK_SETTINGS_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "kernel/single_value.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -15,9 +16,7 @@ struct {
 
 static __always_inline const struct sink_settings *get_sink_settings(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&sink_settings, &zero);
+	return single_value(&sink_settings);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Run by the daemon, never attached: the "packet" is a list of keys of flows whose loss period may be over. No XDP
- * program: before 5.18 the kernel changes its own code for each run of one.
+ * Sweeps flows whose loss period may be over. The daemon runs the program, which is never attached; its "packet" is a
+ * list of flow keys. It is not an XDP program, because before 5.18 the kernel changes its own code for each run of one.
  */
 #ifndef HOSTINT_SINK_SWEEP_H
 #define HOSTINT_SINK_SWEEP_H
@@ -17,7 +17,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 
-/* Sweeps the flow whose key is the index-th in the "packet". */
+/* Sweeps the flow whose key has this index in the "packet". */
 __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 {
 	const struct flow_key *key = (void *)(long)ctx->data + index % SWEEP_KEYS * sizeof(*key);

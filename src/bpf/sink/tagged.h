@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A packet that carries INT: what is taken from it before anything is changed. */
+/* Holds the packet that the sink is working on, as it was read before any change. */
 #ifndef HOSTINT_SINK_TAGGED_H
 #define HOSTINT_SINK_TAGGED_H
 
 #include "kernel/kernel.h"
 #include "hostint/count.h"
 #include "int/block.h"
+#include "kernel/single_value.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/arrival.h"
@@ -13,26 +14,26 @@
 
 struct tagged_packet {
 	struct layout at;
-	struct layout inner; /* vxlan-gpe: the original packet's */
+	struct layout inner; /* vxlan-gpe: layout of the original packet */
 	union {
 		struct iphdr ip4;
 		struct ipv6hdr ip6;
-	} base; /* fixed IP header; vxlan-gpe: the original packet's */
+	} base; /* fixed IP header; vxlan-gpe: of the original packet */
 	union {
 		struct udphdr udp;
 		struct tcphdr tcp;
-	} l4; /* as ports are read from it; extension-udp, vxlan-gpe: the original one */
+	} l4; /* L4 header with the flow's ports; extension-udp, vxlan-gpe: of the original packet */
 	__u8 options[MAX_OPTIONS_LEN];
 	struct arrival_facts facts;
 	struct flow_news news;
 	__u64 frame_len;
 	__u64 allowed_ns;
 	__u16 l4_len;
-	__u16 orig_len; /* IP packet as sent */
-	__u8 outer_tos; /* vxlan-gpe: what the way made of it */
+	__u16 orig_len; /* length of the IP packet as sent */
+	__u8 outer_tos; /* vxlan-gpe: as the path may have changed it */
 	__u8 outer_ttl;
-	__u16 int_check; /* the INT block's words, folded */
-	__u8 dscp;
+	__u16 int_check; /* folded sum of the INT block's words */
+	__u8 dscp;       /* original DSCP << 2, and bit 0 set; 0: not stated */
 	__u8 has_queue;
 	__u8 by_host_int;
 	__u8 bad_segment;
@@ -40,21 +41,18 @@ struct tagged_packet {
 	__u32 queue_bytes;
 	__u32 egress_ts;
 	__u16 ingress_port;
-	__u16 headers_len; /* vxlan-gpe: IP and L4 headers of each segment */
-	__u64 nic_ns;      /* arrival by the network card's clock; 0: unknown */
+	__u16 headers_len; /* vxlan-gpe: length of the IP and L4 headers of each segment */
+	__u64 nic_ns;      /* arrival time by the network card; 0: unknown */
 };
 
 enum sink_read {
 	SINK_NOT_MARKED,
 	SINK_REFUSED, /* counted */
-	SINK_SHORT,   /* INT announced, but its bytes are not at hand */
+	SINK_SHORT,   /* INT is announced, but lies beyond the bytes that can be read */
 	SINK_TAGGED,
 };
 
-/*
- * One packet at a time and CPU. Not on the stack: the verifier remembers every constant that was stored
- * there and would walk the rest of the program once for each combination.
- */
+/* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -64,9 +62,7 @@ struct {
 
 static __always_inline struct tagged_packet *tagged(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&sink_scratch, &zero);
+	return single_value(&sink_scratch);
 }
 
 static __always_inline enum sink_read refuse(enum sink_counter reason, __u64 frame_len)
@@ -75,7 +71,7 @@ static __always_inline enum sink_read refuse(enum sink_counter reason, __u64 fra
 	return SINK_REFUSED;
 }
 
-/* Bytes behind `end`: short as long as the frame has more of them. */
+/* If bytes are missing at `end`, the packet is short if the frame has more of them, and refused if not. */
 static __always_inline enum sink_read short_or_refuse(void *data, void *end, enum sink_counter reason, __u64 frame_len)
 {
 	return frame_len > (__u64)(end - data) ? SINK_SHORT : refuse(reason, frame_len);

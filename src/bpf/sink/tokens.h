@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Token buckets, for each source address and for all together: no host makes the sink work or talk without end. */
+/* Limits new flows and reports by token buckets, for each source address and for all addresses together. */
 #ifndef HOSTINT_SINK_TOKENS_H
 #define HOSTINT_SINK_TOKENS_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/lease_table.h"
+#include "kernel/single_value.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 
-/* The least recently used go: they are full again soon. */
+/* The least recently used buckets are evicted, as they are full again soon. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -34,14 +35,14 @@ static __always_inline struct token_buckets *buckets_of(const __be32 *saddr)
 	return bpf_map_lookup_elem(&sink_buckets, saddr);
 }
 
-/* CPUs that come at once may take one token too many: that is no harm. */
+/* CPUs that run at the same time may take one token too many, which does no harm. */
 static __always_inline bool take_token(__u64 *full_ns, const struct token_rate *rate, __u64 now)
 {
 	__u64 full = *(volatile __u64 *)full_ns;
 
 	if (!rate->interval_ns)
 		return true;
-	/* A clock that was set back by more than a bucket holds finds it full. */
+	/* If the clock was set back by more than a bucket holds, the bucket is taken for full. */
 	if (full < now || full > now + 2 * rate->burst_ns)
 		full = now;
 	if (full + rate->interval_ns > now + rate->burst_ns)
@@ -55,17 +56,16 @@ enum token {
 	TOKEN_REPORT,
 };
 
-/* For the packet at hand, or the flow that is swept. */
+/* Takes a token for the packet, or for the flow that is swept. */
 __noinline int take_tokens(__u32 what)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct token_buckets *total, *own;
 	struct tagged_packet *p = tagged();
-	__u32 zero = 0;
 
 	if (!set || !p)
 		return 0;
-	total = bpf_map_lookup_elem(&sink_bucket_total, &zero);
+	total = single_value(&sink_bucket_total);
 	own = buckets_of(p->facts.key.saddr);
 	if (!total || !own)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is fixed at attach: each attachment has a program of its own. */
+/* Holds the options of an attachment. Each attachment has a program of its own, in which they are constants. */
 #ifndef HOSTINT_SOURCE_ATTACHMENT_H
 #define HOSTINT_SOURCE_ATTACHMENT_H
 
@@ -8,12 +8,12 @@
 
 const volatile __u32 encapsulation = ENCAP_OVER_TCP_UDP;
 const volatile __u32 superpackets = SUPER_SKIP;
-const volatile bool full_checksum = false; /* for sinks of the original Host-INT */
-const volatile __u32 stage_ifindex = 0;    /* where superpackets go to be segmented */
-const volatile __u32 stage_peer = 0;       /* where they come from again, tagged: an interface index */
-const volatile __u32 redirect_ifindex = 0; /* on the staging interface: where everything goes on to */
+const volatile bool full_checksum = false; /* for original Host-INT sinks */
+const volatile __u32 stage_ifindex = 0;    /* the interface that segments superpackets */
+const volatile __u32 stage_peer = 0;       /* the interface from which they come back tagged */
+const volatile __u32 redirect_ifindex = 0; /* on the staging interface: where all packets go next */
 
-/* Written and read by the user half only. */
+/* Only the user half uses this map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);

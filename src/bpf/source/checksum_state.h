@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Is the L4 checksum in the packet finished, or left to the device? */
+/* Finds out whether the packet's L4 checksum is finished or left to the device. */
 #ifndef HOSTINT_SOURCE_CHECKSUM_STATE_H
 #define HOSTINT_SOURCE_CHECKSUM_STATE_H
 
@@ -16,8 +16,8 @@ static __always_inline bool starts_at(const struct outgoing_packet *p, __u32 sta
 }
 
 /*
- * False if it can't be known. A checksum that is left unfinished for another header, that of a packet inside
- * this one, does not matter: ours is right once that one is finished (local checksum offload).
+ * Returns false if the state cannot be read. An unfinished checksum in another header, of a packet inside this one,
+ * does not count: this packet's is right as soon as that one is finished (local checksum offload).
  */
 static __always_inline bool read_checksum_state(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
@@ -28,7 +28,7 @@ static __always_inline bool read_checksum_state(struct __sk_buff *ctx, struct ou
 				starts_at(p, skb->csum_start - (__u32)(skb->data - skb->head), skb->csum_offset);
 		return true;
 	}
-	/* Below 6.2: the context pointer is the skb's own address; read through it. */
+	/* Before 6.2 the context pointer is the skb's own address, so fields are read through it. */
 	struct sk_buff *skb = (void *)ctx;
 	unsigned char *head, *data;
 	__u16 start, offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The source's counters. */
+/* Counts packets at the source by reason. */
 #ifndef HOSTINT_SOURCE_COUNTERS_H
 #define HOSTINT_SOURCE_COUNTERS_H
 
@@ -8,7 +8,7 @@
 #include "hostint/count.h"
 #include "kernel/counters.h"
 
-/* Per CPU: no atomics. */
+/* Each CPU has its own counters, so no atomics are needed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, COUNTER_SLOTS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Sequence numbers of flows, 1 for the first packet. */
+/* Numbers the packets of a flow, beginning with 1. */
 #ifndef HOSTINT_SOURCE_FLOW_NUMBERS_H
 #define HOSTINT_SOURCE_FLOW_NUMBERS_H
 
@@ -12,7 +12,7 @@
 
 struct flow_number {
 	__u32 sequence;
-	__u8 age_code; /* 0: not stated */
+	__u8 age_code; /* 0: the age is not stated */
 };
 
 static __always_inline __u8 flow_age_code(__u64 age_ns)
@@ -29,18 +29,18 @@ static __always_inline __u8 flow_age_code(__u64 age_ns)
 	return 0;
 }
 
-/* NULL if the table is full. */
+/* Returns NULL if the table is full. */
 static __always_inline struct source_flow *add_source_flow(const struct flow_key *key)
 {
 	struct source_flow empty = {};
 
-	/* Another CPU may have been faster: then its record serves. */
+	/* If another CPU was faster, its record is used. */
 	if (!bpf_map_update_elem(&source_flows, key, &empty, BPF_NOEXIST))
 		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
 	return bpf_map_lookup_elem(&source_flows, key);
 }
 
-/* The first of count numbers. locked: for kernels whose atomics do not fetch (before 5.12). */
+/* Takes count numbers and fills in the first. locked is for kernels without fetching atomics (before 5.12). */
 static __always_inline void next_numbers(struct source_flow *f, __u32 count, __u64 now, bool locked,
 					 struct flow_number *number)
 {
@@ -50,7 +50,7 @@ static __always_inline void next_numbers(struct source_flow *f, __u32 count, __u
 		bpf_spin_lock(&f->lock);
 		number->sequence = f->sequence + 1;
 		f->sequence += count;
-		if (!f->created_ns) /* not at number 1: numbers wrap, and a flow is born once */
+		if (!f->created_ns) /* not whenever the number is 1: numbers wrap, but a flow begins once */
 			f->created_ns = now;
 		created = f->created_ns;
 		bpf_spin_unlock(&f->lock);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The source's flow table: what its program at egress and the one for answers know of a flow. */
+/* Holds the source's flow table, which its program and its peer program share. */
 #ifndef HOSTINT_SOURCE_FLOW_TABLE_H
 #define HOSTINT_SOURCE_FLOW_TABLE_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 
-/* Shared by all CPUs; numbers are taken by atomics, or under the record's lock where the kernel has none that fetch. */
+/* All CPUs share a record. Numbers are taken with atomics, or under its lock if the kernel has no fetching atomics. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

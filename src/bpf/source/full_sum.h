@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The sum of a whole L4 segment, as sinks of the original Host-INT need it of an unfinished checksum. */
+/* Adds up a whole L4 segment. Original Host-INT sinks need this where the checksum is unfinished. */
 #ifndef HOSTINT_SOURCE_FULL_SUM_H
 #define HOSTINT_SOURCE_FULL_SUM_H
 
@@ -11,7 +11,7 @@ enum {
 	MAX_CHUNKS = 0x10000 / SUM_CHUNK,
 };
 
-/* Adds the index-th chunk of the segment. 0: the kernel refused to read. */
+/* Adds the chunk of this index to the sum; returns 0 if the kernel refused to read it. */
 __noinline int add_chunk(struct __sk_buff *ctx, __u32 index)
 {
 	struct outgoing_packet *p = outgoing();
@@ -23,9 +23,9 @@ __noinline int add_chunk(struct __sk_buff *ctx, __u32 index)
 	len = p->at.ip_len - (p->at.l4 - p->at.l3) - offset;
 	if (len > SUM_CHUNK)
 		len = SUM_CHUNK;
-	/* From 1 on, for every kernel's verifier to see. */
+	/* This shows every kernel's verifier that the length is at least 1. */
 	len = ((len - 1) & (SUM_CHUNK - 1)) + 1;
-	/* An odd end counts as if zeros followed. */
+	/* Zeros follow a chunk whose length is not a multiple of 4. */
 	*(__u32 *)(p->chunk + (len & (SUM_CHUNK - 4))) = 0;
 	if (bpf_skb_load_bytes(ctx, p->at.l4 + offset, p->chunk, len))
 		return 0;

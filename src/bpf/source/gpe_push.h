@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds the outer headers of vxlan-gpe. The kernel or the device repeats them in each segment. */
+/* Builds the outer headers of vxlan-gpe, which the kernel or the device repeats in each segment. */
 #ifndef HOSTINT_SOURCE_GPE_PUSH_H
 #define HOSTINT_SOURCE_GPE_PUSH_H
 
@@ -47,8 +47,8 @@ static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node
 }
 
 /*
- * The outer header is the original one, but for lengths and protocol: class, congestion, hops and addresses
- * are those of the flow. The source port spreads flows over paths and queues.
+ * The outer IP header is the original one with another length and protocol, so traffic class, congestion, hop limit and
+ * addresses are those of the flow. The source port spreads flows over paths and queues.
  */
 static __always_inline void push_gpe(struct outgoing_packet *p)
 {
@@ -71,7 +71,7 @@ static __always_inline void push_gpe(struct outgoing_packet *p)
 	udp->source = bpf_htons(0xc000 | (ports & 0x3fff));
 	udp->dest = bpf_htons(GPE_PORT);
 	udp->len = bpf_htons(p->at.ip_len + GPE_ROOM);
-	udp->check = 0; /* the original packet has its own; over IPv6 as RFC 6935 permits tunnels */
+	udp->check = 0; /* the original packet has its own checksum; RFC 6935 permits this over IPv6 */
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A packet that may be tagged: is it to be? Nothing is changed yet. */
+/* Looks at a packet's headers and decides whether it may be tagged. Nothing is changed yet. */
 #ifndef HOSTINT_SOURCE_LOOK_H
 #define HOSTINT_SOURCE_LOOK_H
 
@@ -18,7 +18,7 @@
 
 enum source_look {
 	SOURCE_LEAVE, /* counted */
-	SOURCE_SHORT, /* headers lie beyond the bytes at hand */
+	SOURCE_SHORT, /* headers lie beyond the bytes that can be read */
 	SOURCE_WATCHED,
 };
 
@@ -38,7 +38,7 @@ static __always_inline enum source_look leave_unwatched(const struct outgoing_pa
 	return SOURCE_LEAVE;
 }
 
-/* Would a sink take the packet for one with INT as it is? */
+/* Says whether a sink would find INT in the packet as it is. */
 static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, void *end)
 {
 	struct int_block *block = l4 + (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
@@ -69,7 +69,7 @@ static __always_inline bool is_group(void *data, const struct outgoing_packet *p
 	return (last & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000) || last == 0xffffffff;
 }
 
-/* Looks at the headers; changes nothing. Unwatched packets, nearly all, leave as early as possible. */
+/* Most packets are not watched, so those leave as early as possible. */
 static __always_inline enum source_look look(void *data, void *end, __u32 outer_vlan, __u32 vlan_tags,
 					     const struct host_settings *host, struct outgoing_packet *p)
 {
@@ -86,10 +86,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	barrier();
 	if (!fill_key(data, end, &p->at, &p->key))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
-	if (p->watching.watched == WATCH_UNKNOWN && p->at.family == 4)
-		watch4(p->key.daddr[3], &p->watching);
-	else if (p->watching.watched == WATCH_UNKNOWN)
-		watch6(p->key.daddr, &p->watching);
+	if (p->watching.watched == WATCH_UNKNOWN)
+		watch(p->at.family == 4 ? p->key.daddr + 3 : p->key.daddr, p->at.family, &p->watching);
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
 	if (found == LAYOUT_TOO_DEEP)
@@ -102,7 +100,7 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		return leave(COUNT_SOURCE_GROUP_ADDRESS, frame_len);
 	if (p->at.fragment)
 		return leave(COUNT_SOURCE_FRAGMENT, frame_len);
-	/* What will stand before INT, for now as it is. */
+	/* This header will stand before INT; it is changed later. */
 	if (!load_ip(data, end, p->at.l3, p->at.family, out_ip(p)))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	l4 = at_offset(data, p->at.l4);
@@ -126,7 +124,7 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		if (p->watching.watched < WATCHED)
 			return leave_unwatched(p);
 	}
-	/* BIG TCP: longer than an IP header can say. */
+	/* BIG TCP packets are longer than an IP header can state. */
 	if (p->segments > 1 && frame_len - p->at.l3 > 0xffff) {
 		count_source(COUNT_SOURCE_SUPERPACKET, p->segments, frame_len);
 		return SOURCE_LEAVE;

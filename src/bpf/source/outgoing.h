@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A packet that may be tagged: what is known of it, and room for what will be written. */
+/* Holds the packet that the source is working on: its facts, and the headers that will be written. */
 #ifndef HOSTINT_SOURCE_OUTGOING_H
 #define HOSTINT_SOURCE_OUTGOING_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "kernel/single_value.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/attachment.h"
@@ -23,7 +24,7 @@ struct outgoing_packet {
 		struct tcphdr tcp;
 	} l4;
 	__u64 frame_len;
-	__u32 l4_len; /* fixed part */
+	__u32 l4_len; /* length of the fixed part of the L4 header */
 	__u32 l4_header_len;
 	__u32 ifindex;
 	__u32 encapsulation; /* chosen for this packet */
@@ -33,11 +34,11 @@ struct outgoing_packet {
 	struct watching watching;
 	__u32 queue_packets;
 	__u32 queue_bytes;
-	__u16 sum;       /* of the whole L4 segment, if the sink is one of Host-INT */
+	__u16 sum;       /* of the whole L4 segment, for Host-INT sinks */
 	bool unfinished; /* the L4 checksum is left to the device */
 	bool fixed_gso;
 	__u8 options[MAX_OPTIONS_LEN];
-	/* What is stored: the fixed IP header ends where the body begins. */
+	/* The headers that will be stored; the fixed IP header ends where the body begins. */
 	struct {
 		__u8 base[IP6_LEN];
 		union {
@@ -58,7 +59,7 @@ struct outgoing_packet {
 	__u8 chunk[SUM_CHUNK + 4];
 };
 
-/* One packet at a time and CPU; see the sink's scratch. */
+/* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -68,17 +69,7 @@ struct {
 
 static __always_inline struct outgoing_packet *outgoing(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&source_scratch, &zero);
-}
-
-/* Bytes that this encapsulation adds to the packet. */
-static __always_inline __u32 added_len(const struct outgoing_packet *p, __u32 encap)
-{
-	if (encap == ENCAP_VXLAN_GPE)
-		return fixed_ip_len(&p->at) + GPE_ROOM;
-	return encap == ENCAP_EXTENSION_UDP ? EXTENSION_LEN : INT_BLOCK_LEN;
+	return single_value(&source_scratch);
 }
 
 static __always_inline void *out_ip(struct outgoing_packet *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Whether and how a watched packet is tagged, by its size. */
+/* Chooses how a watched packet is tagged, or leaves it if it would be too long with INT. */
 #ifndef HOSTINT_SOURCE_PLAN_H
 #define HOSTINT_SOURCE_PLAN_H
 
@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
 #include "source/counters.h"
@@ -21,10 +22,10 @@ enum tag_plan {
 };
 
 enum {
-	SHORTEST_MTU = 576, /* no link that carries IPv4 hosts has a smaller one */
+	SHORTEST_MTU = 576, /* no link between IPv4 hosts has a smaller one */
 };
 
-/* Does it fit with so many bytes more, whoever handles it on the way? */
+/* Says whether the packet fits with the added bytes, here and in every router on the path. */
 static __always_inline enum source_look check_size(const struct outgoing_packet *p, __u32 added, __u32 mtu)
 {
 	__u32 len = p->at.ip_len + added;
@@ -44,12 +45,12 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
 }
 
 /*
- * A superpacket is encapsulated whole. Segments that would not fit any more are made shorter by the kernel,
- * of TCP, whose segments have no meaning; UDP datagrams must stay what they are.
+ * Encapsulates a superpacket as a whole. Where its segments would not fit any more the kernel makes them shorter, but
+ * only for TCP, whose segment boundaries mean nothing; UDP datagrams must keep theirs.
  */
 static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 mtu)
 {
-	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = added_len(p, ENCAP_VXLAN_GPE);
+	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
 	bool tcp = p->at.protocol == IPPROTO_TCP;
 
@@ -57,7 +58,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 		return PLAN_STAGE;
 	if (superpackets == SUPER_SKIP || full_checksum || p->at.options_len)
 		return leave_superpacket(ctx, p);
-	/* UDP segments are told apart by the outer header's id, and devices finish their checksums. */
+	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
 	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
 		return leave_superpacket(ctx, p);
 	p->fixed_gso = headers + size + added <= mtu;
@@ -74,7 +75,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	return PLAN_TAG;
 }
 
-/* How the packet is carried. A flow that sent a superpacket goes one way with all its packets from then on. */
+/* After a superpacket, all packets of the flow go in vxlan-gpe, so that they take one path. */
 static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, const struct source_flow *f)
 {
 	bool encapsulated = f && f->encapsulated;
@@ -92,12 +93,12 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 		return PLAN_STAGE;
 	if (encapsulated && superpackets != SUPER_SKIP && !p->at.options_len)
 		p->encapsulation = ENCAP_VXLAN_GPE;
-	/* Routers on the way look at options, if they can see them. */
+	/* Routers must see options, which vxlan-gpe would hide. */
 	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
 		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}
-	return check_size(p, added_len(p, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
+	return check_size(p, int_room(&p->at, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds the headers of a tagged packet from those of the original: over-tcp-udp and extension-udp. */
+/* Builds the headers of over-tcp-udp and extension-udp from those of the original packet. */
 #ifndef HOSTINT_SOURCE_PUSH_H
 #define HOSTINT_SOURCE_PUSH_H
 
@@ -35,7 +35,7 @@ static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32
 	b->tail2 = 0;
 }
 
-/* The fixed IP header as it will be; the received one is in its place already. */
+/* Changes the fixed IP header, which look() copied from the packet. */
 static __always_inline void change_out_ip(struct outgoing_packet *p, __u8 tos, __u32 ip_len, __u8 protocol)
 {
 	if (p->at.family == 4) {
@@ -48,8 +48,8 @@ static __always_inline void change_out_ip(struct outgoing_packet *p, __u8 tos, _
 }
 
 /*
- * The checksum of the extra UDP header over IPv6, which knows no absent one. Finished or not, the original
- * segment will sum up to minus its pseudo header, of which the addresses are the new one's too.
+ * Returns the checksum of the extra UDP header, which IPv6 requires. Once the original segment's checksum is finished,
+ * the segment adds up to minus its pseudo header, whose addresses are also those of the new pseudo header.
  */
 static __always_inline __u16 extension_checksum(const struct outgoing_packet *p, const struct udphdr *udp,
 						const struct int_block *block)
@@ -63,7 +63,7 @@ static __always_inline __u16 extension_checksum(const struct outgoing_packet *p,
 	return csum_udp(csum_neg(csum_fold(sum)));
 }
 
-/* The original packet's L4 header stays where it is, its checksum, finished or not, too. */
+/* The original packet's L4 header does not change, and neither does its checksum, finished or not. */
 static __always_inline void push_extension(struct outgoing_packet *p)
 {
 	struct udphdr *udp = &p->out.udp.udp;
@@ -80,10 +80,11 @@ static __always_inline void push_extension(struct outgoing_packet *p)
 }
 
 /*
- * The checksum of a TCP segment that now has INT behind its first 20 bytes, without touching payload.
- * unfinished: the field holds the pseudo header's sum only, and somebody will add up everything from the
- * old L4 start on and store the result at the old place of the field, now the tail's first word. That sum
- * contains the tail, so the tail keeps the seed and a second word takes off what the field counts anew.
+ * Updates the checksum of a TCP segment that now has INT after its first 20 bytes, without reading the payload. If it
+ * is unfinished, the field holds only the pseudo header's sum. The device or the kernel will then add up everything
+ * from the old L4 start on, and store the result at the old place of the field, which is now the tail's first word. So
+ * the first word keeps the seed. The second word adds the TCP header, which is no longer in that sum, and subtracts the
+ * words of INT that are.
  */
 static __always_inline void tcp_checksum(struct tcphdr *tcp, struct int_block *block, bool unfinished)
 {
@@ -102,7 +103,7 @@ static __always_inline void tcp_checksum(struct tcphdr *tcp, struct int_block *b
 	block->tail2 = csum_fold((__u64)header + csum_neg(csum_fold(csum_words((__u8 *)block + 16, 16))));
 }
 
-/* As tcp_checksum; the old place of the field is the tail's second word, and the length changes too. */
+/* Does the same as tcp_checksum. The old place of the field is the tail's second word, and the length changes, too. */
 static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *block, bool unfinished)
 {
 	const __u16 added = bpf_htons(INT_BLOCK_LEN);
@@ -119,12 +120,12 @@ static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *b
 		return;
 	}
 	udp->len = bpf_htons(bpf_ntohs(udp->len) + INT_BLOCK_LEN);
-	if (seed) /* 0: the sender does without a checksum, and so do we */
+	if (seed) /* 0: the sender uses no checksum, so none is added */
 		udp->check = csum_udp(csum_fold((__u64)seed + csum_neg(added) + csum_neg(added) +
 						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
 }
 
-/* A Host-INT sink takes the tail for 0, so an unfinished checksum is finished here, with the payload's sum. */
+/* A Host-INT sink assumes that the tail is 0, so an unfinished checksum is finished here, with the payload's sum. */
 static __always_inline void push_over_tcp_udp(struct outgoing_packet *p)
 {
 	bool unfinished = p->unfinished && !full_checksum;

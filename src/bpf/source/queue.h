@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the kernel knows of the queue that a packet goes into. */
+/* Reads the kernel's structures of the interface that a packet leaves by: its queue and its MTU. */
 #ifndef HOSTINT_SOURCE_QUEUE_H
 #define HOSTINT_SOURCE_QUEUE_H
 
@@ -9,7 +9,7 @@
 #include "source/attachment.h"
 #include "source/outgoing.h"
 
-/* The root queue; qdiscs that count for each CPU apart say 0. */
+/* Reads the length of the root queue, which is 0 for qdiscs that count on each CPU separately. */
 static __always_inline void read_queue(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
 	struct sk_buff *skb;
@@ -23,7 +23,7 @@ static __always_inline void read_queue(struct __sk_buff *ctx, struct outgoing_pa
 	p->queue_bytes = skb->dev->qdisc->qstats.backlog;
 }
 
-/* As device_mtu, without a call. */
+/* Returns the same as device_mtu, but without a call of the kernel. */
 static __always_inline __u32 skb_mtu(struct __sk_buff *ctx)
 {
 	struct sk_buff *skb;

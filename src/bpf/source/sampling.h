@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Which flows and packets are tagged where a rule wants a share of them only. */
+/* Chooses flows and packets where a rule tags only a share of them. */
 #ifndef HOSTINT_SOURCE_SAMPLING_H
 #define HOSTINT_SOURCE_SAMPLING_H
 
@@ -23,7 +23,7 @@ static __always_inline __u64 hash_end(const __be32 *addr, __be16 port)
 	return mix(mix(high + bpf_ntohs(port)) ^ low);
 }
 
-/* The same for both directions, so that two hosts sample the same flows. */
+/* Both directions have the same hash, so that two hosts choose the same flows. */
 static __always_inline __u32 hash_flow(const struct flow_key *key)
 {
 	return mix(hash_end(key->saddr, key->sport) + hash_end(key->daddr, key->dport) + (key->layers & 0xff)) >> 32;
@@ -33,7 +33,7 @@ static __always_inline bool is_sampled(const struct watch_node *verdict, const s
 {
 	if (verdict->one_flow_in > 1 && hash_flow(key) % verdict->one_flow_in)
 		return false;
-	/* Behind the staging interface that is decided already. */
+	/* On the staging interface the packet was chosen before. */
 	return verdict->one_packet_in <= 1 || redirect_ifindex || !(bpf_get_prandom_u32() % verdict->one_packet_in);
 }
 

@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "int/room.h"
 #include "kernel/clock.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
@@ -35,7 +36,7 @@ static __always_inline __u32 room_mode(const struct outgoing_packet *p)
 	return p->encapsulation == ENCAP_VXLAN_GPE ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
 }
 
-/* The first refusal comes before anything is written; after it the headers are the packet's own. */
+/* Only the first store may be refused, before anything is written; it gives the packet its own copy of the headers. */
 static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
 	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at), body;
@@ -57,7 +58,7 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 	       !bpf_skb_store_bytes(ctx, ETH_HLEN + base + options, &p->out.udp, body, 0);
 }
 
-/* What adjust_room leaves behind the room, and must stand before it. */
+/* Loads the options that bpf_skb_adjust_room leaves after the room and that must stand before it. */
 static __always_inline bool load_headers(struct __sk_buff *ctx, struct outgoing_packet *p)
 {
 	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at),
@@ -72,10 +73,10 @@ static __always_inline bool load_headers(struct __sk_buff *ctx, struct outgoing_
 	return true;
 }
 
-/* Room was made but nothing could be written: give the room back, or the packet is lost. */
+/* Removes the room again if nothing could be written into it. If that fails, the packet is dropped. */
 static __always_inline int undo(struct __sk_buff *ctx, const struct outgoing_packet *p, const struct vlan_aside *vlan)
 {
-	__s32 added = added_len(p, p->encapsulation);
+	__s32 added = int_room(&p->at, p->encapsulation);
 
 	if (!bpf_skb_adjust_room(ctx, -added, room_mode(p), p->fixed_gso ? BPF_F_ADJ_ROOM_FIXED_GSO : 0) &&
 	    put_vlan_back(ctx, vlan)) {
@@ -103,7 +104,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (bpf_skb_adjust_room(ctx, added_len(p, p->encapsulation), room_mode(p), room_flags(p))) {
+	if (bpf_skb_adjust_room(ctx, int_room(&p->at, p->encapsulation), room_mode(p), room_flags(p))) {
 		if (put_vlan_back(ctx, &vlan)) {
 			count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 			return TCX_NEXT;
@@ -111,7 +112,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
 		return TCX_DROP;
 	}
-	/* Once there is room: a number that is not sent would be missed. */
+	/* A number is taken only once there is room, because the sink would miss a number that is not sent. */
 	now = now_ns(host);
 	next_numbers(f, p->segments, now, locked, &number);
 	if (p->encapsulation == ENCAP_VXLAN_GPE) {

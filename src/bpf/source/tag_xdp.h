@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tags a packet at XDP. XDP can't see whether a checksum is still to be finished, so only extension-udp,
- * which leaves it alone, is possible here.
+ * Tags a packet at XDP. Only extension-udp is possible here, because XDP cannot see whether the packet's checksum is
+ * finished, and extension-udp does not change it.
  */
 #ifndef HOSTINT_SOURCE_TAG_XDP_H
 #define HOSTINT_SOURCE_TAG_XDP_H
@@ -18,7 +18,7 @@
 #include "source/outgoing.h"
 #include "source/push.h"
 
-/* Everything before the L4 header moves down, word by word from the front. */
+/* Moves everything before the L4 header down, word by word from the front. */
 static __always_inline bool move_down(void *data, void *end, __u32 by, __u32 len)
 {
 	if (data + by + 2 > end)
@@ -68,7 +68,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 	push_extension(p);
 	data = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;
-	/* The verifier wants these checks; the packet was long enough before. */
+	/* Only the verifier needs these checks; the packet was long enough before. */
 	if (!move_down(data, end, EXTENSION_LEN, p->at.l4 & 0xff) || !write_extension(data, end, p)) {
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
 		return XDP_DROP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Is the packet at hand watched, if its destination alone does not say? */
+/* Decides by the rules of the watchlist where a packet's destination alone does not decide. */
 #ifndef HOSTINT_SOURCE_WATCH_RULES_H
 #define HOSTINT_SOURCE_WATCH_RULES_H
 
@@ -10,7 +10,7 @@
 #include "source/sampling.h"
 #include "watch/list.h"
 
-/* What the packet is in the sight of a node. */
+/* Returns the packet's value for the test of a node. */
 static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32 test)
 {
 	__u32 generation = p->watching.generation;
@@ -29,7 +29,7 @@ static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32
 	}
 }
 
-/* A step of its own, verified once. */
+/* Leaves the verdict in the scratch. */
 __noinline int decide(void)
 {
 	struct outgoing_packet *p = outgoing();

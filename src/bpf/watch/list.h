@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The watchlist: which packets are tagged. */
+/* Holds the rules of the watchlist, and says how far a packet's destination decides. */
 #ifndef HOSTINT_WATCH_LIST_H
 #define HOSTINT_WATCH_LIST_H
 
@@ -23,7 +23,7 @@ struct {
 	__type(value, __u32);
 } watch_edges SEC(".maps");
 
-/* By port: its class as destination | as source << 16; behind all ports, those of WATCH_TRAFFIC. */
+/* Each port has its class as destination | as source << 16; after all ports come the classes of WATCH_TRAFFIC. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2 * WATCH_CLASSES);
@@ -31,7 +31,7 @@ struct {
 	__type(value, __u32);
 } watch_classes SEC(".maps");
 
-/* Written and read by the user half only; key: generation << 16 | number of the piece. */
+/* Only the user half uses this map. Its key is generation << 16 | number of the piece. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 2 * WATCH_TEXTS);
@@ -41,19 +41,19 @@ struct {
 } watch_texts SEC(".maps");
 
 enum watched {
-	WATCH_UNKNOWN, /* not looked at yet */
+	WATCH_UNKNOWN, /* not looked up yet */
 	UNWATCHED,
 	EXCLUDED,
 	NOT_SAMPLED,
-	WATCH_UNDECIDED, /* by the destination alone */
+	WATCH_UNDECIDED, /* the destination alone does not decide */
 	WATCHED,         /* tagged while a sink is known to be alive */
-	WATCHED_STATIC,  /* tagged */
+	WATCHED_STATIC,  /* tagged even if no sink answers */
 };
 
 struct watching {
 	enum watched watched;
 	__u32 generation;
-	__u32 node; /* to go on from */
+	__u32 node; /* where the rules continue if the destination does not decide */
 };
 
 static __always_inline enum watched watched_by(__u32 flags)
@@ -74,25 +74,15 @@ static __always_inline void begin_watching(const struct watch_place *to, struct 
 	w->node = to->number;
 }
 
-/* All that is known by the destination. */
-static __always_inline void watch4(__be32 daddr, struct watching *w)
+/* Looks up the destination. An IPv4 address is the single word at daddr. */
+static __always_inline void watch(const __be32 *daddr, __u8 family, struct watching *w)
 {
 	const struct watch_state *state = get_watch_state();
 
 	if (!state)
 		return;
 	w->generation = state->generation & 1;
-	begin_watching(find_place4(state, WATCH_TO, daddr), w);
-}
-
-static __always_inline void watch6(const __be32 *daddr, struct watching *w)
-{
-	const struct watch_state *state = get_watch_state();
-
-	if (!state)
-		return;
-	w->generation = state->generation & 1;
-	begin_watching(find_place6(state, WATCH_TO, daddr), w);
+	begin_watching(find_place(state, WATCH_TO, daddr, family), w);
 }
 
 static __always_inline __u32 find_class(__u32 generation, __u32 index)
@@ -109,7 +99,7 @@ static __always_inline __u32 source_class(const struct flow_key *key, __u8 famil
 
 	if (!state)
 		return 0;
-	from = family == 4 ? find_place4(state, WATCH_FROM, key->saddr[3]) : find_place6(state, WATCH_FROM, key->saddr);
+	from = find_place(state, WATCH_FROM, family == 4 ? key->saddr + 3 : key->saddr, family);
 	return from ? from->number : 0;
 }
 

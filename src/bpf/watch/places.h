@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The watchlist's addresses: where a packet goes says at least whether it may be watched. */
+/* Finds the watchlist's longest prefix that an address is in. */
 #ifndef HOSTINT_WATCH_PLACES_H
 #define HOSTINT_WATCH_PLACES_H
 
 #include "kernel/kernel.h"
 #include "hostint/watch.h"
+#include "kernel/single_value.h"
 
-/* What the user half changes becomes visible to packets by its generation only, all at once. */
+/* Packets see a new list all at once, when the user half changes the generation. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -14,7 +15,10 @@ struct {
 	__type(value, struct watch_state);
 } watch_state SEC(".maps");
 
-/* No trie of the kernel's: its look-ups take longer the more prefixes there are. */
+/*
+ * These are hash tables because look-ups in the kernel's trie take longer the more prefixes there are. IPv4 has a
+ * table of its own because the kernel hashes and compares whole keys: 8 bytes instead of 20, several times per packet.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 2 * WATCH_PREFIXES);
@@ -33,46 +37,19 @@ struct {
 
 static __always_inline const struct watch_state *get_watch_state(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&watch_state, &zero);
+	return single_value(&watch_state);
 }
 
 /*
- * What is next comes from memory, so that the verifier takes all ways of a step for one. The barrier keeps the
- * comparison apart from the one before, or verifiers before 6.18 learn nothing of the index.
+ * Searches one table. An address has 1 word (IPv4) or 4, and watch_key4 is how watch_key6 begins, so one piece serves
+ * both. `next` comes from memory, so that the verifier takes all ways of a step for one. The barrier keeps its
+ * comparison apart from the one before; without it verifiers before 6.18 learn nothing about the index.
  */
-static __always_inline const struct watch_place *find_place4(const struct watch_state *state, enum watch_role role,
-							     __be32 addr)
+static __always_inline const struct watch_place *search_places(const struct watch_state *state, enum watch_role role,
+							       const __be32 *addr, void *places, const int words)
 {
 	__u32 generation = state->generation & 1, what = generation << 16 | role << 8;
-	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role];
-	const struct watch_place *best = NULL, *place;
-	__u32 next = search->first;
-
-	for (int i = 0; i < WATCH_STEPS && next; i++) {
-		const struct watch_probe *probe;
-		struct watch_key4 key;
-
-		barrier_var(next);
-		if (next >= WATCH_PROBES)
-			break;
-		probe = &search->probes[next];
-		key.what = what | probe->len;
-		key.addr = addr & probe->mask[0];
-		place = bpf_map_lookup_elem(&watch_places4, &key);
-		if (place)
-			best = place;
-		next = place ? probe->hit : probe->miss;
-	}
-	return best;
-}
-
-static __always_inline const struct watch_place *find_place6(const struct watch_state *state, enum watch_role role,
-							     const __be32 *addr)
-{
-	__u32 generation = state->generation & 1, what = generation << 16 | role << 8;
-	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role + 1];
+	const struct watch_search *search = &state->searches[generation * WATCH_TABLES + role + (words > 1)];
 	const struct watch_place *best = NULL, *place;
 	__u32 next = search->first;
 
@@ -85,9 +62,9 @@ static __always_inline const struct watch_place *find_place6(const struct watch_
 			break;
 		probe = &search->probes[next];
 		key.what = what | probe->len;
-		for (int word = 0; word < 4; word++)
+		for (int word = 0; word < words; word++)
 			key.addr[word] = addr[word] & probe->mask[word];
-		place = bpf_map_lookup_elem(&watch_places6, &key);
+		place = bpf_map_lookup_elem(places, &key);
 		if (place)
 			best = place;
 		next = place ? probe->hit : probe->miss;
@@ -95,19 +72,22 @@ static __always_inline const struct watch_place *find_place6(const struct watch_
 	return best;
 }
 
-/* May packets to this address be tagged? */
-static __always_inline bool may_watch4(__be32 addr)
+/* An IPv4 address is the single word at addr. */
+static __always_inline const struct watch_place *find_place(const struct watch_state *state, enum watch_role role,
+							    const __be32 *addr, __u8 family)
 {
-	const struct watch_state *state = get_watch_state();
-	const struct watch_place *to = state ? find_place4(state, WATCH_TO, addr) : NULL;
+	__be32 first = *addr;
 
-	return to && to->flags & WATCH_MAY;
+	if (family == 4)
+		return search_places(state, role, &first, &watch_places4, 1);
+	return search_places(state, role, addr, &watch_places6, 4);
 }
 
-static __always_inline bool may_watch6(const __be32 *addr)
+/* Says whether some packet to this address may be tagged. */
+static __always_inline bool may_watch(const __be32 *addr, __u8 family)
 {
 	const struct watch_state *state = get_watch_state();
-	const struct watch_place *to = state ? find_place6(state, WATCH_TO, addr) : NULL;
+	const struct watch_place *to = state ? find_place(state, WATCH_TO, addr, family) : NULL;
 
 	return to && to->flags & WATCH_MAY;
 }

@@ -20,7 +20,7 @@ pub enum Output {
 }
 
 impl Output {
-    pub fn open(output: Option<&config::Output>) -> Result<Self> {
+    pub fn open(output: Option<&config::OutputFile>) -> Result<Self> {
         let Some(output) = output else {
             return Ok(Self::Standard(io::stdout().lock(), LineCounts::default()));
         };

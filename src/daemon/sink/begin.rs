@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::plan::{SinkPlan, say_form};
-use crate::cli::SinkArgs;
+use crate::cli::SinkServeArgs;
 use crate::config::{SINK_HTTP_PORT, SinkConfig, SinkHook};
 use crate::daemon::control::Control;
 use crate::daemon::leases::{LeaseKeeping, warn_without_key};
@@ -41,7 +41,7 @@ pub struct LoadedSink {
 
 impl LoadedSink {
     /// Makes all that takes the privileges to begin with, and gives them up.
-    pub fn load(bpffs: Option<&Path>, args: &SinkArgs) -> Result<Self> {
+    pub fn load(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<Self> {
         give_up_all_but(&privileges::BEGIN)?;
         let plan = SinkPlan::make(args)?;
         let config = &plan.config;

@@ -45,7 +45,7 @@ use super::http;
 use super::metrics_push;
 use super::on_host::HostSide;
 use super::signs::{GiveSigns, Signs};
-use crate::cli::SinkArgs;
+use crate::cli::SinkServeArgs;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
 use crate::datapath::sweeper::Sweeper;
@@ -60,7 +60,7 @@ const WAIT: Duration = Duration::from_millis(10);
 const LAST_PUSH: Duration = Duration::from_secs(1);
 
 /// Attaches the sink and serves until a signal ends it, or a command detaches it.
-pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<()> {
+pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     let loaded = LoadedSink::load(bpffs, args)?;
     loaded.attach()?;
     serve(loaded, args)
@@ -68,13 +68,13 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<()> {
 
 /// Attaches the sink and leaves it to itself: packets are stripped and counted, and nothing is reported until a
 /// daemon runs.
-pub fn attach(bpffs: Option<&Path>, args: &SinkArgs) -> Result<()> {
+pub fn attach(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     let loaded = LoadedSink::load(bpffs, args)?;
     loaded.attach()?;
     Ok(loaded.counters.end_life()?)
 }
 
-fn serve(loaded: LoadedSink, args: &SinkArgs) -> Result<()> {
+fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
     let LoadedSink {
         lock: _lock,
         pins,
@@ -168,7 +168,7 @@ impl ServedMetrics {
 }
 
 /// The loop: events become reports, and duties have their turns.
-fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkArgs) -> Result<End> {
+fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> Result<End> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context, Result};
 
 use super::collectors::Collectors;
-use crate::cli::SinkArgs;
+use crate::cli::SinkServeArgs;
 use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
 use crate::datapath::sink::Sink;
 use crate::host::advice::advise;
@@ -27,7 +27,7 @@ pub struct SinkPlan {
 impl SinkPlan {
     /// # Errors
     /// If the sink could not do what the plan says.
-    pub fn make(args: &SinkArgs) -> Result<Self> {
+    pub fn make(args: &SinkServeArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
         let rules = file
             .as_ref()

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::apply::apply;
 use super::plan::{SinkPlan, say_form};
 use super::state::{SinkDaemon, summary_plan};
-use crate::cli::SinkArgs;
+use crate::cli::SinkServeArgs;
 use crate::config::{SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
@@ -19,14 +19,14 @@ use crate::report::Emitter;
 
 /// The duty to do so.
 pub struct ReloadSink {
-    args: SinkArgs,
+    args: SinkServeArgs,
     reload: Reload<SinkPlan>,
     /// Sources stop tagging before an interface is left, which takes a second.
     leaving: Option<JoinHandle<Result<()>>>,
 }
 
 impl ReloadSink {
-    pub fn new(args: &SinkArgs) -> Self {
+    pub fn new(args: &SinkServeArgs) -> Self {
         let again = args.clone();
         Self {
             args: args.clone(),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::metrics::Metrics;
 use super::plan::SinkPlan;
 use super::reports::SinkReports;
-use crate::config::{File, SinkConfig, Span};
+use crate::config::{File, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -119,7 +119,7 @@ impl OnHost for SinkDaemon {
         Some((&self.sink, &self.plan.config))
     }
 
-    fn idle_flow_timeout(&self) -> Span {
+    fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.config.idle_flow_timeout
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::plan::SourcePlan;
 use super::state::SourceDaemon;
-use crate::cli::AttachArgs;
+use crate::cli::SourceServeArgs;
 use crate::daemon::leases::{LeaseKeeping, warn_without_key};
 use crate::daemon::on_host::HostSide;
 use crate::daemon::privileges::give_up_all_but;
@@ -29,7 +29,7 @@ pub struct AttachedSource {
 }
 
 impl AttachedSource {
-    pub fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<Self> {
+    pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<Self> {
         let plan = SourcePlan::make(args)?;
         let config = &plan.setup.source;
         let pins = pins::make(bpffs)?;
@@ -53,7 +53,7 @@ impl AttachedSource {
     ///
     /// # Errors
     /// If a sink's daemon serves this host: it looks after the source, too.
-    pub fn into_daemon(self, args: &AttachArgs) -> Result<(SourceDaemon, PinsLock)> {
+    pub fn into_daemon(self, args: &SourceServeArgs) -> Result<(SourceDaemon, PinsLock)> {
         let Self { pins, plan, source } = self;
         let key = plan.setup.source.lease_key;
         let leases = LeaseKeeping::start(key)?;
@@ -64,7 +64,7 @@ impl AttachedSource {
         }
         let Some(lock) = pins.lock().context("cannot lock this host's pins")? else {
             bail!(
-                "a hostint sink serves this host already, and looks after its source (leave --foreground out)"
+                "a hostint sink serves this host already, and looks after its source (try hostint source attach)"
             );
         };
         source.host.set_lease_key(key)?;

@@ -21,19 +21,19 @@ use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules,
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
 use super::signs::GiveSigns;
-use crate::cli::AttachArgs;
+use crate::cli::SourceServeArgs;
 use crate::os::{log, privileges, signals};
 
 /// The time between two turns of the loop.
 const WAIT: Duration = Duration::from_millis(10);
 
 /// Attaches the source and leaves it to the sink's daemon.
-pub fn attach(bpffs: Option<&Path>, args: &AttachArgs) -> Result<()> {
+pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     AttachedSource::attach(bpffs, args).map(drop)
 }
 
 /// Attaches the source, and looks after it until a signal ends that.
-pub fn run(bpffs: Option<&Path>, args: &AttachArgs) -> Result<()> {
+pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     give_up_all_but(&privileges::BEGIN)?;
     let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
     let mut duties = Duties::default()

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::cli::AttachArgs;
+use crate::cli::SourceServeArgs;
 use crate::config::{File, Settled, SourceSetup, settle};
 use crate::host::advice::advise;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
@@ -22,7 +22,7 @@ pub struct SourcePlan {
 impl SourcePlan {
     /// # Errors
     /// If the source could not do what the plan says.
-    pub fn make(args: &AttachArgs) -> Result<Self> {
+    pub fn make(args: &SourceServeArgs) -> Result<Self> {
         let Settled {
             config: setup,
             file,

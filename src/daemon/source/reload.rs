@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::plan::SourcePlan;
 use super::state::SourceDaemon;
-use crate::cli::AttachArgs;
+use crate::cli::SourceServeArgs;
 use crate::config::{SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
@@ -22,12 +22,12 @@ use crate::os::{log, signals};
 
 /// The duty to do so.
 pub struct ReloadSource {
-    args: AttachArgs,
+    args: SourceServeArgs,
     reload: Reload<SourcePlan>,
 }
 
 impl ReloadSource {
-    pub fn new(args: &AttachArgs) -> Self {
+    pub fn new(args: &SourceServeArgs) -> Self {
         let again = args.clone();
         Self {
             args: args.clone(),

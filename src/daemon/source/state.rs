@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::plan::SourcePlan;
-use crate::config::{File, SinkConfig, Span};
+use crate::config::{File, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -39,7 +39,7 @@ impl OnHost for SourceDaemon {
         None
     }
 
-    fn idle_flow_timeout(&self) -> Span {
+    fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.setup.source.idle_flow_timeout
     }
 }

@@ -19,12 +19,13 @@ use crate::datapath::{hooks, links, settings_status, sink_programs};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
-    judge_device, judge_host, judge_network, version,
+    version,
 };
 use crate::os::{
     clock, ethtool, icmp, kernel, netdev, netns, nftables, privileges, resolve, rtnetlink,
     udp_ports,
 };
+use crate::views::preflight::{judge_device, judge_host, judge_network};
 
 /// The port of VXLAN-GPE.
 const GPE_PORT: u16 = 4790;

@@ -6,8 +6,7 @@ use ratatui::text::{Line, Span};
 use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate, shortened, wrap};
-use crate::model::reasons::{Severity, Topic};
-use crate::model::{Attachment, Reason};
+use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
 use crate::views::text::Grouped;
 
 /// Parts of a line, most important first: those that do not fit are left out.
@@ -177,7 +176,7 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
     }
     let why = &watch.status()?.why;
     let reason = why.iter().min_by_key(|reason| reason.severity)?;
-    if reason.severity == Severity::Note {
+    if reason.severity == ReasonSeverity::Note {
         return None;
     }
     let more = match why.len() - 1 {
@@ -193,7 +192,7 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
         text
     };
     let style = match reason.severity {
-        Severity::Stopped | Severity::Dropped => look.bad(),
+        ReasonSeverity::Stopped | ReasonSeverity::Dropped => look.bad(),
         _ => look.head(),
     };
     Some(Line::from(vec![
@@ -219,16 +218,16 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
     for reason in &status.why {
         if topic.replace(reason.topic) != Some(reason.topic) {
             let head = match reason.topic {
-                Topic::Tagging => "why packets are not tagged",
-                Topic::Stripping => "why packets are not stripped",
-                Topic::Measuring => "why packets are not measured or reported",
+                ReasonTopic::Tagging => "why packets are not tagged",
+                ReasonTopic::Stripping => "why packets are not stripped",
+                ReasonTopic::Measuring => "why packets are not measured or reported",
             };
             lines.push(Line::styled(head, watch.look.strong()));
         }
         let style = match reason.severity {
-            Severity::Stopped | Severity::Dropped => watch.look.bad(),
-            Severity::Missed => Style::new(),
-            Severity::Note => watch.look.faint(),
+            ReasonSeverity::Stopped | ReasonSeverity::Dropped => watch.look.bad(),
+            ReasonSeverity::Missed => Style::new(),
+            ReasonSeverity::Note => watch.look.faint(),
         };
         let wrapped = wrap(&sentence(reason), width.saturating_sub(4));
         for (number, part) in wrapped.iter().enumerate() {

@@ -128,8 +128,8 @@ fn tc_programs_of_others_go_on_before_under_and_after_ours() {
             assert_eq!(lab.a.count("source", "tagged"), 60, "{what}");
             assert_eq!(lab.b.count("sink", "stripped"), 60, "{what}");
             lab.a.hostint("source detach");
-            lab.a.hostint("sink --detach");
-            lab.b.hostint("sink --detach");
+            lab.a.hostint("sink detach");
+            lab.b.hostint("sink detach");
         }
         let after = [seen(&lab.a, "a0"), seen(&lab.b, "b0")];
         assert_eq!(after, before, "{what}: as it was");
@@ -147,7 +147,7 @@ fn an_interface_of_ours_alone_is_left_as_it_was() {
         lab.a.hostint(&format!("source attach --dev a0 {flags}"));
         assert_ne!(seen(&lab.a, "a0"), before, "{flags}");
         lab.a.hostint("source detach");
-        lab.a.hostint("sink --detach");
+        lab.a.hostint("sink detach");
         assert_eq!(seen(&lab.a, "a0"), before, "{flags}");
         assert_eq!(lab.a.sh("ip -o link | wc -l"), links, "{flags}");
         drop(sink);

@@ -460,7 +460,7 @@ fn a_datagram_looks_the_same_with_int_and_without() {
         assert_eq!(lab.b.count("sink", "stripped"), tagged, "{sink}");
         assert_eq!(lab.b.checksum_errors(), 0, "{sink}");
         lab.a.hostint("source detach");
-        lab.b.hostint("sink --detach");
+        lab.b.hostint("sink detach");
     }
 }
 

@@ -50,7 +50,7 @@ impl Third {
 
 impl Drop for Third {
     fn drop(&mut self) {
-        let _ = self.0.try_hostint("sink --detach --now");
+        let _ = self.0.try_hostint("sink detach --now");
     }
 }
 

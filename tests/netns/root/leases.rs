@@ -119,7 +119,7 @@ fn a_sink_that_is_detached_costs_nothing() {
             .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
         let load = Load::start(&lab.a, &lab.b, "10.9.1.1", "10.9.2.1");
         await_tagged(&lab, 1_000);
-        lab.b.hostint("sink --detach");
+        lab.b.hostint("sink detach");
         assert_eq!(b.wait(), Some(0), "{hook}");
         let sent = load.sent();
         await_that("traffic goes on", || load.sent() > sent + 1_500);
@@ -236,12 +236,7 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
     let _a = watch(&lab);
     let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
     lab.a.hostint("source add-dest fd09:2::1");
-    let answered = || {
-        let status = lab.a.status();
-        let counters = status["sink"]["daemon"].as_array().unwrap();
-        let counter = counters.iter().find(|one| one["name"] == "leases_answered");
-        counter.unwrap()["value"].as_u64().unwrap()
-    };
+    let answered = || lab.a.daemon_count("leases_answered");
     let before = answered();
     await_that("the clock was compared often", || {
         for dest in ["10.9.2.1", "fd09:2::1"] {

@@ -39,8 +39,8 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     lab.a.hostint("source detach");
     exchange_udp(&from, &to, 10, 1000);
     drop(a_sink);
-    lab.a.hostint("sink --detach");
-    lab.b.hostint("sink --detach");
+    lab.a.hostint("sink detach");
+    lab.b.hostint("sink detach");
     exchange_udp(&from, &to, 10, 1000);
     for host in [&lab.a, &lab.b] {
         assert_eq!(
@@ -55,7 +55,7 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
         );
     }
     assert_eq!(lab.a.try_hostint("source detach").status.code(), Some(3));
-    assert_eq!(lab.b.try_hostint("sink --detach").status.code(), Some(3));
+    assert_eq!(lab.b.try_hostint("sink detach").status.code(), Some(3));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn one_daemon_serves_a_host_and_ends_when_its_sink_is_detached() {
     let mut again = lab
         .b
         .start("sink --dev b0 --node-id 2", "still attached to x0");
-    lab.b.hostint("sink --detach");
+    lab.b.hostint("sink detach");
     assert_eq!(again.wait(), Some(0), "nothing is left to serve");
     assert!(
         again.stderr().contains("was detached"),
@@ -161,7 +161,7 @@ fn a_daemon_waits_for_an_interface_that_is_gone_until_the_rest_is_detached() {
         Some(0),
         "it runs"
     );
-    lab.b.hostint("sink --detach");
+    lab.b.hostint("sink detach");
     assert_eq!(sink.wait(), Some(0), "the daemon has nothing left to serve");
     assert!(sink.stderr().contains("was detached"), "{}", sink.stderr());
     assert_eq!(lab.b.try_hostint("status").status.code(), Some(3));
@@ -229,7 +229,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
         "the system's own bpffs has no pins"
     );
 
-    b_host.hostint("sink --detach --dev b1");
+    b_host.hostint("sink detach --dev b1");
     exchange_udp(
         &lab.a.udp("10.9.1.1:5000"),
         &lab.b.udp("10.9.2.1:6000"),
@@ -238,7 +238,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
     );
     assert_eq!(b_host.count("sink", "stripped"), 70, "b0 goes on");
     b_sink.end();
-    b_host.hostint("sink --detach");
+    b_host.hostint("sink detach");
     assert_eq!(
         pins_below(&dir.join("hostint")),
         Vec::<String>::new(),

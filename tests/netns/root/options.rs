@@ -67,7 +67,7 @@ fn test_options_do_what_they_say() {
         lab.b.count("sink", "dropped_tagged") == 1
     });
     b.end();
-    lab.b.hostint("sink --detach");
+    lab.b.hostint("sink detach");
 
     let _b = lab
         .b

@@ -295,7 +295,7 @@ fn a_user_with_capabilities_runs_a_sink() {
         stderr.contains("what is pinned is root's, or of the user who runs the daemon (try sudo)"),
         "{stderr}"
     );
-    let (code, stderr) = said(&mut as_user(&lab.b, &at, NOBODY, ALL, "sink --detach"));
+    let (code, stderr) = said(&mut as_user(&lab.b, &at, NOBODY, ALL, "sink detach"));
     assert_eq!(code, Some(0), "{stderr}");
 }
 
@@ -332,7 +332,7 @@ fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
          {hostint} sink --dev b0 --node-id 2 --control /proc/self/none &
          until {hostint} status >/dev/null 2>&1; do kill -0 $!; sleep 0.05; done
          kill $!; wait $!
-         {hostint} sink --detach --now"
+         {hostint} sink detach --now"
     );
     let namespaces = ["--mount", "--pid", "--fork", "--mount-proc"];
     let run = ["20", "unshare"].iter().chain(&namespaces);

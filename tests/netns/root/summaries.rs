@@ -168,12 +168,7 @@ fn summaries_begin_and_end_with_the_file() {
         !summaries(&collect, 6000).is_empty()
     });
     apply("");
-    let sweeps = || {
-        let status = lab.b.status();
-        let counters = status["sink"]["daemon"].as_array().unwrap().clone();
-        let counter = counters.iter().find(|one| one["name"] == "sweeps");
-        counter.unwrap()["value"].as_u64().unwrap()
-    };
+    let sweeps = || lab.b.daemon_count("sweeps");
     let (before, told) = (sweeps(), summaries(&collect, 6000).len());
     await_that("the table is passed over three times", || {
         send();

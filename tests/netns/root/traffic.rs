@@ -84,8 +84,11 @@ fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
                 &[
                     "--immediate-mode",
                     "-U",
+                    // Room for all of them, though nobody reads: each takes as much as the longest may.
                     "-B",
                     "65536",
+                    "-s",
+                    "4096",
                     "-Q",
                     "out",
                     "-i",

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hostint::model::reasons::{Severity, Topic};
 use hostint::model::*;
+use hostint::model::{ReasonSeverity, ReasonTopic};
 use hostint::views::watch::{Act, Column, Key, Look, Snapshot, Watch};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -139,7 +139,7 @@ pub fn source(tagged: u64) -> HostStatus {
         ..peer("192.0.2.2", LeaseState::Granted)
     };
     let reason = |severity, count, text: &str, advice: &str| Reason {
-        topic: Topic::Tagging,
+        topic: ReasonTopic::Tagging,
         severity,
         counter: None,
         count: Some(count),
@@ -173,13 +173,13 @@ pub fn source(tagged: u64) -> HostStatus {
         }),
         why: vec![
             reason(
-                Severity::Missed,
+                ReasonSeverity::Missed,
                 1204,
                 "packets too long",
                 "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
             ),
             reason(
-                Severity::Missed,
+                ReasonSeverity::Missed,
                 1,
                 "peer without a sink",
                 "start hostint sink there",

@@ -3,34 +3,20 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
-use super::settled::Settings;
+use super::definition::settings_of;
+use super::file::CommandSettings;
+use super::origin::Origin;
+use super::value::is_truth;
 use super::variable::{variable, variable_read};
 
 /// Settings from the command line, each of which may also come from the environment.
 #[derive(Clone, Debug)]
-pub struct Given<O> {
+pub struct Overrides<O> {
     pub options: O,
     matches: ArgMatches,
 }
 
-/// The flag or variable that a setting came from.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Origin {
-    Flag(String),
-    Variable(String),
-}
-
-/// The settings that `O` consists of, as clap arguments.
-pub fn settings_of<O: Args>() -> Vec<Arg> {
-    let command = O::augment_args(Command::new(""));
-    command
-        .get_arguments()
-        .filter(|arg| arg.get_long().is_some())
-        .cloned()
-        .collect()
-}
-
-impl<O: Settings> Given<O> {
+impl<O: CommandSettings> Overrides<O> {
     /// These settings over those of the file.
     pub fn over(&self, mut file: O) -> O {
         // A command line that was parsed once parses again.
@@ -44,13 +30,13 @@ impl<O: Settings> Given<O> {
         let arg = settings.iter().find(|arg| arg.get_long() == Some(key))?;
         match self.matches.value_source(arg.get_id().as_str())? {
             ValueSource::CommandLine => Some(Origin::Flag(format!("--{key}"))),
-            ValueSource::EnvVariable => Some(Origin::Variable(variable_read::<O>(key))),
+            ValueSource::EnvVariable => Some(Origin::Variable(variable_read(O::TABLE, key))),
             _ => None,
         }
     }
 }
 
-impl<O: FromArgMatches> FromArgMatches for Given<O> {
+impl<O: FromArgMatches> FromArgMatches for Overrides<O> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Ok(Self {
             options: O::from_arg_matches(matches)?,
@@ -64,19 +50,29 @@ impl<O: FromArgMatches> FromArgMatches for Given<O> {
     }
 }
 
-impl<O: Settings> Args for Given<O> {
+/// The end of the help. One note replaces a line about a variable at every flag, such as this one.
+fn after_help<O: CommandSettings>(flag: &str) -> String {
+    let examples: String = O::EXAMPLES
+        .iter()
+        .map(|line| format!("\n  {line}"))
+        .collect();
+    format!(
+        "Settings may come from environment variables too, --{flag} from {} for instance, and from the file of \
+         --config: see hostint.toml(5).\n\nExamples:{examples}",
+        variable(flag)
+    )
+}
+
+impl<O: CommandSettings> Args for Overrides<O> {
     fn augment_args(command: Command) -> Command {
         let settings = settings_of::<O>();
-        // One note replaces a line about a variable in the help of every flag.
         let flag = settings.first().and_then(Arg::get_long).unwrap_or_default();
-        let command = command.after_help(format!(
-            "Settings may come from environment variables too, --{flag} from {} for instance, and from the file \
-             of --config: see hostint.toml(5).",
-            variable(flag)
-        ));
+        let command = command.after_help(after_help::<O>(flag));
         settings.into_iter().fold(command, |all, arg| {
-            let name = variable_read::<O>(arg.get_long().unwrap_or_default());
-            all.arg(arg.env(name).hide_env(true))
+            let name = variable_read(O::TABLE, arg.get_long().unwrap_or_default());
+            // [=<BOOL>] says it already.
+            let hide = is_truth(&arg) && arg.get_action().takes_values();
+            all.arg(arg.env(name).hide_env(true).hide_possible_values(hide))
         })
     }
 

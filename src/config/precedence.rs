@@ -2,48 +2,13 @@
 
 use std::path::Path;
 
-use clap::Args;
-
-use super::file::{COLLECT, File, SINK, SOURCE, in_order};
-use super::given::Given;
-use super::mistake::{ConfigError, Fault};
-use super::sink::SinkConfig;
+use super::file::{CommandSettings, File};
+use super::mistake::{ConfigError, in_order};
+use super::overrides::Overrides;
 use super::source::SourceSetup;
-use super::table::Table;
-use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions};
-
-/// The settings of a command, which flags, environment variables and a table of the file can give.
-pub trait Settings: Args + Clone + Default {
-    type Config;
-    const TABLE: &'static str;
-
-    /// # Errors
-    /// All faults.
-    fn check(self) -> Result<Self::Config, Vec<Fault>>;
-
-    fn table(file: &File) -> &Table<Self>;
-}
-
-macro_rules! settings {
-    ($options:ty, $config:ty, $name:expr, $table:ident) => {
-        impl Settings for $options {
-            type Config = $config;
-            const TABLE: &'static str = $name;
-
-            fn check(self) -> Result<Self::Config, Vec<Fault>> {
-                self.check()
-            }
-
-            fn table(file: &File) -> &Table<Self> {
-                &file.$table
-            }
-        }
-    };
-}
-
-settings!(SinkOptions, SinkConfig, SINK, sink);
-settings!(SourceOptions, SourceSetup, SOURCE, source);
-settings!(CollectOptions, CollectConfig, COLLECT, collect);
+use super::table::SettingsTable;
+use super::table_name::{COLLECT, SINK, SOURCE};
+use super::{CollectOptions, SinkOptions, SourceOptions};
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]
@@ -81,13 +46,13 @@ pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, Co
 ///
 /// # Errors
 /// All mistakes.
-pub fn settle<O: Settings>(
-    given: &Given<O>,
+pub fn settle<O: CommandSettings>(
+    given: &Overrides<O>,
     path: Option<&Path>,
 ) -> Result<Settled<O::Config>, ConfigError> {
     let Some(path) = path else {
         let settled = given.options.clone().check();
-        let nothing = Table::<O>::empty(O::TABLE);
+        let nothing = SettingsTable::<O>::empty(O::TABLE);
         return match settled {
             Ok(config) => Ok(Settled { config, file: None }),
             Err(faults) => Err(ConfigError(nothing.locate(

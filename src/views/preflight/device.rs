@@ -1,39 +1,6 @@
 //! An interface: its driver, its offloads, its room for INT, and the programs on its hooks.
 
-use std::collections::BTreeMap;
-
-use super::Finding;
-
-/// The facts about an interface.
-#[derive(Clone, Debug, Default)]
-pub struct DeviceFacts {
-    pub name: String,
-    pub ethernet: bool,
-    pub up: bool,
-    /// The link is connected, by cable or otherwise.
-    pub running: bool,
-    pub mtu: u32,
-    pub driver: Option<String>,
-    /// The driver's XDP features, as `enum netdev_xdp_act`; `None` if the kernel cannot say (before 6.3).
-    pub xdp: Option<u64>,
-    pub qdisc: Option<String>,
-    /// Offloads by the kernel's names, and whether each is on.
-    pub offloads: BTreeMap<String, bool>,
-    /// Programs on the hooks.
-    pub occupants: Vec<Occupant>,
-    /// `None` if the kernel could not be asked.
-    pub tcx: Option<bool>,
-}
-
-/// A program on a hook.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Occupant {
-    /// `xdp`, `tcx ingress`, `clsact egress`, …
-    pub hook: String,
-    pub id: u32,
-    pub name: String,
-    pub ours: bool,
-}
+use crate::model::preflight::{DeviceFacts, Finding, Occupant};
 
 const XDP_BASIC: u64 = 1;
 const XDP_RX_SG: u64 = 1 << 5;

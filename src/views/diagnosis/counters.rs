@@ -1,39 +1,13 @@
 //! Meaning and advice for each counter of packets that were not tagged, not stripped or not measured.
 
-use serde::{Deserialize, Serialize};
-
-/// The work that a reason prevents.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Topic {
-    /// Watched packets leave without INT.
-    Tagging,
-    /// Packets with INT are not stripped on this host.
-    Stripping,
-    /// Packets are stripped, but not measured or reported.
-    Measuring,
-}
-
-/// How much a reason matters, worst first.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Nothing works until it is changed.
-    Stopped,
-    /// Packets of applications were dropped.
-    Dropped,
-    /// Packets were not tagged, stripped or measured although they could have been.
-    Missed,
-    /// Works as designed, or caused by another party.
-    Note,
-}
+use crate::model::{ReasonSeverity, ReasonTopic};
 
 /// A counter with meaning and advice.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct CounterReason {
     pub counter: &'static str,
-    pub topic: Topic,
-    pub severity: Severity,
+    pub topic: ReasonTopic,
+    pub severity: ReasonSeverity,
     /// The counted thing, in the singular.
     pub noun: &'static str,
     /// The rest of the sentence, which fits singular and plural.
@@ -43,10 +17,10 @@ pub struct Row {
 
 macro_rules! rows {
     ($($counter:literal $topic:ident $severity:ident $noun:literal $what:literal $advice:literal,)*) => {
-        &[$(Row {
+        &[$(CounterReason {
             counter: $counter,
-            topic: Topic::$topic,
-            severity: Severity::$severity,
+            topic: ReasonTopic::$topic,
+            severity: ReasonSeverity::$severity,
             noun: $noun,
             what: $what,
             advice: $advice,
@@ -55,7 +29,7 @@ macro_rules! rows {
 }
 
 /// Counters of the source, and of its program for answers.
-pub const SOURCE: &[Row] = rows! {
+pub const SOURCE: &[CounterReason] = rows! {
     "too_long" Tagging Missed "packet" "too long" "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
     "superpacket" Tagging Missed "segment" "in superpackets that were left untagged" "attach with --superpackets encap (TCP), encap-all or stage (UDP too)",
     "no_lease" Tagging Missed "packet" "to a host without a lease" "see the state of the peers; start hostint sink there, or use add-dest --static for a sink of Host-INT",
@@ -78,7 +52,7 @@ pub const SOURCE: &[Row] = rows! {
 };
 
 /// Counters of the sink.
-pub const SINK: &[Row] = rows! {
+pub const SINK: &[CounterReason] = rows! {
     "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static and sources of Host-INT, start the sink with --allow PREFIX; otherwise compare --lease-key",
     "dropped_tagged" Stripping Dropped "packet" "with INT, dropped because of --drop-tagged" "start the sink without --drop-tagged to have them stripped",
     "broken" Stripping Dropped "packet" "dropped, because stripping failed half-way" "check whether memory is short (dmesg); detach the sink if it continues",
@@ -105,7 +79,7 @@ pub const SINK: &[Row] = rows! {
 };
 
 /// Counters of the sink's daemon.
-pub const DAEMON: &[Row] = rows! {
+pub const DAEMON: &[CounterReason] = rows! {
     "reports_lost" Measuring Missed "report" "not sent" "check the route to the collector (ip route get) and firewalls",
     "log_lost" Measuring Missed "log line" "not written" "check whether the disk is full",
     "events_malformed" Measuring Missed "event" "that the daemon does not understand" "restart the daemon, which loads programs of its own version",

@@ -1,50 +1,6 @@
 //! The kernel, this process's privileges, and the clock.
 
-use super::Finding;
-
-/// The facts about the host.
-#[derive(Clone, Debug, Default)]
-pub struct HostFacts {
-    /// The kernel's release as uname prints it: 6.18.44-generic.
-    pub release: String,
-    pub btf: bool,
-    /// Optional kernel features, and whether the kernel has each; `None` if they could not be tried.
-    pub features: Option<Vec<(&'static str, bool)>>,
-    /// Why the sink's programs do not load; `None` if loading could not be tried.
-    pub programs: Option<Result<(), String>>,
-    pub jit: bool,
-    /// `none`, `integrity` or `confidentiality`; `None` if the kernel has no lockdown.
-    pub lockdown: Option<String>,
-    /// Users without capabilities may load programs: kernel.unprivileged_bpf_disabled is 0.
-    pub unprivileged_bpf: bool,
-    /// Capabilities that hostint needs and this process lacks.
-    pub missing_capabilities: Vec<String>,
-    pub bpffs: BpffsFacts,
-    pub clock: ClockFacts,
-}
-
-/// The file system for pins.
-#[derive(Clone, Debug, Default)]
-pub struct BpffsFacts {
-    /// `None` if it is not mounted.
-    pub path: Option<String>,
-    pub writable: bool,
-    /// Every user may write to it.
-    pub open: bool,
-    /// This process may mount one.
-    pub mountable: bool,
-}
-
-/// The clock that stamps packets.
-#[derive(Clone, Debug, Default)]
-pub struct ClockFacts {
-    pub synchronised: bool,
-    /// TAI minus UTC; 0 if the kernel was not told.
-    pub tai_offset_s: i32,
-    /// The clock's error, as the kernel was told: estimated, and greatest.
-    pub estimated_error_us: u64,
-    pub greatest_error_us: u64,
-}
+use crate::model::preflight::{BpffsFacts, Finding, HostFacts, version};
 
 /// One finding for each fact.
 pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
@@ -81,12 +37,6 @@ pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
     }
     found.extend(clock(facts));
     found
-}
-
-/// Major and minor number of a release.
-pub fn version(release: &str) -> Option<(u32, u32)> {
-    let mut parts = release.split(|c: char| !c.is_ascii_digit());
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 fn kernel(facts: &HostFacts) -> Finding {

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::text::Grouped;
-use crate::model::Reason;
-use crate::model::reasons::Topic;
+use crate::model::{Reason, ReasonTopic};
+use crate::views::text::Grouped;
 
 /// Writes a paragraph for each topic that has reasons.
 pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason]) -> fmt::Result {
@@ -15,9 +14,9 @@ pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason]) -> fmt::Result {
                 f,
                 "why packets are not {}:",
                 match reason.topic {
-                    Topic::Tagging => "tagged",
-                    Topic::Stripping => "stripped",
-                    Topic::Measuring => "measured or reported",
+                    ReasonTopic::Tagging => "tagged",
+                    ReasonTopic::Stripping => "stripped",
+                    ReasonTopic::Measuring => "measured or reported",
                 }
             )?;
         }

@@ -1,38 +1,6 @@
 //! Packet filters, sockets and routes of this host that may stop reports, leases or tagged packets.
 
-use std::net::SocketAddr;
-
-use super::Finding;
-
-/// The facts about the network.
-#[derive(Clone, Debug, Default)]
-pub struct NetworkFacts {
-    /// `None` if they could not be read; `filters_unknown` says why.
-    pub filters: Option<Vec<PacketFilter>>,
-    pub filters_unknown: &'static str,
-    /// Tables of the older iptables that are in use.
-    pub legacy_tables: Vec<String>,
-    /// Ports of tagged packets that a socket of this host is bound to.
-    pub bound_ports: Vec<u16>,
-    /// The collectors, each with this host's address on the route to it; `None` if there is no route.
-    pub collectors: Vec<(SocketAddr, Option<std::net::IpAddr>)>,
-    pub report_ports: Vec<u16>,
-    /// The host ignores echo requests: `net.ipv4.icmp_echo_ignore_all`.
-    pub ignores_pings: bool,
-}
-
-/// A chain of nftables (or of iptables on top of it) that packets of this host pass.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PacketFilter {
-    /// `inet filter input`
-    pub chain: String,
-    /// `input`, `output`, `ingress`, …
-    pub hook: String,
-    /// The policy drops packets that no rule accepts.
-    pub drops_by_policy: bool,
-    /// Rules that drop or reject packets, in the chain and in chains that it jumps to.
-    pub drops: usize,
-}
+use crate::model::preflight::{Finding, NetworkFacts, PacketFilter};
 
 /// One finding for each fact.
 pub fn judge_network(facts: &NetworkFacts) -> Vec<Finding> {

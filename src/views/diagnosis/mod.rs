@@ -1,27 +1,16 @@
 //! Diagnosis: why packets are not tagged, not stripped or not measured, from a host's state.
 
-use serde::{Deserialize, Serialize};
+pub mod counters;
+mod text;
 
-use super::interned::{self, Name};
-use super::reasons::{DAEMON, Row, SINK, SOURCE, Severity, Topic};
-use super::{HostStatus, LeaseState, SinkStatus, SourceStatus};
+use counters::{CounterReason, DAEMON, SINK, SOURCE};
 
-/// One reason, with advice.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Reason {
-    pub topic: Topic,
-    pub severity: Severity,
-    /// The counter that shows it, if one does.
-    #[serde(default, deserialize_with = "interned::maybe")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counter: Option<Name>,
-    /// The counter's value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// A sentence without the number it may begin with.
-    pub text: String,
-    pub advice: String,
-}
+use crate::model::{
+    Attachment, HostStatus, LeaseState, Reason, ReasonSeverity, ReasonTopic, SinkStatus,
+    SourceStatus,
+};
+
+pub use text::write;
 
 /// All reasons, sorted by topic, then by severity, then by count. The state must hold all peers of the source.
 pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
@@ -46,7 +35,7 @@ pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
         if sink.settings.strict {
             for reason in &mut found {
                 if reason.counter == Some("not_allowed") {
-                    reason.severity = Severity::Dropped;
+                    reason.severity = ReasonSeverity::Dropped;
                     reason.text = reason
                         .text
                         .replace("passed on with INT", "dropped (--strict)");
@@ -62,7 +51,7 @@ pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
     found
 }
 
-fn of_counter(found: &mut Vec<Reason>, row: &Row, count: u64) {
+fn of_counter(found: &mut Vec<Reason>, row: &CounterReason, count: u64) {
     if count == 0 {
         return;
     }
@@ -77,10 +66,10 @@ fn of_counter(found: &mut Vec<Reason>, row: &Row, count: u64) {
     });
 }
 
-fn stopped(topic: Topic, text: impl Into<String>, advice: &str) -> Reason {
+fn stopped(topic: ReasonTopic, text: impl Into<String>, advice: &str) -> Reason {
     Reason {
         topic,
-        severity: Severity::Stopped,
+        severity: ReasonSeverity::Stopped,
         counter: None,
         count: None,
         text: text.into(),
@@ -88,7 +77,7 @@ fn stopped(topic: Topic, text: impl Into<String>, advice: &str) -> Reason {
     }
 }
 
-fn devs<'a>(attachments: impl IntoIterator<Item = &'a super::Attachment>) -> String {
+fn devs<'a>(attachments: impl IntoIterator<Item = &'a Attachment>) -> String {
     let mut names: Vec<&str> = attachments.into_iter().map(|at| at.dev.as_str()).collect();
     names.dedup();
     names.join(", ")
@@ -101,7 +90,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
     };
     if source.attachments.is_empty() {
         found.push(stopped(
-            Topic::Tagging,
+            ReasonTopic::Tagging,
             "the source is not attached to any interface",
             "hostint source attach --dev DEV",
         ));
@@ -109,7 +98,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
     }
     if source.rules_total == 0 {
         found.push(stopped(
-            Topic::Tagging,
+            ReasonTopic::Tagging,
             "no destination is watched",
             "hostint source add-dest HOST",
         ));
@@ -118,7 +107,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
     let seen: u64 = source.counters.iter().map(|one| one.packets).sum();
     if seen == 0 {
         found.push(stopped(
-            Topic::Tagging,
+            ReasonTopic::Tagging,
             format!(
                 "attached to {}, but has seen no packet",
                 devs(&source.attachments)
@@ -127,7 +116,7 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
         ));
     } else if count("tagged") == 0 && count("unwatched") == seen {
         found.push(stopped(
-            Topic::Tagging,
+            ReasonTopic::Tagging,
             format!(
                 "no packet that left by {} matched the watchlist",
                 devs(&source.attachments)
@@ -182,11 +171,11 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
         if count > 0 {
             let plural = if count == 1 { "" } else { "s" };
             found.push(Reason {
-                topic: Topic::Tagging,
+                topic: ReasonTopic::Tagging,
                 severity: if granted {
-                    Severity::Missed
+                    ReasonSeverity::Missed
                 } else {
-                    Severity::Stopped
+                    ReasonSeverity::Stopped
                 },
                 counter: None,
                 count: Some(count as u64),
@@ -197,7 +186,7 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
     }
     if leased && peers.is_empty() {
         found.push(stopped(
-            Topic::Tagging,
+            ReasonTopic::Tagging,
             "no lease has been asked for yet",
             "send traffic to a destination; single hosts added with add-dest are asked at once",
         ));
@@ -207,21 +196,21 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
 fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
     if sink.attachments.is_empty() {
         found.push(stopped(
-            Topic::Stripping,
+            ReasonTopic::Stripping,
             "the sink is not attached to any interface",
             "hostint sink --dev DEV",
         ));
     }
     if sink.daemon_pid.is_none() {
         found.push(stopped(
-            Topic::Measuring,
+            ReasonTopic::Measuring,
             "no daemon runs: nothing is reported, and the leases of this host are not renewed",
             "start hostint sink",
         ));
     }
     if sink.settings.closing {
         found.push(stopped(
-            Topic::Stripping,
+            ReasonTopic::Stripping,
             "the sink is about to be detached and grants no leases",
             "start hostint sink if this was not intended",
         ));
@@ -229,8 +218,8 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
     let seen: u64 = sink.counters.iter().map(|one| one.packets).sum();
     if !sink.attachments.is_empty() && seen == 0 {
         found.push(Reason {
-            topic: Topic::Stripping,
-            severity: Severity::Note,
+            topic: ReasonTopic::Stripping,
+            severity: ReasonSeverity::Note,
             counter: None,
             count: None,
             text: format!(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Body, FlowSummary, Hop, PacketReport, Report};
+use crate::model::{Body, FlowSummary, Hop, PacketReport, Report};
 
 /// Displays a report as Host-INT logs it, without the line feed.
 ///

@@ -1,8 +1,16 @@
-//! Preflight findings, one line each.
+//! Preflight: the findings that follow from facts about a host, and their text.
+
+mod device;
+mod host;
+mod network;
 
 use std::fmt;
 
 use crate::model::preflight::{Finding, Preflight, Verdict};
+
+pub use device::judge_device;
+pub use host::judge_host;
+pub use network::judge_network;
 
 /// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]

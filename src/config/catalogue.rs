@@ -1,0 +1,43 @@
+//! The catalogue of the config file's tables: the keys of each, by the definition of its flags.
+
+use std::sync::LazyLock;
+
+use clap::Command;
+
+use super::definition::{command_of, names_of};
+use super::table_name::{COLLECT, SINK, SOURCE, WATCH, shown_table};
+use super::{CollectOptions, SinkOptions, SourceOptions, WatchOptions};
+
+/// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
+static READERS: LazyLock<[(&'static str, Command); 4]> = LazyLock::new(|| {
+    [
+        (SINK, command_of::<SinkOptions>()),
+        (SOURCE, command_of::<SourceOptions>()),
+        (COLLECT, command_of::<CollectOptions>()),
+        (WATCH, command_of::<WatchOptions>()),
+    ]
+});
+
+/// The clap command that reads this table.
+pub fn command(table: &str) -> Option<Command> {
+    let known = READERS.iter().find(|(name, _)| *name == table);
+    known.map(|(_, command)| command.clone())
+}
+
+/// The keys of each table.
+pub fn keys() -> Vec<(&'static str, Vec<String>)> {
+    let keys = |command: &Command| names_of(command).map(str::to_owned).collect();
+    let readers = READERS.iter();
+    readers
+        .map(|(table, command)| (*table, keys(command)))
+        .collect()
+}
+
+/// The tables that have a key, for the hint where it was probably meant.
+pub fn tables_with(key: &str) -> Option<String> {
+    let with = READERS
+        .iter()
+        .filter(|(_, command)| names_of(command).any(|one| one == key));
+    let names: Vec<String> = with.map(|(table, _)| shown_table(table)).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
+}

@@ -1,0 +1,169 @@
+//! Checks of single options of the sink.
+
+use std::time::Duration;
+
+use super::mistake::{Fault, fault, item_fault};
+use super::sink_options::{ReportFormat, XdpMode};
+use super::{Compat, SinkHook, TimeSpan};
+use crate::model::{Encapsulation, Prefix, UnknownEncapsulation};
+
+/// The number of prefixes that the kernel half has room for.
+const MAX_ALLOWED: usize = 4096;
+
+/// The period at which flow tables are walked; summaries cannot come more often.
+const SHORTEST_SUMMARY_PERIOD: Duration = Duration::from_secs(1);
+
+/// The network card's time can only be read where the driver itself runs the program.
+pub(super) fn check_nic(
+    nic: bool,
+    hook: Option<SinkHook>,
+    mode: Option<XdpMode>,
+    faults: &mut Vec<Fault>,
+) {
+    if nic && hook == Some(SinkHook::Tc) {
+        faults.push(fault(
+            &["nic-timestamps", "hook"],
+            "hook tc cannot read the network card's timestamps, XDP can (leave hook tc out)",
+        ));
+    } else if nic && mode == Some(XdpMode::Generic) {
+        faults.push(fault(
+            &["nic-timestamps", "xdp-mode"],
+            "generic XDP cannot read the network card's timestamps (leave xdp-mode out)",
+        ));
+    }
+}
+
+pub(super) fn check_timeouts(loss: TimeSpan, idle: TimeSpan, faults: &mut Vec<Fault>) {
+    if loss.as_ns() == 0 {
+        faults.push(fault(
+            &["loss-timeout"],
+            "a loss timeout of 0 would count every reordered packet as lost",
+        ));
+    }
+    let shortest = TimeSpan(loss.0.saturating_mul(2));
+    if idle.0 < shortest.0 {
+        faults.push(fault(
+            &["idle-flow-timeout", "loss-timeout"],
+            format!(
+                "idle flows can be forgotten after {shortest} at the earliest, twice the loss timeout: \
+                 {idle} is too short"
+            ),
+        ));
+    }
+}
+
+pub(super) fn check_format(
+    format: Option<ReportFormat>,
+    compat: Option<Compat>,
+    faults: &mut Vec<Fault>,
+) {
+    let standard = format.filter(|format| *format != ReportFormat::V05);
+    if let (Some(_), Some(Compat::HostInt)) = (standard, compat) {
+        faults.push(fault(
+            &["report-format", "compat"],
+            "collectors of Host-INT read v0.5 only (leave report-format or compat out)",
+        ));
+    }
+}
+
+pub(super) fn check_summaries(period: TimeSpan, compat: Option<Compat>, faults: &mut Vec<Fault>) {
+    if period.0.is_zero() {
+        return;
+    }
+    if period.0 < SHORTEST_SUMMARY_PERIOD {
+        faults.push(fault(
+            &["summary-period"],
+            format!(
+                "a summary period of {period} is shorter than a pass over the flow table (try 1s or more; 0s: never)"
+            ),
+        ));
+    }
+    if compat == Some(Compat::HostInt) {
+        faults.push(fault(
+            &["summary-period", "compat"],
+            "collectors of Host-INT do not know summaries (leave summary-period or compat out)",
+        ));
+    }
+}
+
+pub(super) fn check_prefixes(texts: &[String], faults: &mut Vec<Fault>) -> Vec<Prefix> {
+    let mut found = Vec::new();
+    for (i, text) in texts.iter().enumerate() {
+        match text.parse() {
+            Ok(prefix) => found.push(prefix),
+            Err(err) => faults.push(item_fault(
+                "allow",
+                i,
+                format!("cannot allow {text}: {err} (try 10.0.0.0/24 or 2001:db8::/64)"),
+            )),
+        }
+    }
+    if found.len() > MAX_ALLOWED {
+        faults.push(fault(
+            &["allow"],
+            format!("{} prefixes: {MAX_ALLOWED} are possible", found.len()),
+        ));
+    }
+    found
+}
+
+pub(super) fn check_encapsulations(
+    names: &[String],
+    faults: &mut Vec<Fault>,
+) -> Vec<Encapsulation> {
+    if names.is_empty() {
+        return Encapsulation::ALL.to_vec();
+    }
+    let mut found = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        match name.parse() {
+            Ok(encapsulation) => found.push(encapsulation),
+            Err(_) => faults.push(item_fault(
+                "encap",
+                i,
+                UnknownEncapsulation(name.clone()).to_string(),
+            )),
+        }
+    }
+    found
+}
+
+pub(super) fn check_buckets(edges: &[TimeSpan], faults: &mut Vec<Fault>) -> Vec<i32> {
+    if edges.is_empty() {
+        return [5, 10, 20, 40, 60, 120].map(|us| us * 1000).to_vec();
+    }
+    if edges.len() > 16 {
+        faults.push(fault(
+            &["latency-buckets"],
+            format!(
+                "{} latency bucket edges given: 16 are possible",
+                edges.len()
+            ),
+        ));
+    }
+    let mut found = Vec::new();
+    for (i, edge) in edges.iter().enumerate() {
+        // The wire's 32-bit timestamps can express latencies up to 2.1 s; thresholds lie an eighth beyond the edges.
+        match i32::try_from(edge.as_ns()) {
+            Ok(ns) if (1..=1_900_000_000).contains(&ns) => found.push(ns),
+            _ => faults.push(item_fault(
+                "latency-buckets",
+                i,
+                format!("latency bucket edge {edge}: from 1ns to 1.9s is possible"),
+            )),
+        }
+    }
+    for (i, pair) in edges.windows(2).enumerate() {
+        if pair[0] >= pair[1] {
+            faults.push(item_fault(
+                "latency-buckets",
+                i + 1,
+                format!(
+                    "latency bucket edges must ascend, but {} comes after {}",
+                    pair[1], pair[0]
+                ),
+            ));
+        }
+    }
+    found
+}

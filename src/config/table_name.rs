@@ -1,0 +1,15 @@
+//! The names of the config file's tables.
+
+pub const SINK: &str = "sink";
+pub const SOURCE: &str = "source";
+pub const COLLECT: &str = "collect";
+pub const WATCH: &str = "watch";
+pub const TABLES: [&str; 4] = [SINK, SOURCE, COLLECT, WATCH];
+
+/// A table's header as it stands in the file.
+pub fn shown_table(table: &str) -> String {
+    match table {
+        WATCH => format!("[[{table}]]"),
+        _ => format!("[{table}]"),
+    }
+}

@@ -1,0 +1,122 @@
+//! A daemon's duties have their turns in time and in order, whatever fails.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use hostint::daemon::duty::{Duties, Duty, EACH_TURN};
+
+/// The turns that duties had: the name, and the time since the beginning in ms.
+#[derive(Default)]
+struct Journal(Vec<(&'static str, u128)>);
+
+/// A duty that writes down its turns.
+struct Noted {
+    name: &'static str,
+    period: Duration,
+    fails: bool,
+    begin: Instant,
+}
+
+impl Duty<Journal> for Noted {
+    fn task(&self) -> &'static str {
+        self.name
+    }
+
+    fn period(&self) -> Duration {
+        self.period
+    }
+
+    fn turn(&mut self, journal: &mut Journal, now: Instant) -> Result<()> {
+        let ms = now.duration_since(self.begin).as_millis();
+        journal.0.push((self.name, ms));
+        if self.fails {
+            bail!("it fails each time");
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, journal: &mut Journal) -> Result<()> {
+        journal.0.push((self.name, 9999));
+        if self.fails {
+            bail!("it fails at the end, too");
+        }
+        Ok(())
+    }
+}
+
+struct Case {
+    name: &'static str,
+    /// Name, period in ms, whether it fails.
+    duties: &'static [(&'static str, u64, bool)],
+    /// The times at which the loop turns, in ms.
+    turns: &'static [u64],
+    expected: &'static [(&'static str, u128)],
+}
+
+const CASES: [Case; 5] = [
+    Case {
+        name: "a duty without a period has a turn each time",
+        duties: &[("a", 0, false)],
+        turns: &[0, 1, 7],
+        expected: &[("a", 0), ("a", 1), ("a", 7)],
+    },
+    Case {
+        name: "a duty has its first turn at once, and the next after its period",
+        duties: &[("a", 1000, false)],
+        turns: &[0, 10, 999, 1000, 1999, 2000],
+        expected: &[("a", 0), ("a", 1000), ("a", 2000)],
+    },
+    Case {
+        name: "a late turn is not made up for",
+        duties: &[("a", 1000, false)],
+        turns: &[0, 3500, 4000, 4500],
+        expected: &[("a", 0), ("a", 3500), ("a", 4500)],
+    },
+    Case {
+        name: "duties have their turns in the order in which they were added",
+        duties: &[("c", 0, false), ("a", 5, false), ("b", 0, false)],
+        turns: &[0, 1, 5],
+        expected: &[
+            ("c", 0),
+            ("a", 0),
+            ("b", 0),
+            ("c", 1),
+            ("b", 1),
+            ("c", 5),
+            ("a", 5),
+            ("b", 5),
+        ],
+    },
+    Case {
+        name: "a duty that fails keeps no other from its turn, and has its own next one",
+        duties: &[("a", 10, true), ("b", 0, false)],
+        turns: &[0, 5, 10],
+        expected: &[("a", 0), ("b", 0), ("b", 5), ("a", 10), ("b", 10)],
+    },
+];
+
+#[test]
+fn duties_have_their_turns() {
+    for case in CASES {
+        let begin = Instant::now();
+        let (mut journal, mut duties) = (Journal::default(), Duties::default());
+        for (name, period, fails) in case.duties {
+            duties = duties.with(Noted {
+                name,
+                period: Duration::from_millis(*period),
+                fails: *fails,
+                begin,
+            });
+        }
+        for ms in case.turns {
+            duties.turn(&mut journal, begin + Duration::from_millis(*ms));
+        }
+        assert_eq!(journal.0, case.expected, "{}", case.name);
+        journal.0.clear();
+        duties.finish(&mut journal);
+        let names: Vec<&str> = journal.0.iter().map(|(name, _)| *name).collect();
+        let added: Vec<&str> = case.duties.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names, added, "{}: the last turns", case.name);
+    }
+    assert_eq!(EACH_TURN, Duration::ZERO);
+}
