@@ -28,8 +28,8 @@ impl RuleHost {
         Self(folder)
     }
 
-    fn open(&self, limits: Limits) -> Store {
-        let settings = Settings {
+    fn open(&self, limits: StoreLimits) -> Store {
+        let settings = StoreSettings {
             path: self.0.join("history.db"),
             limits,
             queue_bytes: 64 << 20,
@@ -37,10 +37,10 @@ impl RuleHost {
             from_file: true,
         };
         let warn = Box::new(|trouble: &str| panic!("{trouble}"));
-        Opened::open(settings).unwrap().start(warn).unwrap()
+        OpenedStore::open(settings).unwrap().start(warn).unwrap()
     }
 
-    fn reader(&self) -> Reader {
+    fn reader(&self) -> HistoryReader {
         let decode = |evidence: &Evidence<'_>| {
             let group = decode(evidence.bytes).ok()?;
             Some(Record::new(
@@ -48,7 +48,7 @@ impl RuleHost {
                 evidence.arrival,
             ))
         };
-        Reader::open(&self.0.join("history.db"), Box::new(decode)).unwrap()
+        HistoryReader::open(&self.0.join("history.db"), Box::new(decode)).unwrap()
     }
 
     fn mib(&self) -> f64 {
@@ -66,8 +66,8 @@ impl Drop for RuleHost {
     }
 }
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> StoreLimits {
+    StoreLimits {
         raw_ns: DAY,
         ten_seconds_ns: DAY,
         minutes_ns: 14 * DAY,
@@ -229,7 +229,7 @@ fn day() {
 fn give_back() {
     let place = RuleHost::new("give-back");
     let mut network = Synthetic::new(3, 30, 10_000);
-    let mut keep = |limits: Limits, reports: u64, from_ns: u64| {
+    let mut keep = |limits: StoreLimits, reports: u64, from_ns: u64| {
         let store = place.open(limits);
         let mut keeper = store.keeper();
         let begin = Instant::now();
@@ -252,7 +252,7 @@ fn give_back() {
         "a million reports: {plain:.1} s, {full:.0} MiB; a million more while the first one goes: {with:.1} s, {:.0} MiB after",
         place.mib()
     );
-    let little = Limits {
+    let little = StoreLimits {
         bytes: 64 << 20,
         ..limits()
     };

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use hostint::engines::ipfix::{Ipfix, Settings, Transport};
-use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
+use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
+use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint_testing::synthetic::Synthetic;
 use nix::time::{ClockId, clock_gettime};
 
@@ -29,9 +29,9 @@ fn measure(flows: usize) -> (f64, f64) {
     let collector = listener.local_addr().unwrap();
     let (came, counts) = channel();
     thread::spawn(move || discard(&listener, &came));
-    let mut engine = Ipfix::new(Settings {
+    let mut engine = Ipfix::new(IpfixSettings {
         collector: collector.to_string(),
-        transport: Transport::Tcp,
+        transport: MessageTransport::Tcp,
         domain: 0,
         interval: Duration::from_secs(10),
         queue: 64 << 20,
@@ -58,7 +58,7 @@ fn thread_time() -> Duration {
 fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
     let entries = (0..REPORTS).map(|n| {
         let sample = synthetic.report(n % flows, TIME_NS + n as u64);
-        Entry {
+        FedReport {
             number: (number - 1) * REPORTS as u64 + n as u64 + 1,
             report: sample.report,
             arrival: Some(sample.arrival),
@@ -66,8 +66,8 @@ fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
             drop_reason: None,
         }
     });
-    let batch = Batch {
-        run: Run(1),
+    let batch = FedBatch {
+        run: RunId(1),
         entries: entries.collect(),
         bytes: 100 * REPORTS,
     };

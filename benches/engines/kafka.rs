@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use hostint::engines::Engine;
-use hostint::engines::kafka::{Compression, Kafka, Settings, message};
+use hostint::engines::kafka::{Compression, Kafka, KafkaSettings, message};
 use hostint_testing::kafka_stub::{PARTITIONS, Stub, TOPIC};
 use prost::Message;
 
@@ -45,7 +45,7 @@ pub fn messages() {
     ];
     for (name, compression) in kinds {
         let stub = Stub::start(None);
-        let mut kafka = Kafka::new(Settings {
+        let mut kafka = Kafka::new(KafkaSettings {
             brokers: vec![stub.at.clone()],
             topic: TOPIC.to_owned(),
             clock_topic: None,

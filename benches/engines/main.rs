@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use hostint::engines::{Batch, Entry, Parcel, Run};
+use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
 use hostint::os::clock;
 
 mod clickhouse;
@@ -37,7 +37,7 @@ fn parcel(
 ) -> Parcel {
     let entries = (first..first + count).map(|number| {
         let sample = network.report(number as usize % FLOWS, begin_ns + number * step_ns);
-        Entry {
+        FedReport {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
@@ -46,8 +46,8 @@ fn parcel(
         }
     });
     let entries: Vec<_> = entries.collect();
-    let batch = Batch {
-        run: Run(0x0123_4567_89ab_cdef),
+    let batch = FedBatch {
+        run: RunId(0x0123_4567_89ab_cdef),
         bytes: 0,
         entries,
     };

@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use hostint::engines::otlp::{OtlpLogs, OtlpMetrics};
 use hostint::engines::push::Push;
 use hostint::engines::remote_write::RemoteWrite;
-use hostint::engines::{Batch, Entry, Parcel, Run};
+use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
 use hostint::model::metrics::{Identity, Snapshot};
 use hostint::model::*;
 use hostint::os::clock;
@@ -45,7 +45,7 @@ fn parcel() -> Parcel {
     let mut synthetic = Synthetic::new(1, 8, 200);
     let entries = (0..REPORTS).map(|number| {
         let sample = synthetic.report(number as usize % 200, TIME_NS + number);
-        Entry {
+        FedReport {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
@@ -53,8 +53,8 @@ fn parcel() -> Parcel {
             drop_reason: None,
         }
     });
-    let batch = Batch {
-        run: Run(0x0123_4567_89ab_cdef),
+    let batch = FedBatch {
+        run: RunId(0x0123_4567_89ab_cdef),
         entries: entries.collect(),
         bytes: 0,
     };

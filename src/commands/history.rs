@@ -14,7 +14,7 @@ use crate::model::{
     Subject,
 };
 use crate::os::log;
-use crate::store::{Reader, StoreError};
+use crate::store::{HistoryReader, StoreError};
 use crate::views::history::{self, Cell, View};
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
@@ -22,7 +22,7 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
     let span = span(args)?;
     let place = place_to_read(args.store.as_deref());
     let decoder = decoder(DropReasons::usual());
-    let mut reader = match Reader::open(&place, decoder) {
+    let mut reader = match HistoryReader::open(&place, decoder) {
         Ok(reader) => reader,
         Err(err @ StoreError::Absent(_)) => {
             log::error(format_args!(
@@ -80,7 +80,7 @@ fn width() -> usize {
 }
 
 /// Asks, and returns `None` if there is no such flow.
-fn ask(history: &mut Reader, command: &HistoryCommand, span: Span) -> Result<Option<View>> {
+fn ask(history: &mut HistoryReader, command: &HistoryCommand, span: Span) -> Result<Option<View>> {
     Ok(Some(match command {
         HistoryCommand::Flows(args) => {
             let order = args.sort.into();

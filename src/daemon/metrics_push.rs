@@ -7,12 +7,12 @@ use anyhow::{Context, Result, anyhow};
 
 use super::privileges::give_up_all_but;
 use crate::config::PushConfig;
-use crate::engines::push::{Limits, Push, Pushers, Times};
+use crate::engines::push::{Push, PushLimits, PushTimes, Pushers};
 use crate::model::EngineStatus;
 use crate::model::metrics::{Identity, MetricFamily};
 use crate::os::{hostname, log};
 
-/// Limits of what waits for a receiver that is down.
+/// PushLimits of what waits for a receiver that is down.
 const MOST_BYTES: usize = 64 << 20;
 const MOST_TIME: Duration = Duration::from_secs(3600);
 
@@ -74,7 +74,7 @@ fn remote_write(_: &str, _: &PushConfig, _: &Identity) -> Result<Arc<dyn Push>, 
 /// Starts the threads that deliver, which have no privileges; `start` gives them something to deliver.
 pub fn begin(ready: Vec<Arc<dyn Push>>, config: &PushConfig) -> Result<Pushers> {
     let interval = config.interval.0.as_secs().max(1);
-    let limits = Limits {
+    let limits = PushLimits {
         bytes: MOST_BYTES,
         snapshots: (MOST_TIME.as_secs() / interval).max(1) as usize,
     };
@@ -99,7 +99,7 @@ pub fn start(
     if pushers.is_empty() {
         return Ok(());
     }
-    let times = Times {
+    let times = PushTimes {
         interval: config.interval.0,
         since_ns,
     };

@@ -1,4 +1,4 @@
-//! What became of what goes to an engine, where all threads see it.
+//! The counts of deliveries to one engine or receiver, shared by threads.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use super::clock::now_ns;
 use crate::model::{EngineStatus, EngineUnit};
 
 #[derive(Debug)]
-pub(super) struct Counts {
+pub(super) struct DeliveryCounts {
     engine: &'static str,
     destination: String,
     unit: EngineUnit,
@@ -18,12 +18,12 @@ pub(super) struct Counts {
     refused: AtomicU64,
     abandoned: AtomicU64,
     retries: AtomicU64,
-    /// Memory of what waits, the parcel in the engine's hands included.
+    /// The memory of the reports that wait, including the parcel that is being delivered.
     bytes: AtomicUsize,
     complaint: Mutex<Option<Complaint>>,
 }
 
-/// Why nothing can be delivered, and since when.
+/// The reason why nothing can be delivered, and the time when that began.
 #[derive(Clone, Debug)]
 pub(super) struct Complaint {
     pub(super) why: String,
@@ -31,7 +31,7 @@ pub(super) struct Complaint {
     since_ns: u64,
 }
 
-impl Counts {
+impl DeliveryCounts {
     pub(super) fn new(engine: &'static str, destination: String, unit: EngineUnit) -> Self {
         Self {
             engine,
@@ -52,7 +52,7 @@ impl Counts {
         format!("{} {}", self.engine, self.destination)
     }
 
-    /// Takes reports in, if `most` bytes have room for them, or nothing else waits.
+    /// Counts reports as waiting if they fit into `most` bytes or nothing else waits. Returns false if they do not.
     pub(super) fn take(&self, reports: usize, bytes: usize, most: usize) -> bool {
         let waiting = self.bytes.load(Relaxed);
         if waiting > 0 && waiting + bytes > most {
@@ -63,7 +63,7 @@ impl Counts {
         true
     }
 
-    /// Gives up what was taken, to make room.
+    /// Counts waiting reports as dropped, to make room.
     pub(super) fn evicted(&self, reports: usize, bytes: usize) {
         self.queue_drops.fetch_add(reports as u64, Relaxed);
         self.bytes.fetch_sub(bytes, Relaxed);
@@ -74,7 +74,7 @@ impl Counts {
         self.queue_drops.fetch_add(reports as u64, Relaxed);
     }
 
-    /// The engine is done with a parcel, of which it refuses some reports.
+    /// Counts a parcel that the engine has taken, but for the reports that it refused.
     pub(super) fn done(&self, reports: usize, refused: usize, bytes: usize) {
         let refused = refused.min(reports);
         self.delivered
@@ -88,7 +88,7 @@ impl Counts {
         self.bytes.fetch_sub(bytes, Relaxed);
     }
 
-    /// What waits will never be delivered.
+    /// Counts all waiting reports as abandoned: they will never be delivered.
     pub(super) fn abandon_all(&self) {
         let waiting = self.status().waiting;
         self.abandoned.fetch_add(waiting, Relaxed);
@@ -108,7 +108,7 @@ impl Counts {
         self.unit
     }
 
-    /// True if all was well before.
+    /// Records a complaint. Returns true if there was none before.
     pub(super) fn complain(&self, why: &str) -> bool {
         let mut complaint = self.lock();
         let new = complaint.is_none();
@@ -121,7 +121,7 @@ impl Counts {
         new
     }
 
-    /// All is well; what was wrong before, if anything.
+    /// Ends the complaint and returns it, if there was one.
     pub(super) fn content(&self) -> Option<Complaint> {
         self.lock().take()
     }
@@ -132,7 +132,7 @@ impl Counts {
 
     pub(super) fn status(&self) -> EngineStatus {
         let complaint = self.complaint();
-        // Outcomes first: what is taken meanwhile waits.
+        // The outcomes are read first, so that reports that are taken meanwhile count as waiting.
         let delivered = self.delivered.load(Relaxed);
         let queue_drops = self.queue_drops.load(Relaxed);
         let refused = self.refused.load(Relaxed);

@@ -1,43 +1,48 @@
-//! Deliveries to an engine: tried again, told of, counted.
+//! The delivery of reports to an engine: it is repeated until it succeeds, logged and counted.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::counts::Counts;
+use super::counts::DeliveryCounts;
 use super::{Accepted, Trouble};
 
-/// The pause after a delivery that failed; it doubles from one to the next.
+/// The pause after a delivery that failed. It doubles from one failure to the next.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Refusals are told no more often; all are counted.
-const TOLD: Duration = Duration::from_secs(10);
+/// The least time between two log lines about refusals. All refusals are counted.
+const LOG_PERIOD: Duration = Duration::from_secs(10);
 
-pub(super) struct Delivery {
-    counts: Arc<Counts>,
-    /// When to give up, told once the end has come.
+pub(super) struct EngineDelivery {
+    counts: Arc<DeliveryCounts>,
+    /// Receives the time to give up, once the end has come.
     deadline: Receiver<Instant>,
-    told: Option<Instant>,
+    /// The time to give up, if it was received.
+    give_up: Option<Instant>,
     tell: fn(&str),
-    /// When a refusal may be told again.
+    /// The time when a refusal may be logged again.
     next_refusal: Option<Instant>,
 }
 
-impl Delivery {
-    pub(super) fn new(counts: Arc<Counts>, deadline: Receiver<Instant>, tell: fn(&str)) -> Self {
+impl EngineDelivery {
+    pub(super) fn new(
+        counts: Arc<DeliveryCounts>,
+        deadline: Receiver<Instant>,
+        tell: fn(&str),
+    ) -> Self {
         Self {
             counts,
             deadline,
-            told: None,
+            give_up: None,
             tell,
             next_refusal: None,
         }
     }
 
-    /// Tries until the engine has these reports, does not want them, or the end has come; `attempt` tells how long the
-    /// engine asks to be left alone, too.
+    /// Tries until the engine takes these reports or refuses them, or the end has come. `attempt` also returns for how
+    /// long the engine asks for a pause.
     pub(super) fn deliver(
         &mut self,
         reports: usize,
@@ -77,16 +82,16 @@ impl Delivery {
 
     fn is_over(&mut self) -> bool {
         if let Ok(deadline) = self.deadline.try_recv() {
-            self.told = Some(deadline);
+            self.give_up = Some(deadline);
         }
-        self.told.is_some_and(|told| Instant::now() >= told)
+        self.give_up.is_some_and(|time| Instant::now() >= time)
     }
 
-    /// Once the end has come, what waits is tried at once.
+    /// Pauses. Once the end has come, the pause ends, so that waiting reports are tried at once.
     fn pause(&mut self, pause: Duration) {
-        let (before, end) = (self.told, Instant::now() + pause);
-        while !self.is_over() && self.told == before {
-            let until = self.told.map_or(end, |told| told.min(end));
+        let (before, end) = (self.give_up, Instant::now() + pause);
+        while !self.is_over() && self.give_up == before {
+            let until = self.give_up.map_or(end, |time| time.min(end));
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -105,7 +110,7 @@ impl Delivery {
     fn refused(&mut self, reports: usize, why: &str) {
         let now = Instant::now();
         if self.next_refusal.is_none_or(|next| now >= next) {
-            self.next_refusal = Some(now + TOLD);
+            self.next_refusal = Some(now + LOG_PERIOD);
             let unit = self.counts.unit().name();
             self.say(format_args!("{reports} {unit} refused: {why}"));
         }

@@ -1,27 +1,23 @@
-//! Takes reports where they are decoded, and hands them on to all engines in batches.
+//! The feed: it takes reports from the decoding thread and hands them to all engines in batches.
 
 use std::sync::Arc;
 
 use super::outlet::Outlet;
-use super::parcel::{Batch, Entry, Run};
-use crate::model::{Arrival, Report};
+use super::parcel::{FedBatch, FedReport, RunId};
+use crate::model::{Arrival, Report, is_whole_batch};
 
-/// A batch this long is handed on.
-const REPORTS: usize = 1024;
-const BYTES: usize = 256 << 10;
-
-/// What the decoder holds. There is one in a run, for it numbers the reports.
+/// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
 pub struct Feed {
-    run: Run,
+    run: RunId,
     number: u64,
     outlets: Vec<Outlet>,
-    entries: Vec<Entry>,
+    entries: Vec<FedReport>,
     bytes: usize,
     class: Option<Arc<str>>,
 }
 
 impl Feed {
-    pub(super) fn new(run: Run, outlets: Vec<Outlet>) -> Self {
+    pub(super) fn new(run: RunId, outlets: Vec<Outlet>) -> Self {
         Self {
             run,
             number: 0,
@@ -32,7 +28,7 @@ impl Feed {
         }
     }
 
-    /// Takes a report that came in `bytes`, the name of its drop reason, and the class of its flow.
+    /// Takes a report that was received in `bytes`, with the name of its drop reason and the class of its flow.
     pub fn take(
         &mut self,
         report: &Report,
@@ -45,25 +41,25 @@ impl Feed {
         if self.class.as_deref() != class {
             self.class = class.map(Arc::from);
         }
-        self.entries.push(Entry {
+        self.entries.push(FedReport {
             number: self.number,
             report: report.clone(),
             arrival,
             class: self.class.clone(),
             drop_reason: drop_reason.map(Box::from),
         });
-        self.bytes += size_of::<Entry>() + bytes;
-        if self.entries.len() >= REPORTS || self.bytes >= BYTES {
+        self.bytes += size_of::<FedReport>() + bytes;
+        if is_whole_batch(self.entries.len(), self.bytes) {
             self.flush();
         }
     }
 
-    /// Hands on what is there.
+    /// Hands on the present batch.
     pub fn flush(&mut self) {
         if self.entries.is_empty() {
             return;
         }
-        let batch = Arc::new(Batch {
+        let batch = Arc::new(FedBatch {
             run: self.run,
             entries: std::mem::take(&mut self.entries),
             bytes: std::mem::take(&mut self.bytes),

@@ -1,4 +1,4 @@
-//! Requests to engines that speak HTTP: bounded in time, over TLS where the URL says https.
+//! HTTP requests to engines: bounded in time, and over TLS if the URL begins with https.
 
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
@@ -12,43 +12,43 @@ use ureq::{Agent, Body};
 
 use super::Trouble;
 
-/// A request with its answer takes no longer.
+/// The longest time of a request with its answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The content type of protobuf messages.
 pub const PROTOBUF: &str = "application/x-protobuf";
 
-/// So much of an answer is read; what engines say of errors is shorter.
+/// The most bytes of an answer that are read. Error messages are shorter.
 const MOST_ANSWER: u64 = 64 << 10;
 
-/// An engine is left alone for no longer, whatever it asks.
+/// The longest pause that an engine may ask for.
 const MOST_REST: Duration = Duration::from_secs(300);
 
-/// So much of an answer is shown.
+/// The most characters of an answer that are logged.
 const MOST_SHOWN: usize = 300;
 
-/// Where requests go, and what goes along with each.
+/// The client of one URL, with the headers of all requests.
 pub struct HttpClient {
     agent: Agent,
     url: String,
     headers: Vec<(String, String)>,
-    /// Until then the other side asked to be left alone.
+    /// The end of the pause that the other side asked for.
     rest: Mutex<Option<Instant>>,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Answer {
+pub struct HttpAnswer {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
 impl HttpClient {
-    /// For an `http` or `https` URL, as settings are checked to have. Of secrets only `headers` may have some: URLs
-    /// stand in logs. Hosts are known by the certificates that this system trusts.
+    /// Makes a client for an `http` or `https` URL. Only `headers` may hold secrets, because URLs are logged. Servers
+    /// are checked against the certificates that this system trusts.
     ///
     /// # Errors
-    /// What is wrong with the system's certificates.
+    /// The system's certificates are unusable.
     pub fn new(url: &str, headers: Vec<(String, String)>) -> Result<Self, String> {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
@@ -66,7 +66,7 @@ impl HttpClient {
         })
     }
 
-    /// For how long the last answer asks to be left alone (Retry-After, in seconds).
+    /// Returns the rest of the pause that the last answer asked for (Retry-After, in seconds).
     pub fn rest(&self) -> Duration {
         let rest = *self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         rest.map_or(Duration::ZERO, |until| {
@@ -82,20 +82,20 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`Trouble::Later`] if there was no answer.
-    pub fn post(&self, behind: &str, kind: &str, body: &[u8]) -> Result<Answer, Trouble> {
+    pub fn post(&self, behind: &str, kind: &str, body: &[u8]) -> Result<HttpAnswer, Trouble> {
         self.send(behind, kind, None, body)
     }
 
-    /// As [`Self::post`], compressed by gzip on the way.
+    /// The same as [`Self::post`], compressed by gzip.
     ///
     /// # Errors
     /// [`Trouble::Later`] if there was no answer.
-    pub fn post_gzip(&self, behind: &str, kind: &str, body: &[u8]) -> Result<Answer, Trouble> {
+    pub fn post_gzip(&self, behind: &str, kind: &str, body: &[u8]) -> Result<HttpAnswer, Trouble> {
         let packed = gzip(body).map_err(|err| Trouble::Refused(err.to_string()))?;
         self.send(behind, kind, Some("gzip"), &packed)
     }
 
-    /// As [`Self::post`], of a body that is encoded as `encoding` already.
+    /// The same as [`Self::post`] for a body that is encoded as `encoding` already.
     ///
     /// # Errors
     /// [`Trouble::Later`] if there was no answer.
@@ -105,7 +105,7 @@ impl HttpClient {
         kind: &str,
         encoding: Option<&str>,
         body: &[u8],
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<HttpAnswer, Trouble> {
         let mut request = self
             .agent
             .post(format!("{}{behind}", self.url))
@@ -120,9 +120,11 @@ impl HttpClient {
             Trouble::Later(format!("cannot deliver to {}: {err}", self.url))
         };
         let sent = request.send(body);
-        let asked = sent.as_ref().ok().and_then(rest_of);
-        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) =
-            asked.map(|rest| Instant::now() + rest);
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = sent
+            .as_ref()
+            .ok()
+            .and_then(rest_of)
+            .map(|rest| Instant::now() + rest);
         let mut answer = sent.map_err(|err| later(&err))?;
         let status = answer.status().as_u16();
         let mut read = Vec::new();
@@ -130,7 +132,7 @@ impl HttpClient {
         body.take(MOST_ANSWER)
             .read_to_end(&mut read)
             .map_err(|err| later(&err))?;
-        Ok(Answer { status, body: read })
+        Ok(HttpAnswer { status, body: read })
     }
 }
 
@@ -140,11 +142,11 @@ fn rest_of(answer: &Response<Body>) -> Option<Duration> {
     Some(rest.min(MOST_REST)).filter(|_| [429, 503].contains(&answer.status().as_u16()))
 }
 
-impl Answer {
-    /// What statuses say of requests to most engines: 2xx is success, 408, 425, 429 and 5xx may go better later.
+impl HttpAnswer {
+    /// Judges a status as most engines use it: 2xx is success, after 408, 425, 429 and 5xx the request is tried again.
     ///
     /// # Errors
-    /// Anything but success.
+    /// The request did not succeed.
     pub fn ordinary(self) -> Result<Vec<u8>, Trouble> {
         match self.status {
             200..=299 => Ok(self.body),
@@ -153,7 +155,7 @@ impl Answer {
         }
     }
 
-    /// Status and the beginning of the body, on one line.
+    /// Returns the status and the beginning of the body in one line.
     pub fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.body);
         let words: Vec<_> = text.split_whitespace().collect();

@@ -1,11 +1,13 @@
-//! Engines that a collector hands its reports on to: each has a queue and a thread of its own, and none holds up the
-//! socket, the store or another engine. Metrics go out in the same manner.
+//! The engines to which a collector hands its reports on. Each has a queue and a thread of its own, so that none blocks
+//! the socket, the store or another engine. Metrics are pushed in the same way.
 
 #[cfg(feature = "clickhouse")]
 pub mod clickhouse;
 mod clock;
 mod counts;
 mod delivery;
+mod delivery_thread;
+mod engine_set;
 mod feed;
 #[cfg(feature = "http-client")]
 pub mod http;
@@ -22,7 +24,8 @@ pub mod push;
 pub mod remote_write;
 mod runner;
 
+pub use engine_set::Engines;
 pub use feed::Feed;
-pub use outlet::{Engines, Patience};
-pub use parcel::{Batch, Entry, Parcel, Run};
+pub use outlet::Patience;
+pub use parcel::{FedBatch, FedReport, Parcel, RunId};
 pub use runner::{Accepted, Engine, Pace, Trouble};

@@ -1,18 +1,19 @@
-//! Reports on their way to engines.
+//! Batches and parcels: reports on their way to engines.
 
 use std::sync::Arc;
 
 use crate::model::{Arrival, Report};
 
-/// A collector from its start to its end: a random number. With [`Entry::number`] it names a report for good, so that
-/// a report that is delivered twice can be told from two.
+/// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
+/// is delivered twice can be told from two reports.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Run(pub u64);
+pub struct RunId(pub u64);
 
-/// One report.
+/// A report, with all that engines need to know.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    /// Counts the reports of a run, from 1. Where numbers are missing in an engine, it does not have those reports.
+pub struct FedReport {
+    /// The report's number in its run, counted from 1. Numbers that an engine lacks belong to reports that it did not
+    /// get.
     pub number: u64,
     pub report: Report,
     pub arrival: Option<Arrival>,
@@ -21,27 +22,27 @@ pub struct Entry {
     pub drop_reason: Option<Box<str>>,
 }
 
-/// Reports that came one after another. All engines share it.
+/// Consecutive reports. All engines share a batch.
 #[derive(Debug)]
-pub struct Batch {
-    pub run: Run,
-    pub entries: Vec<Entry>,
-    /// The memory that it takes, about.
+pub struct FedBatch {
+    pub run: RunId,
+    pub entries: Vec<FedReport>,
+    /// The approximate memory of the batch.
     pub bytes: usize,
 }
 
-/// What an engine is given at once; it stays the same until the engine has it.
+/// The reports that an engine is given at once. A parcel stays the same until the engine has it.
 #[derive(Debug)]
 pub struct Parcel {
-    /// Counts the parcels of an engine, from 1.
+    /// The parcel's number, counted from 1 for each engine.
     pub number: u64,
-    pub(super) batches: Vec<Arc<Batch>>,
+    pub(super) batches: Vec<Arc<FedBatch>>,
     pub(super) len: usize,
     pub(super) bytes: usize,
 }
 
 impl Parcel {
-    pub(super) fn new(number: u64, first: Arc<Batch>) -> Self {
+    pub(super) fn new(number: u64, first: Arc<FedBatch>) -> Self {
         let mut parcel = Self {
             number,
             batches: Vec::new(),
@@ -52,30 +53,30 @@ impl Parcel {
         parcel
     }
 
-    pub(super) fn add(&mut self, batch: Arc<Batch>) {
+    pub(super) fn add(&mut self, batch: Arc<FedBatch>) {
         self.len += batch.entries.len();
         self.bytes += batch.bytes;
         self.batches.push(batch);
     }
 
-    /// A parcel with this in it, for tests and benchmarks.
-    pub fn of(number: u64, batch: Batch) -> Self {
+    /// Makes a parcel of one batch, for tests and benchmarks.
+    pub fn of(number: u64, batch: FedBatch) -> Self {
         Self::new(number, Arc::new(batch))
     }
 
-    /// Its reports; there is at least one.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    /// Iterates over its reports. There is at least one.
+    pub fn entries(&self) -> impl Iterator<Item = &FedReport> {
         self.batches.iter().flat_map(|batch| &batch.entries)
     }
 
-    /// How many reports it has.
-    #[allow(clippy::len_without_is_empty)] // it never is
+    /// Returns the number of reports.
+    #[allow(clippy::len_without_is_empty)] // a parcel is never empty
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Of all its reports.
-    pub fn run(&self) -> Run {
-        self.batches.first().map_or(Run(0), |batch| batch.run)
+    /// Returns the run of all its reports.
+    pub fn run(&self) -> RunId {
+        self.batches.first().map_or(RunId(0), |batch| batch.run)
     }
 }

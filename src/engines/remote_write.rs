@@ -1,4 +1,4 @@
-//! Prometheus remote write 1.0: all series of a snapshot in one compressed request.
+//! The receiver of metrics by Prometheus remote write 1.0: a snapshot becomes one compressed request.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::model::metrics::{
     Identity, JOB, MetricFamily, MetricKind, MetricValue, Sample, Snapshot,
 };
 
-/// `prometheus.WriteRequest`, as far as it is sent; fields by their numbers in prometheus/prompb.
+/// The fields of `prometheus.WriteRequest` that are sent, with their numbers in prometheus/prompb.
 #[derive(Clone, PartialEq, Message)]
 pub struct WriteRequest {
     #[prost(message, repeated, tag = "1")]
-    pub series: Vec<Series>,
+    pub series: Vec<TimeSeries>,
     #[prost(message, repeated, tag = "3")]
-    pub metadata: Vec<Metadata>,
+    pub metadata: Vec<MetricMetadata>,
 }
 
 /// `prometheus.TimeSeries`.
 #[derive(Clone, PartialEq, Message)]
-pub struct Series {
-    /// Sorted by name.
+pub struct TimeSeries {
+    /// The labels, sorted by name.
     #[prost(message, repeated, tag = "1")]
     pub labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
-    pub samples: Vec<Point>,
+    pub samples: Vec<TimedSample>,
 }
 
 #[derive(Clone, Eq, Message, Ord, PartialEq, PartialOrd)]
@@ -41,7 +41,7 @@ pub struct Label {
 
 /// `prometheus.Sample`.
 #[derive(Clone, Copy, PartialEq, Message)]
-pub struct Point {
+pub struct TimedSample {
     #[prost(double, tag = "1")]
     pub value: f64,
     #[prost(int64, tag = "2")]
@@ -50,7 +50,7 @@ pub struct Point {
 
 /// `prometheus.MetricMetadata`.
 #[derive(Clone, PartialEq, Message)]
-pub struct Metadata {
+pub struct MetricMetadata {
     #[prost(enumeration = "MetricType", tag = "1")]
     pub kind: i32,
     #[prost(string, tag = "2")]
@@ -78,7 +78,7 @@ pub struct RemoteWrite {
 
 impl RemoteWrite {
     /// # Errors
-    /// What is wrong with the URL or the system's certificates.
+    /// The URL or the system's certificates are unusable.
     pub fn new(
         url: &str,
         mut headers: Vec<(String, String)>,
@@ -92,7 +92,7 @@ impl RemoteWrite {
         })
     }
 
-    /// What a snapshot becomes.
+    /// Returns the request of a snapshot.
     pub fn request(&self, snapshot: &Snapshot) -> WriteRequest {
         let mut request = WriteRequest::default();
         let mut writing = Writing {
@@ -126,16 +126,18 @@ impl Push for RemoteWrite {
     fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String> {
         let request = self.request(snapshot);
         let mut encoder = snap::raw::Encoder::new();
-        let packed = encoder.compress_vec(&request.encode_to_vec());
+        let body = encoder
+            .compress_vec(&request.encode_to_vec())
+            .map_err(|err| err.to_string())?;
         Ok(Encoded {
-            body: packed.map_err(|err| err.to_string())?,
+            body,
             units: request.series.len(),
         })
     }
 
     fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble> {
         let answer = self.http.send("", PROTOBUF, Some("snappy"), body)?;
-        // The specification: 5xx is tried again, 429 may be, other 4xx must not.
+        // According to the specification 5xx is tried again, 429 may be, and other 4xx must not be.
         match answer.status {
             200..=299 => Ok(Accepted::default()),
             429 | 500..=599 => Err(Trouble::Later(answer.said())),
@@ -148,11 +150,11 @@ impl Push for RemoteWrite {
     }
 }
 
-/// A snapshot while it becomes series.
+/// The series of a snapshot while they are made.
 struct Writing<'a> {
     time_ms: i64,
     instance: &'a str,
-    series: &'a mut Vec<Series>,
+    series: &'a mut Vec<TimeSeries>,
 }
 
 impl Writing<'_> {
@@ -193,9 +195,9 @@ impl Writing<'_> {
         labels.extend(bound.map(|bound| label("le", bound)));
         labels.extend(sample.labels.iter().map(|(name, text)| label(name, text)));
         labels.sort_unstable();
-        self.series.push(Series {
+        self.series.push(TimeSeries {
             labels,
-            samples: vec![Point {
+            samples: vec![TimedSample {
                 value,
                 time_ms: self.time_ms,
             }],
@@ -203,7 +205,7 @@ impl Writing<'_> {
     }
 }
 
-fn metadata(family: &MetricFamily) -> Metadata {
+fn metadata(family: &MetricFamily) -> MetricMetadata {
     let kind = match family.kind {
         MetricKind::Counter => MetricType::Counter,
         MetricKind::Gauge => MetricType::Gauge,
@@ -214,7 +216,7 @@ fn metadata(family: &MetricFamily) -> Metadata {
         Some("By") => "bytes",
         _ => "",
     };
-    Metadata {
+    MetricMetadata {
         kind: kind.into(),
         family: family.name.clone(),
         help: family.help.clone(),

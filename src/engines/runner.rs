@@ -1,72 +1,70 @@
-//! One engine's thread: parcels are made up and delivered.
+//! The work of one engine's thread: it makes up parcels and delivers them.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::delivery::Delivery;
-use super::parcel::{Batch, Parcel};
+use super::delivery::EngineDelivery;
+use super::parcel::{FedBatch, Parcel};
 
-/// How often an engine gets a chance to do what is not due to a parcel.
+/// The time between two ticks of an engine.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What takes reports.
+/// An engine: it takes reports.
 pub trait Engine: Send {
-    /// Its kind, as in the option that names it: `kafka`.
+    /// Returns its kind, as in the option that names it: `kafka`.
     fn name(&self) -> &'static str;
 
-    /// Where it is, without secrets.
+    /// Returns its address, without secrets.
     fn destination(&self) -> String;
 
-    /// How much it likes at once.
+    /// Returns the size of its parcels.
     fn pace(&self) -> Pace;
 
-    /// Hands a parcel over, and returns when the engine has it for good. After [`Trouble::Later`] the same parcel comes
-    /// again. It must not take longer than some ten seconds.
+    /// Delivers a parcel, and returns when the engine has stored it. After [`Trouble::Later`] the same parcel is
+    /// delivered again. A call must not take longer than about ten seconds.
     ///
     /// # Errors
-    /// Why the engine does not have it.
+    /// The engine does not have the parcel.
     fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble>;
 
-    /// For how long it asks to be left alone, after [`Trouble::Later`].
+    /// Returns the pause that the engine asks for after [`Trouble::Later`].
     fn rest(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Called about once a second, and at the end.
+    /// Does work that no parcel causes. It is called about once a second, and at the end.
     fn tick(&mut self) {}
 }
 
-/// Reports are gathered until there are so many, or the first of them has waited so long.
+/// A parcel is complete when it has this many reports, or when its first report has waited for `linger`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     pub reports: usize,
     pub linger: Duration,
 }
 
-/// The engine has the parcel, but for some reports.
+/// The engine has taken the parcel, but for some reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Accepted {
-    /// Reports that it does not want.
+    /// The number of reports that it refused.
     pub refused: usize,
     pub why: Option<String>,
 }
 
-/// Why an engine does not have a parcel, and what to try.
+/// The reason why an engine does not have a parcel, and what to try.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Trouble {
-    /// It may take the parcel later.
+    /// The engine may take the parcel later.
     Later(String),
-    /// It will never take it.
+    /// The engine will never take the parcel.
     Refused(String),
 }
 
 pub(super) struct Runner {
     pub(super) engine: Box<dyn Engine>,
-    pub(super) batches: Receiver<Arc<Batch>>,
-    pub(super) delivery: Delivery,
-    /// Closed when the thread ends, whatever ends it.
-    pub(super) _ending: Sender<()>,
+    pub(super) batches: Receiver<Arc<FedBatch>>,
+    pub(super) delivery: EngineDelivery,
 }
 
 impl Runner {
@@ -96,7 +94,7 @@ impl Runner {
         self.engine.tick();
     }
 
-    fn gather(&self, number: u64, first: Arc<Batch>) -> Parcel {
+    fn gather(&self, number: u64, first: Arc<FedBatch>) -> Parcel {
         let pace = self.engine.pace();
         let until = Instant::now() + pace.linger;
         let mut parcel = Parcel::new(number, first);

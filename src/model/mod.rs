@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod batch;
 mod classes;
 mod clock;
 mod collect_status;
@@ -37,6 +38,7 @@ mod sink_event;
 mod tally;
 mod watch;
 
+pub use batch::is_whole_batch;
 pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};

@@ -36,7 +36,7 @@ pub(super) struct Destination {
     since: Instant,
     prober: Option<Prober>,
     next: VersionNumbers,
-    group: ReportGroup,
+    group: WaitingGroup,
     /// The bytes that a datagram has room for, and the time when that was looked up.
     room: Option<(usize, Instant)>,
     sent: u64,
@@ -46,7 +46,7 @@ pub(super) struct Destination {
 
 /// Individual reports of v2.0 that wait to be sent in one datagram.
 #[derive(Debug, Default)]
-struct ReportGroup {
+struct WaitingGroup {
     reporter: Option<Reporter>,
     /// The datagram so far, group header included.
     bytes: Vec<u8>,
@@ -64,7 +64,7 @@ impl Destination {
                 v10: 1,
                 v20: 1,
             },
-            group: ReportGroup::default(),
+            group: WaitingGroup::default(),
             room: None,
             sent: 0,
             lost: LostCounts::default(),
@@ -117,17 +117,17 @@ impl Destination {
         self.group = group;
     }
 
-    fn send_group(&mut self, sockets: &Sockets, group: &mut ReportGroup) -> io::Result<()> {
+    fn send_group(&mut self, sockets: &Sockets, group: &mut WaitingGroup) -> io::Result<()> {
         report_v20::renumber(&mut group.bytes, number(&mut self.next.v20));
         sockets.send(&group.bytes, self.address)
     }
 
-    fn send_in_parts(&mut self, sockets: &Sockets, group: &ReportGroup) {
+    fn send_in_parts(&mut self, sockets: &Sockets, group: &WaitingGroup) {
         let Some(reporter) = group.reporter else {
             return;
         };
         let room = self.room();
-        let mut part = ReportGroup::default();
+        let mut part = WaitingGroup::default();
         let mut rest = group
             .bytes
             .get(report_v20::GROUP_BYTES..)
@@ -218,7 +218,7 @@ impl Destination {
     }
 }
 
-impl ReportGroup {
+impl WaitingGroup {
     fn add(&mut self, reporter: Reporter, report: &[u8]) {
         if self.reports == 0 {
             self.bytes.clear();

@@ -1,4 +1,4 @@
-//! The file: who may write to it, what is in it, and which versions of it are known.
+//! The store's file: its lock, its tables, and the versions of its schema.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -9,21 +9,21 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::period::{Level, Table};
+use super::period::{RollUpLevel, RollUpTable};
 
-/// What this version writes, and the newest that it reads.
+/// The schema that this version writes, and the newest that it reads.
 pub const SCHEMA_VERSION: i64 = 1;
 
-/// "HInt": tells the file from other databases.
+/// "HInt", which tells the file from other databases.
 const APPLICATION: i64 = 0x4849_6e74;
 
-/// How long a statement waits for another process.
+/// The longest time that a statement waits for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Pages of the write-ahead log after which it is written back: 16 MiB.
+/// The pages of the write-ahead log, 16 MiB, after which it is written back.
 const LOG_PAGES: i64 = 4096;
 
-/// Why a store cannot be used.
+/// The reason why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("cannot open store {}: {why}", path.display())]
@@ -31,12 +31,12 @@ pub enum StoreError {
     #[error("no store at {}", .0.display())]
     Absent(PathBuf),
     #[error(
-        "cannot write to store {}: process {pid} does (one collector writes to a store; try another --store)",
+        "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store)",
         path.display()
     )]
     Locked { path: PathBuf, pid: String },
     #[error(
-        "cannot use {} as a store: it is something else, and stays as it is (try another --store)",
+        "cannot use {} as a store: it is something else, and is left as it is (try another --store)",
         .0.display()
     )]
     Foreign(PathBuf),
@@ -47,14 +47,14 @@ pub enum StoreError {
     )]
     Newer { path: PathBuf, found: i64 },
     #[error(
-        "cannot use store {}: {why} (it stays as it is; move it away, or try another --store)",
+        "cannot use store {}: {why} (it is left as it is; move it away, or try another --store)",
         path.display()
     )]
     Damaged { path: PathBuf, why: String },
 }
 
 impl StoreError {
-    /// An error of SQLite while a file was opened.
+    /// Names the reason of an error of SQLite while a file was opened.
     fn of(path: &Path, err: &rusqlite::Error) -> Self {
         let path = path.to_owned();
         match err.sqlite_error_code() {
@@ -73,12 +73,13 @@ impl StoreError {
 
 /// The right to write to a store, until it is dropped.
 #[derive(Debug)]
-pub struct Lock {
+pub struct StoreLock {
     _file: Flock<File>,
 }
 
-/// The lock is a file of its own: SQLite's own locks would not survive that the database is opened beside.
-fn lock(path: &Path) -> Result<Lock, StoreError> {
+/// Locks a store. The lock is a file of its own: SQLite's locks are lost when this process closes another descriptor of
+/// the database.
+fn lock(path: &Path) -> Result<StoreLock, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let failed = |err: io::Error| StoreError::Open {
@@ -96,12 +97,12 @@ fn lock(path: &Path) -> Result<Lock, StoreError> {
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut file) => {
             let pid = format!("{}\n", std::process::id());
-            // Who it is, is only for messages: a full disk is no reason not to go on.
+            // The process id is only for messages, so it does not matter if the disk is full.
             let _ = file
                 .set_len(0)
                 .and_then(|()| file.rewind())
                 .and_then(|()| file.write_all(pid.as_bytes()));
-            Ok(Lock { _file: file })
+            Ok(StoreLock { _file: file })
         }
         Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
             let mut pid = String::new();
@@ -117,10 +118,10 @@ fn lock(path: &Path) -> Result<Lock, StoreError> {
     }
 }
 
-/// Opens a store to write to it, and makes it if there is none.
-pub fn open(path: &Path) -> Result<(Connection, Lock), StoreError> {
+/// Opens a store for writing, and makes it if there is none.
+pub fn open(path: &Path) -> Result<(Connection, StoreLock), StoreError> {
     let lock = lock(path)?;
-    // Reports quote packets: not for all eyes. SQLite gives its other files the same mode.
+    // Reports quote packets, so not all users may read them. SQLite gives its other files the same mode.
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -148,19 +149,20 @@ pub fn open(path: &Path) -> Result<(Connection, Lock), StoreError> {
     Ok((conn, lock))
 }
 
-/// A fifo would be waited for, and a device is no place for a database.
+/// Refuses FIFOs, which would block, and devices.
 fn no_device(path: &Path) -> Result<(), StoreError> {
     let regular = std::fs::metadata(path).is_ok_and(|found| {
         let kind = found.file_type();
         !(kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket())
     });
-    match regular {
-        true => Ok(()),
-        false => Err(StoreError::Foreign(path.to_owned())),
+    if regular {
+        Ok(())
+    } else {
+        Err(StoreError::Foreign(path.to_owned()))
     }
 }
 
-/// Opens a store to ask it, live or stopped, in another process or not.
+/// Opens a store for reading. Another process may be writing to it.
 pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     match std::fs::metadata(path) {
         Ok(_) => no_device(path)?,
@@ -188,7 +190,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     if matches!(asked, Err(StoreError::Open { .. })) && !Path::new(&log).exists() {
-        // Nobody writes, and this user may not make the files beside it that a writer would need.
+        // No process writes to it, and this user may not make the files that a live database needs.
         let uri = format!("file:{}?immutable=1", escaped(path));
         return open(Connection::open_with_flags(
             uri,
@@ -198,11 +200,12 @@ pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     asked
 }
 
-/// A path in a URI.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
-    let bytes = path.as_os_str().as_bytes().iter();
-    bytes
+    path.as_os_str()
+        .as_bytes()
+        .iter()
         .map(|byte| match byte {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
                 char::from(*byte).to_string()
@@ -212,7 +215,7 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// The version of the schema; `None` if nothing is in the file.
+/// Returns the version of the schema, or `None` if the file is empty.
 fn version(conn: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -239,7 +242,7 @@ fn known(found: i64, path: &Path) -> Result<(), StoreError> {
 }
 
 fn create(conn: &mut Connection) -> rusqlite::Result<()> {
-    // Has to come before anything is in the file.
+    // These settings only take effect while the file is empty.
     conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;")?;
     let transaction = conn.transaction()?;
     transaction.execute_batch(
@@ -275,8 +278,8 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
          CREATE TABLE class (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
          CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
     )?;
-    for table in Table::EACH {
-        for level in Level::EACH {
+    for table in RollUpTable::EACH {
+        for level in RollUpLevel::EACH {
             transaction.execute_batch(&format!(
                 "CREATE TABLE {} (
                      key INTEGER PRIMARY KEY,
@@ -298,8 +301,8 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// What a connection that writes is set to. It writes something too, so that the files beside the database are there
-/// before privileges are given up.
+/// Sets up a connection for writing. It also writes a row, so that the files beside the database are made before
+/// privileges are given up.
 fn tune(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(
         "PRAGMA journal_mode = WAL;

@@ -1,18 +1,18 @@
-//! Which flows have most trouble, and what is known of one.
+//! Answers about flows: those with most trouble, and the figures of one.
 
 use std::cmp::Reverse;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::ids::name_of;
-use super::period::Table;
+use super::period::RollUpTable;
 use super::plan::Horizons;
-use super::reader::{class_names, rows_of_one, sums_of_all};
+use super::rows::{class_names, rows_of_one, sums_of_all};
 use super::sums::Sums;
 use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, NodeId, Span};
 
-/// A flow as the store names it.
-struct Known {
+/// A row of the table of flows.
+struct FlowRow {
     id: i64,
     flow: FlowKey,
     source: Option<NodeId>,
@@ -21,9 +21,9 @@ struct Known {
     first_ns: u64,
 }
 
-const KNOWN: &str = "id, key, class, first_ns";
+const FLOW_COLUMNS: &str = "id, key, class, first_ns";
 
-impl Known {
+impl FlowRow {
     /// `None` if the key is damaged.
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
         let Some((flow, source, sink)) = name_of(row.get_ref(1)?.as_blob()?) else {
@@ -40,7 +40,7 @@ impl Known {
     }
 
     fn find(conn: &Connection, id: i64) -> rusqlite::Result<Option<Self>> {
-        let sql = format!("SELECT {KNOWN} FROM flow WHERE id = ?");
+        let sql = format!("SELECT {FLOW_COLUMNS} FROM flow WHERE id = ?");
         let found = conn.prepare_cached(&sql)?.query_row([id], Self::read);
         Ok(found.optional()?.flatten())
     }
@@ -75,7 +75,7 @@ impl Known {
         let last: Option<i64> = last
             .query_row([sums.last_id], |row| row.get(0))
             .optional()?;
-        // The report may be gone.
+        // The report may have been removed.
         let last_ns = last.map_or(span.until_ns, |last| last as u64);
         Ok(FlowFigures {
             id: self.id,
@@ -90,7 +90,7 @@ impl Known {
     }
 }
 
-/// By what flows are sorted, the largest first; those without are last.
+/// Returns the figure that flows are sorted by, the largest first. Flows without the figure come last.
 fn rank(order: FlowOrder, sums: &Sums) -> i64 {
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     match order {
@@ -105,21 +105,23 @@ fn rank(order: FlowOrder, sums: &Sums) -> i64 {
 }
 
 pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result<Vec<FlowFigures>> {
-    let mut sums = sums_of_all(conn, Table::Flow, span)?;
+    let mut sums = sums_of_all(conn, RollUpTable::Flow, span)?;
     let classes = class_names(conn)?;
-    let class_of = |flow: &Known| classes.get(&flow.class).map(String::as_str);
-    let words = query.search.as_deref().unwrap_or_default();
-    let words: Vec<String> = words
+    let class_of = |flow: &FlowRow| classes.get(&flow.class).map(String::as_str);
+    let words: Vec<String> = query
+        .search
+        .as_deref()
+        .unwrap_or_default()
         .split_whitespace()
         .map(str::to_ascii_lowercase)
         .collect();
     let all =
         query.source.is_none() && query.sink.is_none() && query.class.is_none() && words.is_empty();
     if !all {
-        let mut every = conn.prepare_cached(&format!("SELECT {KNOWN} FROM flow"))?;
+        let mut every = conn.prepare_cached(&format!("SELECT {FLOW_COLUMNS} FROM flow"))?;
         let mut rows = every.query([])?;
         while let Some(row) = rows.next()? {
-            let known = Known::read(row)?;
+            let known = FlowRow::read(row)?;
             let fits = known.is_some_and(|flow| flow.fits(query, class_of(&flow), &words));
             if !fits {
                 sums.remove(&row.get(0)?);
@@ -136,7 +138,7 @@ pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result
         if flows.len() >= query.limit {
             break;
         }
-        if let (Some(known), Some(sums)) = (Known::find(conn, id)?, sums.get(&id)) {
+        if let (Some(known), Some(sums)) = (FlowRow::find(conn, id)?, sums.get(&id)) {
             let class = class_of(&known);
             flows.push(known.figures(conn, sums, class, span)?);
         }
@@ -145,12 +147,14 @@ pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result
 }
 
 pub fn one(conn: &Connection, id: i64, span: Span) -> rusqlite::Result<Option<FlowFigures>> {
-    let Some(known) = Known::find(conn, id)? else {
+    let Some(known) = FlowRow::find(conn, id)? else {
         return Ok(None);
     };
     let mut sums = Sums::default();
-    let segments = Horizons::read(conn, Table::Flow)?.of_one(span);
-    rows_of_one(conn, (Table::Flow, id), &segments, |_, row| sums.merge(row))?;
+    let segments = Horizons::read(conn, RollUpTable::Flow)?.of_one(span);
+    rows_of_one(conn, (RollUpTable::Flow, id), &segments, |_, row| {
+        sums.merge(row)
+    })?;
     let classes = class_names(conn)?;
     let class = classes.get(&known.class).map(String::as_str);
     known.figures(conn, &sums, class, span).map(Some)

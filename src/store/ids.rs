@@ -1,41 +1,41 @@
-//! The ids that flows, pairs and classes have in the store.
+//! The ids of flows, pairs and classes in the store.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::coded::{address_bytes, address_of};
-use super::period::{Level, MAX_SUBJECT};
+use super::coding::{address_bytes, address_of};
+use super::period::{MAX_SUBJECT, RollUpLevel};
 use crate::model::{FlowKey, NodeId, Vlans};
 
-/// Pairs and classes beyond are those without an id.
+/// The most pairs and classes. More have no id.
 const MOST_PAIRS: usize = 1 << 16;
 const MOST_CLASSES: usize = 4096;
 
-/// No pair, no class.
+/// The id of no pair and of no class.
 pub const NONE: i64 = 0;
 
-/// A flow between two nodes, as far as they are known.
-pub type Name = (FlowKey, Option<NodeId>, Option<NodeId>);
+/// A flow's key and its source and sink, if they are known.
+pub type FlowName = (FlowKey, Option<NodeId>, Option<NodeId>);
 
-/// A flow as the store has it.
+/// A flow in the store.
 #[derive(Debug)]
-pub struct Flow {
+pub struct StoredFlow {
     pub id: i64,
-    /// Since when, if it was new to the store, until this is asked.
+    /// The time of its first report if it was new to the store, until this is taken.
     pub new_ns: Option<u64>,
     class: i64,
     first_ns: u64,
     until_ns: u64,
 }
 
-/// Ids that were looked up.
+/// The ids that were looked up.
 #[derive(Debug)]
 pub struct Ids {
-    flows: HashMap<Name, Flow>,
+    flows: HashMap<FlowName, StoredFlow>,
     pairs: HashMap<(NodeId, NodeId), i64>,
     classes: HashMap<String, i64>,
-    /// That are followed at a time.
+    /// The most flows that are tracked at a time.
     most_flows: usize,
 }
 
@@ -49,7 +49,7 @@ impl Ids {
         }
     }
 
-    /// Forgets everything: what was looked up may be undone.
+    /// Forgets all ids: those that were made may have been undone.
     pub fn clear(&mut self) {
         *self = Self::new(self.most_flows);
     }
@@ -103,11 +103,11 @@ impl Ids {
         Ok(id)
     }
 
-    /// Notes that a flow reported from one time until another; `None` if there are more than a store can have.
+    /// Records that a flow reported between two times. Returns its id, or `None` if the store has too many flows.
     pub fn flow(
         &mut self,
         conn: &Connection,
-        name: &Name,
+        name: &FlowName,
         class: i64,
         (first_ns, last_ns): (u64, u64),
     ) -> rusqlite::Result<Option<i64>> {
@@ -135,13 +135,14 @@ impl Ids {
         Ok(Some(flow.id))
     }
 
-    /// A flow that was noted since there was made room.
-    pub fn known(&mut self, name: &Name) -> Option<&mut Flow> {
-        let flow = self.flows.get_mut(name);
-        flow.filter(|flow| flow.id <= MAX_SUBJECT)
+    /// Returns a flow that was recorded since room was last made.
+    pub fn known(&mut self, name: &FlowName) -> Option<&mut StoredFlow> {
+        self.flows
+            .get_mut(name)
+            .filter(|flow| flow.id <= MAX_SUBJECT)
     }
 
-    /// Forgets flows if many are not followed any more.
+    /// Forgets flows if many of them are not tracked any more.
     pub fn make_room(&mut self) {
         if self.flows.len() > self.most_flows.saturating_mul(2) {
             self.flows.clear();
@@ -150,23 +151,23 @@ impl Ids {
 }
 
 fn hour_end(time_ns: u64) -> u64 {
-    Level::Hour
+    RollUpLevel::Hour
         .ceil(time_ns.saturating_add(1))
         .min(i64::MAX as u64)
 }
 
 fn look_up(
     conn: &Connection,
-    name: &Name,
+    name: &FlowName,
     pair: i64,
     class: i64,
     (first_ns, last_ns): (u64, u64),
-) -> rusqlite::Result<Flow> {
+) -> rusqlite::Result<StoredFlow> {
     let key = name_bytes(name);
     let mut find =
         conn.prepare_cached("SELECT id, class, first_ns, until_ns FROM flow WHERE key = ?")?;
     let found = find.query_row([&key], |row| {
-        Ok(Flow {
+        Ok(StoredFlow {
             id: row.get(0)?,
             new_ns: None,
             class: row.get(1)?,
@@ -183,7 +184,7 @@ fn look_up(
             "INSERT INTO flow (key, pair, class, first_ns, until_ns) VALUES (?, ?, ?, ?, ?)",
         )?
         .insert((key, pair, class, first_ns as i64, until_ns as i64))?;
-    Ok(Flow {
+    Ok(StoredFlow {
         id,
         new_ns: Some(first_ns),
         class,
@@ -192,8 +193,8 @@ fn look_up(
     })
 }
 
-/// The key of a flow in the store: which nodes are known; the rest has a fixed order and size.
-pub fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
+/// Returns the key of a flow in the store. Its first byte tells which nodes are known; the rest has a fixed order.
+pub fn name_bytes((flow, source, sink): &FlowName) -> Vec<u8> {
     let known = u8::from(source.is_some()) | u8::from(sink.is_some()) << 1;
     let mut bytes = vec![known, flow.protocol];
     for number in [flow.sport, flow.dport, flow.vlans.outer, flow.vlans.inner] {
@@ -207,8 +208,8 @@ pub fn name_bytes((flow, source, sink): &Name) -> Vec<u8> {
     bytes
 }
 
-/// The flow and its nodes, from its key in the store.
-pub fn name_of(bytes: &[u8]) -> Option<Name> {
+/// Returns the flow and its nodes from its key in the store.
+pub fn name_of(bytes: &[u8]) -> Option<FlowName> {
     let (&[known, protocol], rest) = bytes.split_first_chunk::<2>()?;
     let (numbers, mut rest) = rest.split_first_chunk::<8>()?;
     let number = |at: usize| u16::from_be_bytes([numbers[at], numbers[at + 1]]);
@@ -221,7 +222,7 @@ pub fn name_of(bytes: &[u8]) -> Option<Name> {
         Some(Some(NodeId(u32::from_be_bytes(*node))))
     };
     let (source, sink) = (node(1)?, node(2)?);
-    // Of a flow between addresses of two families, as nobody sends it, one is longer.
+    // If the addresses had different families, which no packet has, one would be longer.
     let middle = match rest.len() {
         8 => 4,
         _ => 16,

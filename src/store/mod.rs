@@ -1,31 +1,37 @@
 //! The collector's history: reports and roll-ups in one SQLite file.
 
+mod batch;
 mod clock;
-mod coded;
+mod coding;
+mod counts;
+mod evidence;
 mod file;
 mod flows;
-mod followed;
-mod gather;
+mod gatherer;
 mod ids;
+mod insertion;
 mod keeper;
 mod numbers;
 mod period;
-mod place;
 mod plan;
 mod queue;
 mod reader;
 mod retention;
 mod rollups;
-mod single;
+mod rows;
+mod single_reports;
 mod sums;
 mod totals;
+mod tracked_flows;
 mod writer;
 
-pub use coded::{exporter_bytes, exporter_of};
+pub use coding::{exporter_bytes, exporter_of};
+pub use counts::StoreCounts;
+pub use evidence::{Decode, Evidence};
 pub use file::{SCHEMA_VERSION, StoreError};
 pub use ids::{name_bytes, name_of};
-pub use keeper::{Keeper, StoreCounts};
-pub use numbers::Numbers;
-pub use reader::{Decode, Evidence, Reader};
-pub use retention::Limits;
-pub use writer::{Opened, Settings, Store};
+pub use keeper::StoreKeeper;
+pub use numbers::SequenceNumbers;
+pub use reader::HistoryReader;
+pub use retention::StoreLimits;
+pub use writer::{OpenedStore, Store, StoreSettings};

@@ -1,32 +1,32 @@
-//! The periods that roll-ups are of, and the keys of their rows.
+//! The periods of roll-ups, and the keys of their rows.
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Bits of a key that name the subject: more flows than any store sees.
+/// The bits of a key that name the subject: enough for more flows than any store has.
 const SUBJECT_BITS: u32 = 33;
 pub const MAX_SUBJECT: i64 = (1 << SUBJECT_BITS) - 1;
 
-/// How long the periods of a roll-up are.
+/// The length of a roll-up's periods.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Level {
+pub enum RollUpLevel {
     TenSeconds,
     Minute,
     Hour,
 }
 
-/// Whose figures a roll-up has.
+/// The kind of subjects of a roll-up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Table {
+pub enum RollUpTable {
     Flow,
     Pair,
-    /// Subject 0 is all reports.
+    /// Classes of traffic; subject 0 stands for all reports.
     Class,
 }
 
-/// All reports, as a subject of [`Table::Class`].
+/// The subject of [`RollUpTable::Class`] that stands for all reports.
 pub const ALL: i64 = 0;
 
-impl Level {
+impl RollUpLevel {
     pub const EACH: [Self; 3] = [Self::TenSeconds, Self::Minute, Self::Hour];
 
     pub fn ns(self) -> u64 {
@@ -37,7 +37,7 @@ impl Level {
         }
     }
 
-    /// The name of the fact up to when rows were taken away.
+    /// Returns the name of the fact that tells until when rows were removed.
     pub fn gone(self) -> &'static str {
         match self {
             Self::TenSeconds => "gone_10s_ns",
@@ -46,49 +46,50 @@ impl Level {
         }
     }
 
-    /// Where the period around a time begins.
+    /// Returns the beginning of the period around a time.
     pub fn floor(self, time_ns: u64) -> u64 {
         time_ns - time_ns % self.ns()
     }
 
-    /// Where the first period begins that begins at this time or later.
+    /// Returns the beginning of the first period that begins at this time or later.
     pub fn ceil(self, time_ns: u64) -> u64 {
         self.floor(time_ns.saturating_add(self.ns() - 1))
     }
 
-    /// The key of a subject's row in the period around a time: rows of a period lie together, in order of subjects.
+    /// Returns the key of a subject's row in the period around a time. The rows of a period are consecutive, in the
+    /// order of their subjects.
     pub fn key(self, time_ns: u64, subject: i64) -> i64 {
-        // Until the year 2262, as signed nanoseconds are.
+        // Signed nanoseconds end in the year 2262.
         let time_ns = time_ns.min(i64::MAX as u64);
         ((time_ns / self.ns()) as i64) << SUBJECT_BITS | subject
     }
 
-    /// When the period of a row begins.
+    /// Returns the beginning of a row's period.
     pub fn begin_of(self, key: i64) -> u64 {
         (key.max(0) >> SUBJECT_BITS) as u64 * self.ns()
     }
 }
 
-/// The subject of a row.
+/// Returns the subject of a row.
 pub fn subject_of(key: i64) -> i64 {
     key & MAX_SUBJECT
 }
 
-impl Table {
+impl RollUpTable {
     pub const EACH: [Self; 3] = [Self::Flow, Self::Pair, Self::Class];
 
-    /// The table's name in the file.
-    pub fn name(self, level: Level) -> &'static str {
+    /// Returns the table's name in the file.
+    pub fn name(self, level: RollUpLevel) -> &'static str {
         match (self, level) {
-            (Self::Flow, Level::TenSeconds) => "flow_10s",
-            (Self::Flow, Level::Minute) => "flow_1m",
-            (Self::Flow, Level::Hour) => "flow_1h",
-            (Self::Pair, Level::TenSeconds) => "pair_10s",
-            (Self::Pair, Level::Minute) => "pair_1m",
-            (Self::Pair, Level::Hour) => "pair_1h",
-            (Self::Class, Level::TenSeconds) => "class_10s",
-            (Self::Class, Level::Minute) => "class_1m",
-            (Self::Class, Level::Hour) => "class_1h",
+            (Self::Flow, RollUpLevel::TenSeconds) => "flow_10s",
+            (Self::Flow, RollUpLevel::Minute) => "flow_1m",
+            (Self::Flow, RollUpLevel::Hour) => "flow_1h",
+            (Self::Pair, RollUpLevel::TenSeconds) => "pair_10s",
+            (Self::Pair, RollUpLevel::Minute) => "pair_1m",
+            (Self::Pair, RollUpLevel::Hour) => "pair_1h",
+            (Self::Class, RollUpLevel::TenSeconds) => "class_10s",
+            (Self::Class, RollUpLevel::Minute) => "class_1m",
+            (Self::Class, RollUpLevel::Hour) => "class_1h",
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Which rows of which roll-ups answer a question about a span.
+//! The plan of an answer: the rows of roll-ups that cover a span of time.
 
 use rusqlite::Connection;
 
-use super::period::{Level, Table};
+use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::fact;
 use crate::model::Span;
 
-/// Rows that a question may look at before its answer gets coarser.
+/// The most rows that a question reads before its answer becomes coarser.
 const MOST_ROWS: usize = 300_000;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What the points of a series may be apart.
+/// The possible distances between the points of a series.
 const STEPS: [u64; 15] = [
     10 * SECOND,
     30 * SECOND,
@@ -30,16 +30,16 @@ const STEPS: [u64; 15] = [
     28 * 24 * 3600 * SECOND,
 ];
 
-/// Rows of a level, of whole periods.
+/// Consecutive whole periods of a level.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Segment {
-    pub level: Level,
+    pub level: RollUpLevel,
     pub from_ns: u64,
     pub until_ns: u64,
 }
 
 impl Segment {
-    /// The keys of its rows: from the first to before the last.
+    /// Returns the keys of the first row and of the end.
     pub fn keys(&self) -> (i64, i64) {
         (
             self.level.key(self.from_ns, 0),
@@ -47,28 +47,28 @@ impl Segment {
         )
     }
 
-    /// When its periods begin, oldest first.
+    /// Iterates over the beginnings of its periods, oldest first.
     pub fn periods(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let ns = self.level.ns();
         (self.from_ns / ns..self.until_ns / ns).map(move |index| index * ns)
     }
 }
 
-/// What the roll-ups of a table reach back to.
+/// The times that the roll-ups of a table cover.
 pub struct Horizons {
-    /// Minutes and hours have all before; ten seconds have all.
+    /// Minutes and hours cover all times before this one; ten seconds cover all times.
     rolled_ns: u64,
-    /// Where the oldest rows begin, by level.
+    /// The beginning of the oldest rows, by level.
     oldest_ns: [Option<u64>; 3],
-    /// What began before is gone, by level.
+    /// The time before which periods were removed, by level.
     gone_ns: [u64; 3],
     newest_ns: u64,
 }
 
 impl Horizons {
-    pub fn read(conn: &Connection, table: Table) -> rusqlite::Result<Self> {
+    pub fn read(conn: &Connection, table: RollUpTable) -> rusqlite::Result<Self> {
         let (mut oldest_ns, mut gone_ns) = ([None; 3], [0; 3]);
-        for (oldest, level) in oldest_ns.iter_mut().zip(Level::EACH) {
+        for (oldest, level) in oldest_ns.iter_mut().zip(RollUpLevel::EACH) {
             let sql = format!("SELECT min(key) FROM {}", table.name(level));
             let key: Option<i64> = conn.prepare_cached(&sql)?.query_row([], |row| row.get(0))?;
             *oldest = key.map(|key| level.begin_of(key));
@@ -82,11 +82,11 @@ impl Horizons {
         })
     }
 
-    fn oldest(&self, level: Level) -> Option<u64> {
+    fn oldest(&self, level: RollUpLevel) -> Option<u64> {
         self.oldest_ns[level as usize]
     }
 
-    /// The span as far as there is anything in it.
+    /// Cuts a span to the times that the store covers.
     fn clip(&self, span: Span) -> Option<Span> {
         let oldest_ns = self.oldest_ns.iter().flatten().min()?;
         let clipped = Span {
@@ -96,22 +96,27 @@ impl Horizons {
         (clipped.since_ns < clipped.until_ns).then_some(clipped)
     }
 
-    /// Whether a level still has what was there at a time.
-    fn reaches(&self, level: Level, time_ns: u64) -> bool {
+    /// True if a level still covers a time.
+    fn reaches(&self, level: RollUpLevel, time_ns: u64) -> bool {
         time_ns >= self.gone_ns[level as usize]
     }
 
-    /// Whole periods around a span, of the coarsest levels that have them, but not coarser than `edge` at its ends
-    /// unless finer rows are gone.
-    fn cut(&self, span: Span, edge: Level) -> Vec<Segment> {
+    /// Returns whole periods that cover a span, of the coarsest levels that fit. At the ends of the span they are not
+    /// coarser than `edge`, unless finer rows were removed.
+    fn cut(&self, span: Span, edge: RollUpLevel) -> Vec<Segment> {
         let Some(span) = self.clip(span) else {
             return Vec::new();
         };
         let (from, until) = (edge.floor(span.since_ns), edge.ceil(span.until_ns));
         let mut segments = Vec::new();
-        self.fill(from, until.min(self.rolled_ns), Level::Hour, &mut segments);
+        self.fill(
+            from,
+            until.min(self.rolled_ns),
+            RollUpLevel::Hour,
+            &mut segments,
+        );
         let tail = Segment {
-            level: Level::TenSeconds,
+            level: RollUpLevel::TenSeconds,
             from_ns: from.max(self.rolled_ns),
             until_ns: until,
         };
@@ -119,22 +124,22 @@ impl Horizons {
         segments
     }
 
-    fn fill(&self, from: u64, until: u64, level: Level, segments: &mut Vec<Segment>) {
+    fn fill(&self, from: u64, until: u64, level: RollUpLevel, segments: &mut Vec<Segment>) {
         if from >= until {
             return;
         }
         let finer = match level {
-            Level::Hour => Level::Minute,
-            _ => Level::TenSeconds,
+            RollUpLevel::Hour => RollUpLevel::Minute,
+            _ => RollUpLevel::TenSeconds,
         };
-        // What began last has all until then.
+        // The last period covers all times until then, although it is not over.
         let ends = if until == self.rolled_ns {
             level.ceil(until)
         } else {
             level.floor(until)
         };
         let (mut first, mut last) = (level.ceil(from), ends);
-        if level == Level::TenSeconds || !self.reaches(finer, from) {
+        if level == RollUpLevel::TenSeconds || !self.reaches(finer, from) {
             (first, last) = (level.floor(from), level.ceil(until));
         }
         if first >= last {
@@ -154,41 +159,43 @@ impl Horizons {
         }
     }
 
-    /// For the figures of one subject.
+    /// Returns the segments for the figures of one subject.
     pub fn of_one(&self, span: Span) -> Vec<Segment> {
-        self.cut(span, Level::TenSeconds)
+        self.cut(span, RollUpLevel::TenSeconds)
     }
 
-    /// For the figures of all subjects: ends are coarser where there are many rows.
+    /// Returns the segments for the figures of all subjects. Where there are many rows, the ends are coarser.
     pub fn of_all(
         &self,
         conn: &Connection,
-        table: Table,
+        table: RollUpTable,
         span: Span,
     ) -> rusqlite::Result<Vec<Segment>> {
-        for edge in Level::EACH {
+        for edge in RollUpLevel::EACH {
             let segments = self.cut(span, edge);
-            if edge == Level::Hour || count(conn, table, &segments)? <= MOST_ROWS {
+            if edge == RollUpLevel::Hour || count(conn, table, &segments)? <= MOST_ROWS {
                 return Ok(segments);
             }
         }
         Ok(Vec::new())
     }
 
-    /// For a series of about so many points: how far they are apart, and the rows.
+    /// Returns the distance of a series' points, about `points` of them, and the segments for it.
     pub fn of_series(&self, span: Span, points: usize) -> (u64, Vec<Segment>) {
         let Some(span) = self.clip(span) else {
             return (STEPS[0], Vec::new());
         };
         let least = (span.until_ns - span.since_ns) / points.max(1) as u64;
         let last = STEPS[STEPS.len() - 1];
-        let mut steps = STEPS.into_iter().filter(|step| *step >= least);
-        let fits = |step: &u64| self.reaches(level_of(*step), span.since_ns);
-        let step = steps.find(fits).unwrap_or(last.max(least - least % last));
+        let step = STEPS
+            .into_iter()
+            .filter(|step| *step >= least)
+            .find(|step| self.reaches(level_of(*step), span.since_ns))
+            .unwrap_or(last.max(least - least % last));
         let level = level_of(step);
         let (from, until) = (level.floor(span.since_ns), level.ceil(span.until_ns));
         let mut segments = Vec::new();
-        if level != Level::TenSeconds && from < self.rolled_ns {
+        if level != RollUpLevel::TenSeconds && from < self.rolled_ns {
             segments.push(Segment {
                 level,
                 from_ns: from,
@@ -196,41 +203,43 @@ impl Horizons {
             });
         }
         let tail_ns = match level {
-            Level::TenSeconds => from,
+            RollUpLevel::TenSeconds => from,
             _ => from.max(self.rolled_ns),
         };
         segments.extend((tail_ns < until).then_some(Segment {
-            level: Level::TenSeconds,
+            level: RollUpLevel::TenSeconds,
             from_ns: tail_ns,
             until_ns: until,
         }));
         (step, segments)
     }
 
-    /// When ten seconds begin that single reports may be of, newest first.
+    /// Iterates over the beginnings of those ten seconds that may have single reports, newest first.
     pub fn of_reports(&self, span: Span) -> impl Iterator<Item = u64> + use<> {
-        let level = Level::TenSeconds;
+        let level = RollUpLevel::TenSeconds;
         let oldest_ns = self.oldest(level).unwrap_or(u64::MAX);
         let since_ns = span.since_ns.max(oldest_ns);
-        let segment = self.clip(Span { since_ns, ..span }).map(|span| Segment {
-            level,
-            from_ns: level.floor(span.since_ns),
-            until_ns: level.ceil(span.until_ns),
-        });
-        segment
+        self.clip(Span { since_ns, ..span })
+            .map(|span| Segment {
+                level,
+                from_ns: level.floor(span.since_ns),
+                until_ns: level.ceil(span.until_ns),
+            })
             .into_iter()
             .flat_map(|segment| segment.periods().rev())
     }
 }
 
-fn level_of(step: u64) -> Level {
-    let mut levels = Level::EACH.into_iter().rev();
-    let level = levels.find(|level| step.is_multiple_of(level.ns()));
-    level.unwrap_or(Level::TenSeconds)
+fn level_of(step: u64) -> RollUpLevel {
+    RollUpLevel::EACH
+        .into_iter()
+        .rev()
+        .find(|level| step.is_multiple_of(level.ns()))
+        .unwrap_or(RollUpLevel::TenSeconds)
 }
 
-/// How many rows there are, but not further than is asked for.
-fn count(conn: &Connection, table: Table, segments: &[Segment]) -> rusqlite::Result<usize> {
+/// Counts rows, but not beyond [`MOST_ROWS`].
+fn count(conn: &Connection, table: RollUpTable, segments: &[Segment]) -> rusqlite::Result<usize> {
     let mut rows = 0;
     for segment in segments {
         let (from, until) = segment.keys();

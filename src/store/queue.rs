@@ -1,64 +1,67 @@
-//! Reports on their way to the writer: added up at once, and by themselves as long as there is room.
+//! The queue to the writer: reports are added up at once, and kept one by one as long as there is room.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::gather::{Gathered, Gatherer};
-use super::keeper::Batch;
+use super::batch::ReportBatch;
+use super::gatherer::{Gathered, Gatherer};
 
-/// What came is written after this time, or when single reports fill this part of the queue.
+/// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
+/// Reports are written at once when single reports fill this fraction of the queue: a quarter.
 const PART: usize = 4;
 
-/// From any number of threads to one.
+/// A queue from any number of threads to the writer.
 #[derive(Debug)]
-pub struct Queue {
-    state: Mutex<State>,
+pub struct StoreQueue {
+    state: Mutex<QueueContent>,
     most_bytes: usize,
     filled: Condvar,
     drained: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct QueueContent {
     gatherer: Gatherer,
-    /// Single reports, all of which were gathered.
-    batches: Vec<Batch>,
+    /// Single reports, whose sums were all gathered.
+    batches: Vec<ReportBatch>,
     batch_bytes: usize,
-    /// Of what was taken, those that are not written yet.
+    /// The bytes that were taken and are not written yet.
     taken_bytes: usize,
-    /// Single reports found no room.
+    /// There was no room for single reports.
     crowded: bool,
-    /// When the first of them came.
+    /// The time when the first report came.
     since: Option<Instant>,
     closed: bool,
 }
 
-/// For one transaction.
+/// The reports of one transaction.
 #[derive(Debug, Default)]
 pub struct Work {
     pub gathered: Gathered,
-    pub batches: Vec<Batch>,
+    pub batches: Vec<ReportBatch>,
 }
 
-/// What there is to take.
-pub enum Taken {
+/// The outcome of waiting for work.
+pub enum NextWork {
     Work(Work),
-    /// Nothing came in time.
+    /// No report came in time.
     Nothing,
-    /// Nothing will come any more.
+    /// No more reports will come.
     Closed,
 }
 
 impl Work {
-    /// Reports that are there by themselves.
+    /// Returns the number of single reports.
     pub fn singles(&self) -> u64 {
-        let batches = self.batches.iter();
-        batches.map(|batch| batch.entries.len() as u64).sum()
+        self.batches
+            .iter()
+            .map(|batch| batch.entries.len() as u64)
+            .sum()
     }
 }
 
-impl State {
+impl QueueContent {
     fn bytes(&self) -> usize {
         self.gatherer.gathered().bytes() + self.batch_bytes + self.taken_bytes
     }
@@ -68,9 +71,9 @@ impl State {
     }
 }
 
-impl Queue {
+impl StoreQueue {
     pub fn new(most_bytes: usize, most_flows: usize) -> Self {
-        let state = State {
+        let state = QueueContent {
             gatherer: Gatherer::new(most_flows),
             batches: Vec::new(),
             batch_bytes: 0,
@@ -87,16 +90,17 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueContent> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says whether the batch was taken. Single reports may fill half of the queue, and what was gathered all of it;
-    /// an empty queue has room for any. Who waits has all reports stored by themselves.
-    pub fn put(&self, mut batch: Batch, wait: bool) -> bool {
+    /// Adds a batch. Returns false if it was dropped. Single reports may fill half of the queue, and gathered sums all
+    /// of it; an empty queue has room for any batch. With `wait` the call waits until all reports can be stored one by
+    /// one.
+    pub fn put(&self, mut batch: ReportBatch, wait: bool) -> bool {
         let bytes = batch.bytes();
         let has_room =
-            |state: &State| state.is_empty() || state.bytes() + bytes <= self.most_bytes / 2;
+            |state: &QueueContent| state.is_empty() || state.bytes() + bytes <= self.most_bytes / 2;
         let mut state = self.state();
         while wait && !state.closed && !has_room(&state) {
             state.crowded = true;
@@ -137,27 +141,27 @@ impl Queue {
         true
     }
 
-    /// Whether what is there is not left to wait for more.
-    fn is_worth_it(&self, state: &State) -> bool {
+    /// True if the present reports should be written without waiting for more.
+    fn is_worth_it(&self, state: &QueueContent) -> bool {
         state.closed || state.crowded || state.batch_bytes >= self.most_bytes / PART
     }
 
-    /// Takes all there is, once it is worth a transaction.
-    pub fn take(&self, timeout: Duration) -> Taken {
+    /// Takes all reports once they are worth a transaction.
+    pub fn take(&self, timeout: Duration) -> NextWork {
         let begin = Instant::now();
         let mut state = self.state();
-        // What was taken before is done with.
+        // The reports that were taken before have been written.
         state.taken_bytes = 0;
         self.drained.notify_all();
         loop {
             let left = match state.since {
                 Some(_) if self.is_worth_it(&state) => break,
                 Some(since) => SPAN.saturating_sub(since.elapsed()),
-                None if state.closed => return Taken::Closed,
+                None if state.closed => return NextWork::Closed,
                 None => timeout.saturating_sub(begin.elapsed()),
             };
             if left.is_zero() && state.since.is_none() {
-                return Taken::Nothing;
+                return NextWork::Nothing;
             }
             if left.is_zero() {
                 break;
@@ -172,13 +176,13 @@ impl Queue {
         state.crowded = false;
         state.taken_bytes = state.bytes();
         state.batch_bytes = 0;
-        Taken::Work(Work {
+        NextWork::Work(Work {
             gathered: state.gatherer.take(),
             batches: std::mem::take(&mut state.batches),
         })
     }
 
-    /// So much of what was taken is written.
+    /// Records that `bytes` of the taken reports are written.
     pub fn written(&self, bytes: usize) {
         let mut state = self.state();
         state.taken_bytes = state.taken_bytes.saturating_sub(bytes);
@@ -186,7 +190,7 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// Nothing comes any more; what is there can still be taken.
+    /// Closes the queue. The present reports can still be taken.
     pub fn close(&self) {
         self.state().closed = true;
         self.filled.notify_all();

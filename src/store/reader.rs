@@ -1,45 +1,33 @@
-//! Answers questions about the history: of a live or a stopped store, in this process or another.
+//! The reader: it answers questions about the history of a live or a stopped store, of this process or another.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
+use super::evidence::Decode;
 use super::file::{self, StoreError};
 use super::flows;
-use super::period::{ALL, Level, Table, subject_of};
-use super::plan::{Horizons, Segment};
+use super::period::{RollUpLevel, RollUpTable};
+use super::plan::Horizons;
 use super::rollups::fact;
-use super::single;
-use super::sums::{COLUMNS, Sums};
+use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
+use super::single_reports;
+use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::{
-    Arrival, ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, NodeId,
-    PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
+    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, NodeId, PairFigures,
+    Point, Record, ReportQuery, Series, Span, Subject,
 };
 
-/// A report as it came.
-#[derive(Clone, Copy, Debug)]
-pub struct Evidence<'a> {
-    /// The datagram, or the JSON line, which begins with `{`.
-    pub bytes: &'a [u8],
-    /// Which report of the datagram.
-    pub part: usize,
-    pub arrival: Option<Arrival>,
-    pub class: Option<&'a str>,
-}
-
-/// Reads reports again.
-pub type Decode = Box<dyn Fn(&Evidence<'_>) -> Option<Record> + Send>;
-
-/// A store that can be asked.
-pub struct Reader {
+/// A store that is open for reading.
+pub struct HistoryReader {
     conn: Connection,
     path: PathBuf,
     decode: Decode,
 }
 
-impl Reader {
+impl HistoryReader {
     pub fn open(path: &Path, decode: Decode) -> Result<Self, StoreError> {
         Ok(Self {
             conn: file::open_to_read(path)?,
@@ -48,7 +36,7 @@ impl Reader {
         })
     }
 
-    /// An answer from one state of the store, although it is written to meanwhile.
+    /// Answers a question from one state of the store, even if it is written to meanwhile.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(&Connection, &Decode) -> rusqlite::Result<T>,
@@ -65,91 +53,17 @@ impl Reader {
     }
 }
 
-/// Adds up the rows of each subject.
-pub fn sums_of_all(
-    conn: &Connection,
-    table: Table,
-    span: Span,
-) -> rusqlite::Result<HashMap<i64, Sums>> {
-    let horizons = Horizons::read(conn, table)?;
-    let mut all: HashMap<i64, Sums> = HashMap::new();
-    for segment in horizons.of_all(conn, table, span)? {
-        let mut rows = conn.prepare_cached(&format!(
-            "SELECT key, {COLUMNS} FROM {} WHERE key >= ? AND key < ?",
-            table.name(segment.level)
-        ))?;
-        let mut rows = rows.query(segment.keys())?;
-        while let Some(row) = rows.next()? {
-            let sums = Sums::read(row, 1)?;
-            all.entry(subject_of(row.get(0)?)).or_default().merge(&sums);
-        }
-    }
-    Ok(all)
-}
-
-/// Gives each row of a subject in these segments to `each`, with the begin of its period.
-pub fn rows_of_one(
-    conn: &Connection,
-    (table, subject): (Table, i64),
-    segments: &[Segment],
-    mut each: impl FnMut(u64, &Sums),
-) -> rusqlite::Result<()> {
-    for segment in segments {
-        let level = segment.level;
-        let mut find = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM {} WHERE key = ?",
-            table.name(level)
-        ))?;
-        for begin in segment.periods() {
-            let key = level.key(begin, subject);
-            let found = find.query_row([key], |row| Sums::read(row, 0)).optional()?;
-            if let Some(sums) = found {
-                each(begin, &sums);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Where the figures of a subject are; `None` if the store does not know it.
-pub fn place_of(conn: &Connection, subject: &Subject) -> rusqlite::Result<Option<(Table, i64)>> {
-    let found = match subject {
-        Subject::All => Some((Table::Class, ALL)),
-        Subject::Flow(id) => Some((Table::Flow, *id)),
-        Subject::Pair { source, sink } => conn
-            .query_row(
-                "SELECT id FROM pair WHERE source = ? AND sink = ?",
-                (source.0, sink.0),
-                |row| row.get(0),
-            )
-            .optional()?
-            .map(|id| (Table::Pair, id)),
-        Subject::Class(name) => conn
-            .query_row("SELECT id FROM class WHERE name = ?", [name], |row| {
-                row.get(0)
-            })
-            .optional()?
-            .map(|id| (Table::Class, id)),
-    };
-    Ok(found)
-}
-
-pub fn class_names(conn: &Connection) -> rusqlite::Result<HashMap<i64, String>> {
-    let mut all = conn.prepare_cached("SELECT id, name FROM class")?;
-    let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    rows.collect()
-}
-
 fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
-    let sums = sums_of_all(conn, Table::Pair, span)?;
+    let sums = sums_of_all(conn, RollUpTable::Pair, span)?;
     let mut flows = conn.prepare_cached(
         "SELECT pair, count(*) FROM flow WHERE first_ns < ? AND until_ns > ? GROUP BY pair",
     )?;
     let at = |time_ns: u64| time_ns.min(i64::MAX as u64) as i64;
-    let flows = flows.query_map((at(span.until_ns), at(span.since_ns)), |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? as u64))
-    })?;
-    let flows: HashMap<i64, u64> = flows.collect::<rusqlite::Result<_>>()?;
+    let flows: HashMap<i64, u64> = flows
+        .query_map((at(span.until_ns), at(span.since_ns)), |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? as u64))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
     let mut all = conn.prepare_cached("SELECT id, source, sink FROM pair ORDER BY source, sink")?;
     let mut rows = all.query([])?;
     let mut pairs = Vec::new();
@@ -196,7 +110,7 @@ fn pair(
 }
 
 fn classes(conn: &Connection, span: Span) -> rusqlite::Result<Vec<ClassFigures>> {
-    let sums = sums_of_all(conn, Table::Class, span)?;
+    let sums = sums_of_all(conn, RollUpTable::Class, span)?;
     let mut classes: Vec<ClassFigures> = class_names(conn)?
         .into_iter()
         .filter_map(|(id, class)| {
@@ -214,9 +128,8 @@ fn series(
     span: Span,
     points: usize,
 ) -> rusqlite::Result<Series> {
-    let place = place_of(conn, subject)?;
-    // A subject that is not known has no points, at the same times.
-    let (table, subject) = place.unwrap_or((Table::Class, -1));
+    // A subject that the store does not know has no points, but the same distance between them.
+    let (table, subject) = place_of(conn, subject)?.unwrap_or((RollUpTable::Class, -1));
     let (period_ns, segments) = Horizons::read(conn, table)?.of_series(span, points);
     let mut sums: Vec<(u64, Sums)> = Vec::new();
     if subject >= 0 {
@@ -228,14 +141,14 @@ fn series(
             }
         })?;
     }
-    let points = sums.iter().map(|(begin_ns, sums)| Point {
-        begin_ns: *begin_ns,
-        figures: sums.figures(),
-    });
-    Ok(Series {
-        period_ns,
-        points: points.collect(),
-    })
+    let points = sums
+        .iter()
+        .map(|(begin_ns, sums)| Point {
+            begin_ns: *begin_ns,
+            figures: sums.figures(),
+        })
+        .collect();
+    Ok(Series { period_ns, points })
 }
 
 fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
@@ -248,12 +161,13 @@ fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
     if reports > 0 {
         first_ns = number("SELECT time_ns FROM report ORDER BY id LIMIT 1")?;
     }
-    for level in Level::EACH {
-        let sql = format!("SELECT min(key) FROM {}", Table::Class.name(level));
+    for level in RollUpLevel::EACH {
+        let sql = format!("SELECT min(key) FROM {}", RollUpTable::Class.name(level));
         let key: Option<i64> = conn.query_row(&sql, [], |row| row.get(0))?;
-        // A period that ended before the oldest report tells of older ones.
-        let begin = key.map(|key| level.begin_of(key));
-        if let Some(begin) = begin.filter(|begin| begin + level.ns() <= first_ns) {
+        // A period that ended before the oldest report tells of reports that were removed.
+        if let Some(begin) = key.map(|key| level.begin_of(key))
+            && begin + level.ns() <= first_ns
+        {
             first_ns = begin;
         }
     }
@@ -270,7 +184,7 @@ fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
     })
 }
 
-impl History for Reader {
+impl History for HistoryReader {
     fn extent(&mut self) -> Result<Extent, HistoryError> {
         self.ask(|conn, _| extent(conn))
     }
@@ -310,6 +224,6 @@ impl History for Reader {
     }
 
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError> {
-        self.ask(|conn, decode| single::find(conn, decode, query, span))
+        self.ask(|conn, decode| single_reports::find(conn, decode, query, span))
     }
 }

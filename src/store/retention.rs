@@ -1,48 +1,48 @@
-//! What is old goes, a slice with each transaction, and its room is given back.
+//! The retention of the history: old rows are removed, a slice with each transaction, and their room is given back.
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::period::{Level, Table};
+use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::{fact, set_fact};
 
-/// Rows that a transaction takes away at least, if so many are to go.
+/// The least number of rows that a transaction removes, if there are as many to remove.
 const SLICE: u64 = 20_000;
 
-/// More than most rows have.
+/// An upper bound for the bytes of most rows.
 const ROW_BYTES: u64 = 256;
 
-/// Pages given back in a transaction.
+/// The most pages that are given back in a transaction.
 const PAGES: u64 = 4096;
 
-/// How long and how much is kept.
+/// The limits of the history: how long rows are kept, and how large the file gets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct StoreLimits {
     pub raw_ns: u64,
     pub ten_seconds_ns: u64,
     pub minutes_ns: u64,
     pub hours_ns: u64,
-    /// Of the file and its log, about.
+    /// The approximate size of the file and its log.
     pub bytes: u64,
 }
 
-impl Limits {
-    fn kept_ns(&self, level: Level) -> u64 {
+impl StoreLimits {
+    fn kept_ns(&self, level: RollUpLevel) -> u64 {
         match level {
-            Level::TenSeconds => self.ten_seconds_ns,
-            Level::Minute => self.minutes_ns,
-            Level::Hour => self.hours_ns,
+            RollUpLevel::TenSeconds => self.ten_seconds_ns,
+            RollUpLevel::Minute => self.minutes_ns,
+            RollUpLevel::Hour => self.hours_ns,
         }
     }
 
-    /// Takes away what is too old or too much, about as fast as it comes, and says whether flows were forgotten.
+    /// Removes rows that are too old or too many, about as fast as new ones come. Returns true if flows were forgotten.
     pub fn enforce(&self, conn: &Connection, now_ns: u64, written: u64) -> rusqlite::Result<bool> {
         let slice = SLICE.max(written.saturating_mul(4));
-        let hour = Level::Hour.floor(now_ns);
+        let hour = RollUpLevel::Hour.floor(now_ns);
         drop_reports(conn, now_ns.saturating_sub(self.raw_ns), slice)?;
-        for level in Level::EACH {
+        for level in RollUpLevel::EACH {
             let before_ns = level.floor(now_ns.saturating_sub(self.kept_ns(level)));
             let before_ns = before_ns.min(droppable(conn, level)?);
-            for table in Table::EACH {
+            for table in RollUpTable::EACH {
                 drop_rows(conn, table, level, level.key(before_ns, 0), slice)?;
             }
         }
@@ -53,7 +53,7 @@ impl Limits {
             if over == 0 {
                 break;
             }
-            // Rows are shorter than that: no more goes than has to.
+            // Most rows are shorter than that, so not more rows than necessary are removed.
             let gone = drop_oldest(conn, left.min(over / ROW_BYTES + 100))?;
             if gone == 0 {
                 break;
@@ -62,7 +62,7 @@ impl Limits {
         }
         give_back(conn, self.bytes)?;
         let before = hour.saturating_sub(self.hours_ns).min(i64::MAX as u64) as i64;
-        // Once an hour is often enough for what takes a look at every flow.
+        // This scans all flows, so it is done once an hour.
         if before <= 0 || fact(conn, "forgot_ns")? >= before as u64 {
             return Ok(false);
         }
@@ -72,12 +72,12 @@ impl Limits {
     }
 }
 
-/// Makes room: single reports go first, then the finest roll-ups. Says how many rows went.
+/// Makes room by removing single reports first, then the finest roll-ups. Returns the number of removed rows.
 fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
     let mut gone = drop_reports(conn, u64::MAX, slice)?;
-    for level in Level::EACH {
+    for level in RollUpLevel::EACH {
         let before = level.key(droppable(conn, level)?, 0);
-        for table in Table::EACH {
+        for table in RollUpTable::EACH {
             if gone < slice {
                 gone += drop_rows(conn, table, level, before, slice - gone)?;
             }
@@ -86,13 +86,14 @@ fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
     Ok(gone)
 }
 
-/// Until when rows of a level may go: what coarser levels do not have yet stays, and so does what is still written to.
-fn droppable(conn: &Connection, level: Level) -> rusqlite::Result<u64> {
+/// Returns the time before which rows of a level may be removed: later ones are not in the coarser levels yet, or still
+/// change.
+fn droppable(conn: &Connection, level: RollUpLevel) -> rusqlite::Result<u64> {
     let rolled_ns = fact(conn, "rolled_ns")?;
     Ok(level.floor(rolled_ns))
 }
 
-/// Takes away at most so many of the first reports, as long as they are older; how many went.
+/// Removes at most `slice` of the first reports if they are older than a time. Returns the number of removed reports.
 fn drop_reports(conn: &Connection, before_ns: u64, slice: u64) -> rusqlite::Result<u64> {
     let first: Option<i64> = conn
         .prepare_cached("SELECT min(id) FROM report")?
@@ -108,7 +109,7 @@ fn drop_reports(conn: &Connection, before_ns: u64, slice: u64) -> rusqlite::Resu
         let time: Option<i64> = at.query_row([id], |row| row.get(0)).optional()?;
         Ok(time.is_some_and(|time| (time as u64) < before_ns))
     };
-    // They are about in order of time: where the young ones begin.
+    // Reports are roughly in order of time: a binary search finds the first that stays.
     let slice = i64::try_from(slice).unwrap_or(i64::MAX);
     let (mut gone, mut stays) = (first, first.saturating_add(slice).min(last + 1));
     while gone < stays {
@@ -125,11 +126,11 @@ fn drop_reports(conn: &Connection, before_ns: u64, slice: u64) -> rusqlite::Resu
     Ok(went as u64)
 }
 
-/// Takes away at most about so many of the rows before a key; how many went.
+/// Removes about `slice` of the rows before a key at most. Returns the number of removed rows.
 fn drop_rows(
     conn: &Connection,
-    table: Table,
-    level: Level,
+    table: RollUpTable,
+    level: RollUpLevel,
     before: i64,
     slice: u64,
 ) -> rusqlite::Result<u64> {
@@ -144,7 +145,7 @@ fn drop_rows(
         .prepare_cached(&format!("DELETE FROM {name} WHERE key < ?"))?
         .execute([end.unwrap_or(before)])?;
     if gone > 0 {
-        // Of the period that a slice ends in, a part is gone.
+        // A part of the period in which a slice ends was removed.
         let until_ns = end.map_or(level.begin_of(before), |end| {
             level.begin_of(end) + level.ns()
         });
@@ -160,7 +161,7 @@ fn pragma(conn: &Connection, name: &str) -> rusqlite::Result<u64> {
     Ok(value as u64)
 }
 
-/// What the file holds, free pages not counted: they are used before it grows.
+/// Returns the bytes in use. Free pages do not count, because they are reused before the file grows.
 fn used_bytes(conn: &Connection) -> rusqlite::Result<u64> {
     let pages = pragma(conn, "page_count")? - pragma(conn, "freelist_count")?;
     Ok(pages * pragma(conn, "page_size")?)

@@ -1,36 +1,36 @@
-//! Roll-ups as the writer has them: rows that changed, in memory until a transaction ends.
+//! The roll-ups in the writer's memory: rows that changed are kept there until a transaction ends.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::period::{Level, Table, subject_of};
+use super::period::{RollUpLevel, RollUpTable, subject_of};
 use super::sums::{COLUMNS, Sums};
 
-/// Periods that ended longer ago are not kept in memory.
+/// Periods are kept in memory for this time after their end.
 const KEPT_NS: u64 = 20_000_000_000;
 
-/// Rows of one table.
+/// The rows of one table.
 #[derive(Debug)]
 struct Rows {
-    table: Table,
-    level: Level,
+    table: RollUpTable,
+    level: RollUpLevel,
     rows: HashMap<i64, (Sums, bool)>,
-    /// From this time on there are no rows but those here.
+    /// From this time on all rows are in memory.
     new_from_ns: u64,
 }
 
-/// All tables.
+/// The rows of all tables.
 #[derive(Debug)]
 pub struct RollUps {
     tables: Vec<Rows>,
-    /// Minutes and hours have all that ended before.
+    /// Minutes and hours include all periods that ended before this time.
     rolled_ns: u64,
     newest_ns: u64,
 }
 
 impl Rows {
-    fn open(conn: &Connection, table: Table, level: Level) -> rusqlite::Result<Self> {
+    fn open(conn: &Connection, table: RollUpTable, level: RollUpLevel) -> rusqlite::Result<Self> {
         let name = table.name(level);
         let last = conn.query_row(&format!("SELECT max(key) FROM {name}"), [], |row| {
             row.get::<_, Option<i64>>(0)
@@ -43,13 +43,14 @@ impl Rows {
         })
     }
 
-    /// The row of a subject at a time, about to change.
+    /// Returns the row of a subject at a time, and marks it as changed.
     fn at(&mut self, conn: &Connection, time_ns: u64, subject: i64) -> rusqlite::Result<&mut Sums> {
         let key = self.level.key(time_ns, subject);
         if let std::collections::hash_map::Entry::Vacant(vacant) = self.rows.entry(key) {
-            let stored = match time_ns < self.new_from_ns {
-                true => read(conn, self.table, self.level, key)?,
-                false => None,
+            let stored = if time_ns < self.new_from_ns {
+                read(conn, self.table, self.level, key)?
+            } else {
+                None
             };
             vacant.insert((stored.unwrap_or_default(), true));
         }
@@ -58,11 +59,10 @@ impl Rows {
         Ok(&mut row.0)
     }
 
-    /// Writes what changed, and forgets periods before a time.
+    /// Writes the rows that changed, and forgets periods before a time.
     fn write(&mut self, conn: &Connection, keep_ns: u64) -> rusqlite::Result<()> {
-        let changed = self.rows.iter_mut().filter(|(_, row)| row.1);
-        let mut changed: Vec<_> = changed.collect();
-        // In their order in the file.
+        let mut changed: Vec<_> = self.rows.iter_mut().filter(|(_, row)| row.1).collect();
+        // Rows are written in their order in the file.
         changed.sort_unstable_by_key(|(key, _)| **key);
         let mut put = conn.prepare_cached(&format!(
             "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -88,7 +88,7 @@ impl Rows {
         let level = self.level;
         let end_of = |key: i64| level.begin_of(key) + level.ns();
         if let Some(last) = self.rows.keys().map(|key| end_of(*key)).max() {
-            // What is forgotten may have rows now.
+            // Periods that are forgotten may have rows in the file now.
             let forgotten = last.min(level.ceil(keep_ns));
             self.new_from_ns = self.new_from_ns.max(forgotten);
             self.rows.retain(|key, _| end_of(*key) > forgotten);
@@ -97,18 +97,23 @@ impl Rows {
     }
 }
 
-fn read(conn: &Connection, table: Table, level: Level, key: i64) -> rusqlite::Result<Option<Sums>> {
+fn read(
+    conn: &Connection,
+    table: RollUpTable,
+    level: RollUpLevel,
+    key: i64,
+) -> rusqlite::Result<Option<Sums>> {
     let name = table.name(level);
     let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM {name} WHERE key = ?"))?;
     find.query_row([key], |row| Sums::read(row, 0)).optional()
 }
 
 impl RollUps {
-    /// As the store has them.
+    /// Reads the state of the store's roll-ups.
     pub fn open(conn: &Connection) -> rusqlite::Result<Self> {
         let mut tables = Vec::new();
-        for level in Level::EACH {
-            for table in Table::EACH {
+        for level in RollUpLevel::EACH {
+            for table in RollUpTable::EACH {
                 tables.push(Rows::open(conn, table, level)?);
             }
         }
@@ -123,25 +128,26 @@ impl RollUps {
         self.newest_ns
     }
 
-    fn rows(&mut self, table: Table, level: Level) -> Option<&mut Rows> {
-        let mut tables = self.tables.iter_mut();
-        tables.find(|rows| (rows.table, rows.level) == (table, level))
+    fn rows(&mut self, table: RollUpTable, level: RollUpLevel) -> Option<&mut Rows> {
+        self.tables
+            .iter_mut()
+            .find(|rows| (rows.table, rows.level) == (table, level))
     }
 
-    /// The rows that reports of a time change: what was rolled up is mended too, if they are late.
+    /// Changes the rows that reports of a time count in. If the reports are late, minutes and hours are corrected too.
     fn each(
         &mut self,
         conn: &Connection,
         time_ns: u64,
-        (table, subject): (Table, i64),
+        (table, subject): (RollUpTable, i64),
         mut change: impl FnMut(&mut Sums),
     ) -> rusqlite::Result<()> {
-        let late = Level::Minute.floor(time_ns) < self.rolled_ns;
-        // Coarser ones first.
+        let late = RollUpLevel::Minute.floor(time_ns) < self.rolled_ns;
+        // The coarsest level comes first.
         let levels = if late {
-            &Level::EACH[..]
+            &RollUpLevel::EACH[..]
         } else {
-            &Level::EACH[..1]
+            &RollUpLevel::EACH[..1]
         };
         for level in levels.iter().rev() {
             if let Some(rows) = self.rows(table, *level) {
@@ -151,83 +157,83 @@ impl RollUps {
         Ok(())
     }
 
-    /// The newest report's time.
+    /// Records the time of the newest report.
     pub fn reaches(&mut self, time_ns: u64) {
         self.newest_ns = self.newest_ns.max(time_ns);
     }
 
-    /// Adds what reports of the same ten seconds say.
+    /// Adds the sums of reports in the same ten seconds.
     pub fn add(
         &mut self,
         conn: &Connection,
         time_ns: u64,
-        place: (Table, i64),
+        place: (RollUpTable, i64),
         more: &Sums,
     ) -> rusqlite::Result<()> {
         self.each(conn, time_ns, place, |sums| sums.merge(more))
     }
 
-    /// Adds to what summaries said.
+    /// Adds packets out of order that a summary told of.
     pub fn add_reordered(
         &mut self,
         conn: &Connection,
         time_ns: u64,
-        place: (Table, i64),
+        place: (RollUpTable, i64),
         more: u64,
     ) -> rusqlite::Result<()> {
         self.each(conn, time_ns, place, |sums| sums.reordered += more)
     }
 
-    /// A report of a subject is stored by itself: says which was the one before it in the same ten seconds, or 0.
+    /// Records a single report of a subject. Returns the id of the one before it in the same ten seconds, or 0.
     pub fn single(
         &mut self,
         conn: &Connection,
         time_ns: u64,
-        place: (Table, i64),
+        place: (RollUpTable, i64),
         id: i64,
     ) -> rusqlite::Result<i64> {
         let mut before = 0;
         self.each(conn, time_ns, place, |sums| {
-            // That of the ten seconds comes last.
+            // The row of ten seconds comes last.
             before = sums.last_id;
             sums.single(id);
         })?;
         Ok(before)
     }
 
-    /// Writes everything that changed, and rolls up the minutes that are over.
+    /// Writes all rows that changed, and rolls up the minutes that are over.
     pub fn write(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         let keep_ns = self.newest_ns.saturating_sub(KEPT_NS);
         for rows in &mut self.tables {
             let keep_ns = match rows.level {
-                Level::TenSeconds => keep_ns,
+                RollUpLevel::TenSeconds => keep_ns,
                 _ => u64::MAX,
             };
             rows.write(conn, keep_ns)?;
         }
-        self.roll(conn, Level::Minute.floor(keep_ns))?;
+        self.roll(conn, RollUpLevel::Minute.floor(keep_ns))?;
         set_fact(conn, "rolled_ns", self.rolled_ns)?;
         set_fact(conn, "newest_ns", self.newest_ns)
     }
 
-    /// Makes minutes and hours of the ten seconds before a time.
+    /// Adds the ten seconds before a time to minutes and hours.
     fn roll(&mut self, conn: &Connection, until_ns: u64) -> rusqlite::Result<()> {
         while self.rolled_ns < until_ns {
-            let first = Level::TenSeconds.key(self.rolled_ns, 0);
+            let first = RollUpLevel::TenSeconds.key(self.rolled_ns, 0);
             let next: Option<i64> = conn
                 .prepare_cached("SELECT min(key) FROM class_10s WHERE key >= ?")?
                 .query_row([first], |row| row.get(0))?;
             let begin_ns = next.map_or(until_ns, |key| {
-                Level::Minute.floor(Level::TenSeconds.begin_of(key))
+                RollUpLevel::Minute.floor(RollUpLevel::TenSeconds.begin_of(key))
             });
             if begin_ns >= until_ns {
                 self.rolled_ns = until_ns;
                 break;
             }
-            for table in Table::EACH {
+            for table in RollUpTable::EACH {
                 self.roll_minute(conn, table, begin_ns)?;
             }
-            self.rolled_ns = begin_ns + Level::Minute.ns();
+            self.rolled_ns = begin_ns + RollUpLevel::Minute.ns();
         }
         Ok(())
     }
@@ -235,21 +241,21 @@ impl RollUps {
     fn roll_minute(
         &mut self,
         conn: &Connection,
-        table: Table,
+        table: RollUpTable,
         begin_ns: u64,
     ) -> rusqlite::Result<()> {
-        let name = table.name(Level::TenSeconds);
+        let name = table.name(RollUpLevel::TenSeconds);
         let mut all = conn.prepare_cached(&format!(
             "SELECT key, {COLUMNS} FROM {name} WHERE key >= ? AND key < ?"
         ))?;
-        let key = |time_ns| Level::TenSeconds.key(time_ns, 0);
-        let mut rows = all.query((key(begin_ns), key(begin_ns + Level::Minute.ns())))?;
+        let key = |time_ns| RollUpLevel::TenSeconds.key(time_ns, 0);
+        let mut rows = all.query((key(begin_ns), key(begin_ns + RollUpLevel::Minute.ns())))?;
         let mut sums: HashMap<i64, Sums> = HashMap::new();
         while let Some(row) = rows.next()? {
             let one = Sums::read(row, 1)?;
             sums.entry(subject_of(row.get(0)?)).or_default().merge(&one);
         }
-        for level in [Level::Minute, Level::Hour] {
+        for level in [RollUpLevel::Minute, RollUpLevel::Hour] {
             let Some(rows) = self.rows(table, level) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! What reports told about some packets, as it is added up and stored.
+//! The sums of reports, as they are stored in a row of a roll-up.
 
 use rusqlite::Row;
 
@@ -10,17 +10,17 @@ pub struct Sums {
     pub reports: u64,
     pub packets: u64,
     pub lost: u64,
-    /// As told by summaries,
+    /// The packets out of order, according to summaries.
     pub reordered: u64,
-    /// so many of them.
+    /// The number of summaries.
     pub summaries: u64,
-    /// Between these ids all of its single reports are; 0 without any.
+    /// All its single reports have ids from this one to `last_id`; 0 without any.
     pub first_id: i64,
     pub last_id: i64,
     pub latency: LatencyHistogram,
 }
 
-/// The columns of a row, behind its key.
+/// The columns of a row after its key.
 pub const COLUMNS: &str =
     "reports, packets, lost, reordered, summaries, first_id, last_id, latency";
 
@@ -35,7 +35,7 @@ impl Sums {
         }
     }
 
-    /// One of its reports is in the store by itself too; its id is larger than those of all before.
+    /// Records a single report. Its id is larger than those of all before.
     pub fn single(&mut self, id: i64) {
         if self.first_id == 0 {
             self.first_id = id;
@@ -43,7 +43,7 @@ impl Sums {
         self.last_id = id;
     }
 
-    /// Adds what a flow's summary tells beyond the one before it.
+    /// Adds the packets out of order of a summary that the one before it did not include.
     pub fn summary(&mut self, reordered: u64) {
         self.reordered += reordered;
         self.summaries += 1;
@@ -66,7 +66,7 @@ impl Sums {
         self.latency.merge(&other.latency);
     }
 
-    /// Reads [`COLUMNS`], which begin in this place. A damaged histogram is one without values.
+    /// Reads the [`COLUMNS`], which begin at this place. A damaged histogram is read as an empty one.
     pub fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
         let mut sums = Self::read_counts(row, at)?;
         let latency = row.get_ref(at + 7)?.as_blob_or_null()?.unwrap_or_default();
@@ -74,7 +74,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// The same without latencies, which take longest.
+    /// The same without latencies, which take the most time.
     pub fn read_counts(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
         let count =
             |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);

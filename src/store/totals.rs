@@ -1,24 +1,24 @@
-//! What a flow's summary tells beyond the one before it.
+//! The totals in a flow's summaries, and the part that the summaries before did not include.
 
-/// A flow that began at the sink no longer before its first report came is in the store from its beginning.
+/// A flow is in the store from its beginning if it began at the sink at most this time before its first report came.
 const SLACK_NS: u64 = 10_000_000_000;
 
-/// What is known of a flow's totals: as the last summary had them, of the flow that began at the sink at a time.
+/// The time when the flow began at the sink, and its total in the last summary.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Totals(Option<(u64, u64)>);
+pub struct SummaryTotals(Option<(u64, u64)>);
 
-impl Totals {
-    /// How many packets more came out of order than were known to. `None` for the first summary: part of it may be in
-    /// the store already, which [`counts_whole`] tells.
+impl SummaryTotals {
+    /// Returns how many packets out of order the summary adds. Returns `None` for the first summary: part of it may be
+    /// in the store already, as [`counts_whole`] tells.
     pub fn more(&mut self, since_ns: u64, reordered: u64) -> Option<u64> {
         let known = self.0;
         let (more, total) = match known {
             Some((known_ns, known)) if known_ns == since_ns => {
                 let more = reordered.saturating_sub(known);
-                // It may have come late, after one that tells more.
+                // The summary may be late, after one with a larger total.
                 (Some(more), known + more)
             }
-            // It ended, and began anew.
+            // The flow ended and began anew.
             Some(_) => (Some(reordered), reordered),
             None => (None, reordered),
         };
@@ -27,8 +27,8 @@ impl Totals {
     }
 }
 
-/// Whether a flow's first summary counts as a whole: the store has the flow since `first_ns`, and had it never before.
-/// Times of the sink and of the collector may differ a little.
+/// True if a flow's first summary counts as a whole: the store has had the flow only since `first_ns`, its beginning.
+/// The clocks of the sink and of the collector may differ a little.
 pub fn counts_whole(first_ns: u64, since_ns: u64) -> bool {
     since_ns.saturating_add(SLACK_NS) >= first_ns
 }

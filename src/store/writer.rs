@@ -1,4 +1,4 @@
-//! The one thread that writes: reports and their roll-ups in the same transactions.
+//! The writer: one thread that stores reports and their roll-ups in the same transactions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,64 +8,65 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 use super::clock;
-use super::file::{self, Lock, StoreError};
+use super::counts::StoreCounts;
+use super::file::{self, StoreError, StoreLock};
 use super::ids::Ids;
-use super::keeper::{Keeper, StoreCounts};
-use super::place;
-use super::queue::{Queue, Taken, Work};
-use super::retention::Limits;
+use super::insertion;
+use super::keeper::StoreKeeper;
+use super::queue::{NextWork, StoreQueue, Work};
+use super::retention::StoreLimits;
 use super::rollups::{RollUps, fact, set_fact};
 
-/// After a failure, reports are not tried to be written for so long.
+/// The time after a failure during which nothing is written.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is old goes as often, although nothing comes.
+/// The time after which old rows are removed even if no reports come.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Facts: how many reports are in roll-ups only, and until when there were some.
+/// The names of facts: how many reports are only in roll-ups, and the time of the last one.
 pub const ROLLED_UP_ONLY: &str = "rolled_up_only";
 pub const LAST_ROLLED_UP_ONLY: &str = "rolled_up_only_ns";
 
-/// Of a store.
+/// The settings of a store.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct StoreSettings {
     pub path: PathBuf,
-    pub limits: Limits,
-    /// What may wait to be written.
+    pub limits: StoreLimits,
+    /// The most bytes of reports that wait to be written.
     pub queue_bytes: usize,
-    /// Flows that are followed at a time.
+    /// The most flows that are tracked at a time.
     pub most_flows: usize,
-    /// Reports come from a file: they wait for the store, and their own times tell what is old.
+    /// Reports come from a file: they wait for the store, and their own times decide which rows are old.
     pub from_file: bool,
 }
 
-/// A store that can be written to, before it is: files are open, no thread runs.
+/// A store whose files are open and whose thread does not run yet.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedStore {
     conn: Connection,
-    lock: Lock,
-    settings: Settings,
-    queue: Arc<Queue>,
+    lock: StoreLock,
+    settings: StoreSettings,
+    queue: Arc<StoreQueue>,
     counts: Arc<StoreCounts>,
 }
 
-/// A store that is written to. Dropping it writes what is there.
+/// A store whose thread runs. Dropping it writes the reports that wait.
 pub struct Store {
-    queue: Arc<Queue>,
+    queue: Arc<StoreQueue>,
     counts: Arc<StoreCounts>,
     path: PathBuf,
     from_file: bool,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Tells the user of troubles.
+/// Reports troubles to the user.
 pub type Warn = Box<dyn FnMut(&str) + Send>;
 
-impl Opened {
-    /// Opens the file, or makes it; before privileges are given up.
-    pub fn open(settings: Settings) -> Result<Self, StoreError> {
+impl OpenedStore {
+    /// Opens the file, or makes it. This comes before privileges are given up.
+    pub fn open(settings: StoreSettings) -> Result<Self, StoreError> {
         let (conn, lock) = file::open(&settings.path)?;
-        let queue = Queue::new(settings.queue_bytes, settings.most_flows);
+        let queue = StoreQueue::new(settings.queue_bytes, settings.most_flows);
         Ok(Self {
             conn,
             lock,
@@ -75,21 +76,21 @@ impl Opened {
         })
     }
 
-    /// As [`Store::keeper`]; what is handed on before the store starts waits for it.
-    pub fn keeper(&self) -> Keeper {
-        Keeper::new(
+    /// Returns a keeper, as [`Store::keeper`] does. Reports that are handed on before the store starts wait for it.
+    pub fn keeper(&self) -> StoreKeeper {
+        StoreKeeper::new(
             self.queue.clone(),
             self.counts.clone(),
             self.settings.from_file,
         )
     }
 
-    /// Begins to write; after privileges are given up, since each thread has its own.
+    /// Starts the thread. This comes after privileges are given up, because each thread has its own.
     pub fn start(self, warn: Warn) -> Result<Store, StoreError> {
         let (queue, counts) = (self.queue, self.counts);
         let path = self.settings.path.clone();
         let from_file = self.settings.from_file;
-        let writer = Writer {
+        let writer = StoreWriter {
             ids: Ids::new(self.settings.most_flows),
             conn: self.conn,
             _lock: self.lock,
@@ -107,7 +108,7 @@ impl Opened {
             .spawn(move || writer.run())
             .map_err(|err| StoreError::Open {
                 path: path.clone(),
-                why: format!("no thread for it: {err}"),
+                why: format!("cannot start its thread: {err}"),
             })?;
         Ok(Store {
             queue,
@@ -124,14 +125,15 @@ impl Store {
         &self.path
     }
 
-    /// Whether reports come from a file, and wait for the store.
+    /// True if reports come from a file and wait for the store.
     pub fn from_file(&self) -> bool {
         self.from_file
     }
 
-    /// What hands reports to it; those handed on after the store is gone are dropped, and counted.
-    pub fn keeper(&self) -> Keeper {
-        Keeper::new(self.queue.clone(), self.counts.clone(), self.from_file)
+    /// Returns a keeper, which hands reports to the store. Reports that are handed on after the store has ended are
+    /// dropped and counted.
+    pub fn keeper(&self) -> StoreKeeper {
+        StoreKeeper::new(self.queue.clone(), self.counts.clone(), self.from_file)
     }
 
     pub fn counts(&self) -> Arc<StoreCounts> {
@@ -148,29 +150,29 @@ impl Drop for Store {
     }
 }
 
-struct Writer {
+struct StoreWriter {
     conn: Connection,
-    _lock: Lock,
-    settings: Settings,
-    queue: Arc<Queue>,
+    _lock: StoreLock,
+    settings: StoreSettings,
+    queue: Arc<StoreQueue>,
     counts: Arc<StoreCounts>,
     ids: Ids,
-    /// `None`: to be read from the file.
+    /// `None` until they are read from the file.
     rollups: Option<RollUps>,
     next_id: i64,
-    /// It failed, and when it is tried again.
+    /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
     warn: Warn,
 }
 
-impl Writer {
+impl StoreWriter {
     fn run(mut self) {
         loop {
             match self.queue.take(IDLE) {
-                Taken::Work(work) => self.work(&work),
-                Taken::Nothing => {}
-                Taken::Closed => break,
+                NextWork::Work(work) => self.work(&work),
+                NextWork::Nothing => {}
+                NextWork::Closed => break,
             }
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
@@ -178,7 +180,7 @@ impl Writer {
         }
     }
 
-    /// Writes all of it in one transaction, or counts it as dropped.
+    /// Writes all reports in one transaction, or counts them as dropped.
     fn work(&mut self, work: &Work) {
         self.cleaned = Instant::now();
         let reports = work.gathered.reports;
@@ -210,17 +212,17 @@ impl Writer {
                 let last: Option<i64> =
                     self.conn
                         .query_row("SELECT max(id) FROM report", [], |row| row.get(0))?;
-                // Ids of reports that went are not given again: roll-ups still name them.
+                // The ids of removed reports are not used again: roll-ups still name them.
                 let named = fact(&self.conn, "last_id")? as i64;
                 self.next_id = last.unwrap_or(0).max(named) + 1;
                 none.insert(RollUps::open(&self.conn)?)
             }
         };
         let gathered = &work.gathered;
-        place::add(&self.conn, &mut self.ids, rollups, gathered)?;
+        insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
         self.queue.written(gathered.bytes());
         for batch in &work.batches {
-            place::singles(&self.conn, &mut self.ids, rollups, batch, self.next_id)?;
+            insertion::singles(&self.conn, &mut self.ids, rollups, batch, self.next_id)?;
             self.next_id += batch.entries.len() as i64;
             self.queue.written(batch.bytes());
         }
@@ -232,9 +234,10 @@ impl Writer {
             set_fact(&self.conn, ROLLED_UP_ONLY, before + only)?;
             set_fact(&self.conn, LAST_ROLLED_UP_ONLY, gathered.newest_ns)?;
         }
-        let now_ns = match self.settings.from_file {
-            true => rollups.newest_ns(),
-            false => clock::now_ns(),
+        let now_ns = if self.settings.from_file {
+            rollups.newest_ns()
+        } else {
+            clock::now_ns()
         };
         let limits = &self.settings.limits;
         if limits.enforce(&self.conn, now_ns, gathered.reports)? {
@@ -243,11 +246,11 @@ impl Writer {
         self.conn.execute_batch("COMMIT")
     }
 
-    /// Nothing of the transaction is in the file; what was in memory for it is read again.
+    /// Undoes a transaction that failed. The rows in memory are read from the file again.
     fn failed(&mut self, err: &rusqlite::Error, reports: u64) {
         let _ = self.conn.execute_batch("ROLLBACK");
         if err.sqlite_error_code() == Some(ErrorCode::DiskFull) {
-            // The log may have room that the file can take.
+            // Writing the log back may make room.
             let _ = self
                 .conn
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

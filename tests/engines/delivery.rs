@@ -62,7 +62,7 @@ fn told(reports: usize) -> (Box<Told>, Sender<Answer>, Receiver<Given>) {
 }
 
 fn engines(most_bytes: usize, patience: Patience) -> Engines {
-    Engines::new(Run(7), most_bytes, patience, |_| {})
+    Engines::new(RunId(7), most_bytes, patience, |_| {})
 }
 
 fn reports(count: usize) -> Vec<Report> {

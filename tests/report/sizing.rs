@@ -2,7 +2,7 @@
 //!
 //! With HOSTINT_LONG the network has 10,000 hosts, as in `cargo bench --bench sizing`.
 
-use hostint::engines::Entry;
+use hostint::engines::FedReport;
 use hostint_testing::model::sequence;
 use hostint_testing::random::Random;
 use hostint_testing::report_rules::{Flow, Rules};
@@ -176,6 +176,6 @@ fn the_manuals_table_is_what_its_formulas_give() {
 
 #[test]
 fn a_report_that_waits_for_an_engine_takes_what_the_manual_says() {
-    let said = format!("{} bytes besides its datagram", size_of::<Entry>());
+    let said = format!("{} bytes besides its datagram", size_of::<FedReport>());
     assert!(MANUAL.contains(&said), "{said}");
 }

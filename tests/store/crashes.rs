@@ -61,7 +61,7 @@ impl Drop for Fed {
 }
 
 fn reports(path: &Path) -> u64 {
-    let reader = Reader::open(path, decoder());
+    let reader = HistoryReader::open(path, decoder());
     reader.map_or(0, |mut reader| reader.extent().unwrap().reports)
 }
 
@@ -144,11 +144,11 @@ mod root {
         let disk = &small.0;
         let ballast = disk.folder().join("ballast");
         let (warn, warned) = mpsc::channel();
-        let settings = Settings {
+        let settings = StoreSettings {
             from_file: false,
             ..disk.settings()
         };
-        let opened = Opened::open(settings).unwrap();
+        let opened = OpenedStore::open(settings).unwrap();
         let store = opened
             .start(Box::new(move |trouble| drop(warn.send(trouble.to_owned()))))
             .unwrap();

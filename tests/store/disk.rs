@@ -33,7 +33,7 @@ impl Disk {
         self.0.file("history.db")
     }
 
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> StoreSettings {
         settings(self.file())
     }
 
@@ -41,15 +41,15 @@ impl Disk {
         start(self.settings())
     }
 
-    pub fn reader(&self) -> Reader {
-        Reader::open(&self.file(), decoder()).unwrap()
+    pub fn reader(&self) -> HistoryReader {
+        HistoryReader::open(&self.file(), decoder()).unwrap()
     }
 }
 
-pub fn settings(path: PathBuf) -> Settings {
-    Settings {
+pub fn settings(path: PathBuf) -> StoreSettings {
+    StoreSettings {
         path,
-        limits: Limits {
+        limits: StoreLimits {
             raw_ns: 50_000 * DAY,
             ten_seconds_ns: 50_000 * DAY,
             minutes_ns: 50_000 * DAY,
@@ -62,8 +62,8 @@ pub fn settings(path: PathBuf) -> Settings {
     }
 }
 
-pub fn start(settings: Settings) -> Store {
-    Opened::open(settings)
+pub fn start(settings: StoreSettings) -> Store {
+    OpenedStore::open(settings)
         .unwrap()
         .start(Box::new(|trouble| panic!("{trouble}")))
         .unwrap()
@@ -81,7 +81,7 @@ pub fn decoder() -> Decode {
     })
 }
 
-pub fn keep(keeper: &mut Keeper, sample: &Sample) {
+pub fn keep(keeper: &mut StoreKeeper, sample: &Sample) {
     let arrival = Some(sample.arrival);
     keeper.keep(&sample.report, 0, arrival, sample.class, &sample.datagram());
 }

@@ -8,30 +8,30 @@ use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
 
-fn refusal(settings: Settings) -> String {
-    let opened = Opened::open(settings);
+fn refusal(settings: StoreSettings) -> String {
+    let opened = OpenedStore::open(settings);
     opened.expect_err("opened").to_string()
 }
 
-fn asked(disk: &Disk) -> Result<Reader, StoreError> {
-    Reader::open(&disk.file(), decoder())
+fn asked(disk: &Disk) -> Result<HistoryReader, StoreError> {
+    HistoryReader::open(&disk.file(), decoder())
 }
 
 #[test]
 fn one_process_writes_and_its_number_is_told() {
     let disk = Disk::new();
-    let first = Opened::open(disk.settings()).unwrap();
+    let first = OpenedStore::open(disk.settings()).unwrap();
     let said = refusal(disk.settings());
     let pid = std::process::id();
     assert_eq!(
         said,
         format!(
-            "cannot write to store {}: process {pid} does (one collector writes to a store; try another --store)",
+            "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store)",
             disk.file().display()
         )
     );
     drop(first);
-    drop(Opened::open(disk.settings()).unwrap());
+    drop(OpenedStore::open(disk.settings()).unwrap());
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_is_no_store_stays_as_it_is() {
                 )
                 .unwrap()
             },
-            "it is something else, and stays as it is",
+            "it is something else, and is left as it is",
         ),
         (
             "another program's database",
@@ -55,12 +55,12 @@ fn what_is_no_store_stays_as_it_is() {
                 let conn = rusqlite::Connection::open(disk.file()).unwrap();
                 conn.execute_batch("CREATE TABLE photo (id)").unwrap();
             },
-            "it is something else, and stays as it is",
+            "it is something else, and is left as it is",
         ),
         (
             "a store of a newer version",
             |disk| {
-                drop(Opened::open(disk.settings()).unwrap());
+                drop(OpenedStore::open(disk.settings()).unwrap());
                 let conn = rusqlite::Connection::open(disk.file()).unwrap();
                 conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1)
                     .unwrap();
@@ -70,22 +70,22 @@ fn what_is_no_store_stays_as_it_is() {
         (
             "a store that is cut",
             |disk| {
-                drop(Opened::open(disk.settings()).unwrap());
+                drop(OpenedStore::open(disk.settings()).unwrap());
                 let bytes = std::fs::read(disk.file()).unwrap();
                 // The first page says how many there are.
                 std::fs::write(disk.file(), &bytes[..4096]).unwrap();
             },
-            "it stays as it is; move it away, or try another --store",
+            "it is left as it is; move it away, or try another --store",
         ),
         (
             "a store with a damaged list of tables",
             |disk| {
-                drop(Opened::open(disk.settings()).unwrap());
+                drop(OpenedStore::open(disk.settings()).unwrap());
                 let mut bytes = std::fs::read(disk.file()).unwrap();
                 bytes[100..400].fill(0xa5);
                 std::fs::write(disk.file(), &bytes).unwrap();
             },
-            "it stays as it is; move it away, or try another --store",
+            "it is left as it is; move it away, or try another --store",
         ),
     ];
     for (name, make, says) in cases {
@@ -194,7 +194,7 @@ fn a_store_that_is_written_to_gives_whole_answers() {
         .map(|_| {
             let (stop, file) = (stop.clone(), file.clone());
             std::thread::spawn(move || {
-                let mut reader = Reader::open(&file, decoder()).unwrap();
+                let mut reader = HistoryReader::open(&file, decoder()).unwrap();
                 let (mut last, mut different) = (0, 0);
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     let pairs = reader.pairs(ALWAYS).unwrap();

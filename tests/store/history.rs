@@ -315,7 +315,7 @@ fn a_live_collector_is_asked_while_it_collects() {
 
     let (code, said) = start().end();
     assert_eq!(code, Some(1), "{said}");
-    let pid = format!("process {} does", daemon.child.id());
+    let pid = format!("process {} writes to it", daemon.child.id());
     assert!(said.contains(&pid), "{said}");
 
     daemon.signal(Signal::SIGTERM);

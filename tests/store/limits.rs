@@ -10,7 +10,7 @@ use crate::disk::*;
 const DAWN: u64 = 20_000 * DAY;
 
 /// Stores a report of each of `flows` flows every ten seconds.
-fn fill(settings: Settings, flows: usize, from_ns: u64, rounds: u64) -> u64 {
+fn fill(settings: StoreSettings, flows: usize, from_ns: u64, rounds: u64) -> u64 {
     let store = start(settings);
     let mut keeper = store.keeper();
     let mut network = Synthetic::new(1, 5, flows);
@@ -36,8 +36,8 @@ fn rows(disk: &Disk, table: &str) -> u64 {
 #[test]
 fn what_is_older_than_its_limit_goes() {
     let disk = Disk::new();
-    let settings = Settings {
-        limits: Limits {
+    let settings = StoreSettings {
+        limits: StoreLimits {
             raw_ns: 10 * MINUTE,
             ten_seconds_ns: 20 * MINUTE,
             minutes_ns: HOUR,
@@ -57,7 +57,7 @@ fn what_is_older_than_its_limit_goes() {
         until_ns: end,
     };
     let mut reader = disk.reader();
-    let points = |reader: &mut Reader, ago, points| {
+    let points = |reader: &mut HistoryReader, ago, points| {
         let series = reader.series(&Subject::All, span(ago), points).unwrap();
         let reports: u64 = series
             .points
@@ -99,8 +99,8 @@ fn what_is_older_than_its_limit_goes() {
 #[test]
 fn a_store_stays_within_its_size_and_gives_back_what_it_does_not_need() {
     let disk = Disk::new();
-    let sized = |bytes| Settings {
-        limits: Limits {
+    let sized = |bytes| StoreSettings {
+        limits: StoreLimits {
             bytes,
             ..disk.settings().limits
         },
@@ -138,7 +138,7 @@ fn a_store_stays_within_its_size_and_gives_back_what_it_does_not_need() {
 #[test]
 fn more_flows_than_are_followed_count_for_their_nodes() {
     let disk = Disk::new();
-    let store = start(Settings {
+    let store = start(StoreSettings {
         most_flows: 10,
         ..disk.settings()
     });
@@ -166,7 +166,7 @@ fn more_flows_than_are_followed_count_for_their_nodes() {
     assert_eq!(reader.extent().unwrap().reports, 300);
 
     // Those that are quiet make room.
-    let store = start(Settings {
+    let store = start(StoreSettings {
         most_flows: 10,
         ..disk.settings()
     });
@@ -182,12 +182,12 @@ fn more_flows_than_are_followed_count_for_their_nodes() {
 #[test]
 fn what_finds_the_queue_full_is_counted() {
     let disk = Disk::new();
-    let store = start(Settings {
+    let store = start(StoreSettings {
         queue_bytes: 400_000,
         from_file: false,
         ..disk.settings()
     });
-    let mut keepers: Vec<Keeper> = (0..3).map(|_| store.keeper()).collect();
+    let mut keepers: Vec<StoreKeeper> = (0..3).map(|_| store.keeper()).collect();
     let mut network = Synthetic::new(1, 5, 100);
     let samples: Vec<_> = (0..20_000)
         .map(|n| network.report(n % 100, DAWN + n as u64))

@@ -1,6 +1,6 @@
 //! How many packets the sequence numbers of a flow's reports tell of.
 
-use hostint::store::Numbers;
+use hostint::store::SequenceNumbers;
 
 use crate::disk::SECOND;
 
@@ -103,7 +103,7 @@ fn numbers_tell_how_many_packets_there_were() {
         ),
     ];
     for (name, reports, expected) in cases {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         let packets: u64 = reports
             .iter()
             .map(|(ms, shown)| {

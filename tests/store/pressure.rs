@@ -12,8 +12,8 @@ use crate::rollups::{check_figures, ends, samples_over};
 
 const QUEUE: usize = 2 << 20;
 
-fn open(disk: &Disk) -> Opened {
-    Opened::open(Settings {
+fn open(disk: &Disk) -> OpenedStore {
+    OpenedStore::open(StoreSettings {
         queue_bytes: QUEUE,
         from_file: false,
         ..disk.settings()
@@ -21,7 +21,7 @@ fn open(disk: &Disk) -> Opened {
     .unwrap()
 }
 
-fn begin(opened: Opened) -> Store {
+fn begin(opened: OpenedStore) -> Store {
     let warn = Box::new(|trouble: &str| panic!("{trouble}"));
     opened.start(warn).unwrap()
 }
@@ -35,7 +35,7 @@ fn singles(disk: &Disk) -> HashSet<u64> {
 }
 
 /// Whether a subject's single reports are these, newest first.
-fn check_singles(reader: &mut Reader, subject: Subject, expected: &[&Sample], what: &str) {
+fn check_singles(reader: &mut HistoryReader, subject: Subject, expected: &[&Sample], what: &str) {
     let query = ReportQuery {
         subject,
         limit: 1_000_000,

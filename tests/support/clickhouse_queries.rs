@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hostint::engines::clickhouse::ClickHouse;
-use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
+use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use crate::synthetic::{Sample, Synthetic};
@@ -15,7 +15,7 @@ mod single;
 const QUERIES: &str = include_str!("../../packaging/clickhouse/queries.sql");
 
 const STEP_NS: u64 = 30_000_000;
-const RUN: Run = Run(0xfeed_0000_0000_0001);
+const RUN: RunId = RunId(0xfeed_0000_0000_0001);
 
 /// Reports over some minutes, the engine's parcels of them, and what is asked about.
 pub struct Known {
@@ -52,7 +52,7 @@ impl Known {
                 sample
             })
             .collect();
-        let entries = samples.iter().zip(1..).map(|(sample, number)| Entry {
+        let entries = samples.iter().zip(1..).map(|(sample, number)| FedReport {
             number,
             report: sample.report.clone(),
             arrival: Some(sample.arrival),
@@ -65,7 +65,7 @@ impl Known {
             let run = RUN;
             Parcel::of(
                 number,
-                Batch {
+                FedBatch {
                     run,
                     entries,
                     bytes: 0,

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use hostint::engines::clickhouse::ClickHouse;
-use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
+use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use crate::report_samples;
 
 pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arrival>)>) -> Parcel {
     let numbered = reports.into_iter().zip(1..);
-    let entries = numbered.map(|((report, arrival), number)| Entry {
+    let entries = numbered.map(|((report, arrival), number)| FedReport {
         number,
         report,
         arrival,
@@ -18,10 +18,10 @@ pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arr
         drop_reason: Some("acl deny".into()),
     });
     let entries: Vec<_> = entries.collect();
-    let run = Run(u64::MAX);
+    let run = RunId(u64::MAX);
     Parcel::of(
         number,
-        Batch {
+        FedBatch {
             run,
             entries,
             bytes: 0,

@@ -29,7 +29,7 @@ pub fn identity() -> Identity {
     }
 }
 
-pub const LIMITS: Limits = Limits {
+pub const LIMITS: PushLimits = PushLimits {
     bytes: 1 << 20,
     snapshots: 100,
 };
@@ -92,7 +92,7 @@ pub fn push_once(push: Arc<dyn Push>) -> EngineStatus {
     let mut pushers = Pushers::new(LIMITS, || Ok(()), tell);
     pushers.add(push).unwrap();
     let counts = pushers.counts();
-    let times = Times {
+    let times = PushTimes {
         interval: Duration::from_secs(3600),
         since_ns: 7,
     };

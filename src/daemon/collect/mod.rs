@@ -48,7 +48,7 @@ use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
 use crate::model::CollectStatus;
 use crate::os::{clock, log, signals as os_signals};
-use crate::store::{Opened, Store};
+use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
 
 /// The time that pushed metrics have at the end.
@@ -78,7 +78,7 @@ struct Opening {
     receivers: Vec<Arc<dyn Push>>,
     listener: ReportListener,
     http: Option<web::HttpListener>,
-    store: Option<Opened>,
+    store: Option<OpenedStore>,
 }
 
 impl Opening {

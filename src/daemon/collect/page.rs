@@ -9,7 +9,7 @@ use super::board::Board;
 use super::stored_reports::decoder;
 use crate::model::{DropReasons, History};
 use crate::os::clock;
-use crate::store::{Reader, Store};
+use crate::store::{HistoryReader, Store};
 use crate::web::{self, HttpListener, PageSources, Router};
 
 /// The number of questions to the history that are answered at the same time: more would take turns on the disk.
@@ -26,7 +26,7 @@ pub fn routes(
     let readers = store.iter().flat_map(|store| {
         let open = || -> Result<Box<dyn History>> {
             let decoder = decoder(reasons.clone());
-            Ok(Box::new(Reader::open(store.path(), decoder)?))
+            Ok(Box::new(HistoryReader::open(store.path(), decoder)?))
         };
         std::iter::repeat_with(open).take(READERS)
     });

@@ -8,14 +8,14 @@ use anyhow::Result;
 use crate::config::{StoreConfig, StorePlace};
 use crate::host::history::default_place;
 use crate::os::log;
-use crate::store::{Limits, Opened, Settings, Store};
+use crate::store::{OpenedStore, Store, StoreLimits, StoreSettings};
 
 /// Opens the store, if there is to be one. If no file was named, the collector goes on without the default one.
-pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<Opened>> {
+pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<OpenedStore>> {
     let place = match &config.place {
         StorePlace::Nowhere => return Ok(None),
         StorePlace::File(path) => {
-            return Ok(Some(Opened::open(settings(
+            return Ok(Some(OpenedStore::open(settings(
                 config,
                 path.clone(),
                 from_file,
@@ -31,7 +31,7 @@ pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<Opened>> {
     let made = std::fs::create_dir_all(&place.folder)
         .map_err(|err| format!("{}: {err}", place.folder.display()));
     let opened = made.and_then(|()| {
-        Opened::open(settings(config, place.file, from_file)).map_err(|err| err.to_string())
+        OpenedStore::open(settings(config, place.file, from_file)).map_err(|err| err.to_string())
     });
     match opened {
         Ok(opened) => Ok(Some(opened)),
@@ -43,8 +43,8 @@ pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<Opened>> {
 }
 
 /// Begins to write, by a thread that has the privileges of the caller.
-pub fn start(opened: Option<Opened>) -> Result<Option<Store>> {
-    let start = |opened: Opened| opened.start(Box::new(|trouble| log::warning(trouble)));
+pub fn start(opened: Option<OpenedStore>) -> Result<Option<Store>> {
+    let start = |opened: OpenedStore| opened.start(Box::new(|trouble| log::warning(trouble)));
     Ok(opened.map(start).transpose()?)
 }
 
@@ -85,11 +85,11 @@ pub fn finish(store: Option<Store>) -> Result<()> {
     Ok(())
 }
 
-fn settings(config: &StoreConfig, path: PathBuf, from_file: bool) -> Settings {
+fn settings(config: &StoreConfig, path: PathBuf, from_file: bool) -> StoreSettings {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    Settings {
+    StoreSettings {
         path,
-        limits: Limits {
+        limits: StoreLimits {
             raw_ns: ns(config.keep_raw),
             ten_seconds_ns: ns(config.keep_10s),
             minutes_ns: ns(config.keep_1m),

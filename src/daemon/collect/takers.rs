@@ -7,14 +7,14 @@ use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
 use crate::engines::{Engines, Feed};
-use crate::store::{Keeper, Store};
+use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
 pub type Hub = ReportHub<Takers>;
 
 /// The takers of one collector.
 pub struct Takers {
-    pub history: Option<Keeper>,
+    pub history: Option<StoreKeeper>,
     pub engines: Option<Feed>,
     pub lines: ReportLines<Output>,
 }
@@ -65,7 +65,7 @@ impl<T: ReportTaker> ReportTaker for Option<T> {
     }
 }
 
-impl ReportTaker for Keeper {
+impl ReportTaker for StoreKeeper {
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
         let ReceivedReport {
             report,

@@ -1,32 +1,32 @@
-//! What becomes of a parcel that ClickHouse did not take, by the code of its exception: its HTTP statuses hardly tell.
+//! The meaning of ClickHouse's answers. The code of its exception decides, because its HTTP statuses say too little.
 
 use crate::engines::Trouble;
-use crate::engines::http::Answer;
+use crate::engines::http::HttpAnswer;
 
 const NO_TABLE: [u32; 3] = [60, 81, 218];
 const OTHER_COLUMNS: [u32; 6] = [8, 10, 16, 20, 47, 53];
 const NO_ACCESS: [u32; 6] = [192, 193, 194, 195, 497, 516];
 
-/// Data that it cannot read, or that a constraint of the table forbids; it will not read them another time.
+/// Codes of data that the server cannot read or that a constraint of the table forbids: trying again is of no use.
 const BAD_DATA: [u32; 13] = [6, 7, 26, 27, 32, 33, 38, 41, 69, 72, 117, 131, 469];
 
-/// A body this large is refused by a proxy in front of the server.
+/// A proxy in front of the server refuses a body of this size.
 const TOO_LARGE: u16 = 413;
 
-/// The code in `Code: 60, e.displayText() = DB::Exception: …` or `Code: 60. DB::Exception: …`.
-fn code(answer: &Answer) -> Option<u32> {
+/// Returns the code in `Code: 60, e.displayText() = DB::Exception: …` or `Code: 60. DB::Exception: …`.
+fn code(answer: &HttpAnswer) -> Option<u32> {
     let text = String::from_utf8_lossy(&answer.body);
     let (_, behind) = text.split_once("Code: ")?;
     let digits = behind.split(|c: char| !c.is_ascii_digit()).next()?;
     behind.contains("DB::").then(|| digits.parse().ok())?
 }
 
-pub(super) fn is_exception(answer: &Answer) -> bool {
+pub(super) fn is_exception(answer: &HttpAnswer) -> bool {
     code(answer).is_some()
 }
 
-/// Nearly all of it is for somebody to put right, which the parcel waits for.
-pub(super) fn trouble(answer: &Answer, table: &str) -> Trouble {
+/// Returns the trouble that an answer means. The user can put most of them right, so the parcel waits.
+pub(super) fn trouble(answer: &HttpAnswer, table: &str) -> Trouble {
     let said = answer.said();
     let advice = match (code(answer), answer.status) {
         (Some(code), _) if BAD_DATA.contains(&code) => {

@@ -1,34 +1,34 @@
-//! The columns of the table: their names, their types, and where a row has their values from.
+//! The columns of the table: their names, their types, and their values in a row.
 
 use std::net::IpAddr;
 
-use super::row::{NO_ADDRESS, Row};
+use super::row::{NO_ADDRESS, TableRow};
 use crate::model::ReportVersion;
 
-/// A column that is inserted into.
-pub struct Column {
+/// A column that rows have a value for.
+pub struct TableColumn {
     pub name: &'static str,
-    pub value: Value,
+    pub value: ColumnValue,
 }
 
-/// Takes a column's value from a row, in a width that its type in the table has to have.
-pub enum Value {
-    U8(fn(&Row<'_>) -> u8),
-    U16(fn(&Row<'_>) -> u16),
-    U32(fn(&Row<'_>) -> u32),
-    U64(fn(&Row<'_>) -> u64),
-    I64(fn(&Row<'_>) -> i64),
-    MaybeU8(fn(&Row<'_>) -> Option<u8>),
-    MaybeU16(fn(&Row<'_>) -> Option<u16>),
-    MaybeU32(fn(&Row<'_>) -> Option<u32>),
-    MaybeI64(fn(&Row<'_>) -> Option<i64>),
-    Text(for<'a> fn(&'a Row<'_>) -> &'a str),
-    Address(fn(&Row<'_>) -> IpAddr),
-    ManyU32(fn(&Row<'_>) -> Vec<u32>),
+/// A column's value in a row, in the width that the column's type must have.
+pub enum ColumnValue {
+    U8(fn(&TableRow<'_>) -> u8),
+    U16(fn(&TableRow<'_>) -> u16),
+    U32(fn(&TableRow<'_>) -> u32),
+    U64(fn(&TableRow<'_>) -> u64),
+    I64(fn(&TableRow<'_>) -> i64),
+    MaybeU8(fn(&TableRow<'_>) -> Option<u8>),
+    MaybeU16(fn(&TableRow<'_>) -> Option<u16>),
+    MaybeU32(fn(&TableRow<'_>) -> Option<u32>),
+    MaybeI64(fn(&TableRow<'_>) -> Option<i64>),
+    Text(for<'a> fn(&'a TableRow<'_>) -> &'a str),
+    Address(fn(&TableRow<'_>) -> IpAddr),
+    ManyU32(fn(&TableRow<'_>) -> Vec<u32>),
 }
 
-impl Value {
-    /// Types that have the same bytes in RowBinary; the first is schema.sql's.
+impl ColumnValue {
+    /// Returns the types that have the same bytes in RowBinary. The first one is that of schema.sql.
     pub fn types(&self) -> &'static [&'static str] {
         match self {
             Self::U8(_) => &["UInt8", "Bool"],
@@ -49,13 +49,13 @@ impl Value {
 
 macro_rules! columns {
     ($($name:literal $kind:ident $value:expr;)*) => {
-        &[$(Column { name: $name, value: Value::$kind($value) }),*]
+        &[$(TableColumn { name: $name, value: ColumnValue::$kind($value) }),*]
     };
 }
 
-/// In the order in which rows have them. Numbers without NULL are 0 where a report does not tell them; its kind tells
-/// what it has.
-pub const COLUMNS: &[Column] = columns! {
+/// The columns in the order of a row's values. Numbers without NULL are 0 if the report does not have them, which its
+/// kind tells.
+pub const COLUMNS: &[TableColumn] = columns! {
     "run" U64 |row| row.run;
     "number" U64 |row| row.entry.number;
     "time_ns" U64 |row| row.observed.time_ns;
@@ -122,7 +122,7 @@ pub const COLUMNS: &[Column] = columns! {
     "flow_histogram" ManyU32 |row| row.record.totals.map_or_else(Vec::new, |totals| totals.histogram.to_vec());
 };
 
-fn version(row: &Row<'_>) -> &'static str {
+fn version(row: &TableRow<'_>) -> &'static str {
     match row.record.version {
         ReportVersion::V05 => "0.5",
         ReportVersion::V10 => "1.0",

@@ -1,7 +1,7 @@
-//! Reports as rows of a ClickHouse table, inserted by HTTP.
+//! The ClickHouse engine: reports become rows of a table, inserted by HTTP.
 //!
-//! A parcel is one INSERT, the same bytes with the same deduplication token whenever it comes again; what servers
-//! without tokens store twice is told by the columns run and number.
+//! A parcel is one INSERT. When it is sent again, it has the same bytes and the same deduplication token. On servers
+//! without tokens, the columns run and number tell rows that were stored twice.
 
 mod answer;
 mod columns;
@@ -18,42 +18,44 @@ use super::clock::now_ns;
 use super::http::HttpClient;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
 
-/// ClickHouse likes few large inserts.
+/// ClickHouse prefers few large inserts.
 const PACE: Pace = Pace {
     reports: 50_000,
     linger: Duration::from_secs(1),
 };
 
-/// A table of a server, which schema.sql or schema-plain.sql made.
+/// A table made by schema.sql or schema-plain.sql, and the server that has it.
 pub struct ClickHouse {
     client: HttpClient,
     database: String,
     table: String,
-    /// Begins all query strings.
+    /// The character before a query string: `?`, or `&` if the URL has a query already.
     mark: char,
-    /// Settings that the server knows, once it was asked.
+    /// The settings of an INSERT that the server knows, once it was asked.
     settings: Option<String>,
-    /// The last parcel that was made up, by its number.
+    /// The number and the rows of the parcel that is being delivered.
     packed: Option<(u64, Vec<u8>)>,
 }
 
-/// Who inserts.
+/// The user that inserts.
 pub struct User {
     pub name: String,
     pub password: Option<String>,
 }
 
 impl ClickHouse {
-    /// `database` and `table` are identifiers, which need no quotes.
+    /// Makes an engine. `database` and `table` are identifiers that need no quotes.
     ///
     /// # Errors
-    /// What is wrong with the URL.
+    /// The URL or the system's certificates are unusable.
     pub fn new(url: &str, database: &str, table: &str, user: Option<User>) -> Result<Self, String> {
         let mut headers = Vec::new();
         if let Some(user) = user {
             headers.push(("X-ClickHouse-User".to_owned(), user.name));
-            let key = user.password.into_iter();
-            headers.extend(key.map(|key| ("X-ClickHouse-Key".to_owned(), key)));
+            headers.extend(
+                user.password
+                    .map(|password| ("X-ClickHouse-Key".to_owned(), password)),
+            );
         }
         Ok(Self {
             client: HttpClient::new(url, headers)?,
@@ -69,19 +71,20 @@ impl ClickHouse {
         format!("{}.{}", self.database, self.table)
     }
 
-    /// Looks whether the table is as it should be, once, and again after troubles.
+    /// Checks the table and returns the settings of an INSERT. This is done once, and again after a trouble.
     fn settings(&mut self) -> Result<String, Trouble> {
         if let Some(settings) = &self.settings {
             return Ok(settings.clone());
         }
         let question = table::question(&self.database, &self.table);
         let query = format!("{}default_format=TabSeparated", self.mark);
-        let answer = self.client.post(&query, "text/plain", question.as_bytes());
-        let known = answer.and_then(|answer| match answer.status {
-            200 if !answer::is_exception(&answer) => Ok(answer.body),
-            _ => Err(self.trouble(&answer)),
-        })?;
-        let settings = table::check(&known)
+        let answer = self
+            .client
+            .post(&query, "text/plain", question.as_bytes())?;
+        if answer.status != 200 || answer::is_exception(&answer) {
+            return Err(self.trouble(&answer));
+        }
+        let settings = table::check(&answer.body)
             .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
         self.settings = Some(settings.clone());
         Ok(settings)
@@ -103,7 +106,7 @@ impl ClickHouse {
         }
     }
 
-    fn trouble(&self, answer: &super::http::Answer) -> Trouble {
+    fn trouble(&self, answer: &super::http::HttpAnswer) -> Trouble {
         answer::trouble(answer, &self.whole_table())
     }
 }
@@ -122,11 +125,9 @@ impl Engine for ClickHouse {
     }
 
     fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
-        let packed = self.packed.take();
-        let packed = packed.filter(|(number, _)| *number == parcel.number);
-        let rows = match packed {
-            Some((_, rows)) => rows,
-            None => packed_rows(parcel, now_ns())
+        let rows = match self.packed.take() {
+            Some((number, rows)) if number == parcel.number => rows,
+            _ => packed_rows(parcel, now_ns())
                 .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?,
         };
         let inserted = self

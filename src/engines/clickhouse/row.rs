@@ -1,8 +1,8 @@
-//! What a row is made of: a report by all that is known of it.
+//! A row: a report with all that is known of it.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::engines::{Entry, Run};
+use crate::engines::{FedReport, RunId};
 use crate::model::{
     EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, QueueDepth, Record, ReportFacts,
     SequenceEvidence, Vlans,
@@ -10,7 +10,7 @@ use crate::model::{
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
-/// Where a report shows no flow.
+/// The flow of a row whose report shows none.
 const NO_FLOW: FlowKey = FlowKey {
     src: NO_ADDRESS,
     dst: NO_ADDRESS,
@@ -20,20 +20,20 @@ const NO_FLOW: FlowKey = FlowKey {
     vlans: Vlans::NONE,
 };
 
-pub struct Row<'a> {
+pub struct TableRow<'a> {
     pub(super) run: u64,
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a FedReport,
     pub(super) record: Record,
     pub(super) observed: ReportFacts,
     pub(super) flow: FlowKey,
     pub(super) inner_flow: FlowKey,
     pub(super) flow_hash: u64,
     pub(super) totals: FlowTotals,
-    /// Oldest first; empty if there are none but source and sink.
+    /// The hops, oldest first; empty if there are only source and sink.
     pub(super) hops: Vec<RowHop>,
 }
 
-/// A hop; what it does not tell is 0.
+/// A hop. Values that it does not have are 0.
 #[derive(Clone, Copy)]
 pub(super) struct RowHop {
     pub(super) node: u32,
@@ -41,8 +41,8 @@ pub(super) struct RowHop {
     pub(super) queue_occupancy: u32,
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn new(run: Run, entry: &'a Entry, now_ns: u64) -> Self {
+impl<'a> TableRow<'a> {
+    pub(super) fn new(run: RunId, entry: &'a FedReport, now_ns: u64) -> Self {
         let report = &entry.report;
         let record = Record::new(report, entry.arrival);
         let hops = hops(&record);
@@ -59,12 +59,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the row's time is that of its arrival.
+    /// Returns 1 if the row's time is that of its arrival.
     pub(super) fn received(&self) -> u8 {
         (self.record.received_ns == Some(self.observed.time_ns)).into()
     }
 
-    /// The highest sequence number of the flow that the report shows.
+    /// Returns the highest sequence number of the flow in the report.
     pub(super) fn seq(&self) -> Option<u32> {
         match self.observed.shown {
             SequenceEvidence::Number(seq) | SequenceEvidence::Missing { last: seq, .. } => {
@@ -74,7 +74,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The root queue of the source.
+    /// Returns the depth of the source's root queue.
     pub(super) fn source_queue(&self) -> Option<QueueDepth> {
         match self.record.source {
             Some(EndRecord::Hop { queue, .. }) => queue,
@@ -89,13 +89,16 @@ impl<'a> Row<'a> {
 
 fn hops(record: &Record) -> Vec<RowHop> {
     if let Some(int) = record.int.first() {
-        let oldest_first = int.hops.iter().rev();
-        let told = oldest_first.map(|hop| RowHop {
-            node: hop.node.unwrap_or_default().0,
-            latency_ns: hop.hop_latency_ns.unwrap_or(0),
-            queue_occupancy: hop.queue_occupancy.unwrap_or(0),
-        });
-        return told.collect();
+        return int
+            .hops
+            .iter()
+            .rev()
+            .map(|hop| RowHop {
+                node: hop.node.unwrap_or_default().0,
+                latency_ns: hop.hop_latency_ns.unwrap_or(0),
+                queue_occupancy: hop.queue_occupancy.unwrap_or(0),
+            })
+            .collect();
     }
     if record.transit.is_empty() {
         return Vec::new();
@@ -104,13 +107,14 @@ fn hops(record: &Record) -> Vec<RowHop> {
         Some(EndRecord::Hop { hop, .. }) => Some(hop),
         _ => None,
     };
-    let between = record.transit.iter().rev().copied();
-    let all = end(record.source).into_iter().chain(between);
-    let all = all.chain(end(record.sink));
-    all.map(|hop: HopRecord| RowHop {
-        node: hop.node.0,
-        latency_ns: hop.egress_ts_ns.wrapping_sub(hop.ingress_ts_ns),
-        queue_occupancy: 0,
-    })
-    .collect()
+    end(record.source)
+        .into_iter()
+        .chain(record.transit.iter().rev().copied())
+        .chain(end(record.sink))
+        .map(|hop: HopRecord| RowHop {
+            node: hop.node.0,
+            latency_ns: hop.egress_ts_ns.wrapping_sub(hop.ingress_ts_ns),
+            queue_occupancy: 0,
+        })
+        .collect()
 }

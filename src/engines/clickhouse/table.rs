@@ -1,27 +1,27 @@
-//! What is asked of a table before the first row, and how rows are inserted.
+//! The table: how it is checked before the first row, and the statement that inserts rows.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::columns::COLUMNS;
 
-/// Stands for the parcel's token in settings.
+/// The placeholder of the parcel's token in settings.
 pub(super) const TOKEN: &str = "TOKEN";
 
-/// Settings of an INSERT, of those that the server knows: old ones refuse others.
+/// The settings of an INSERT. Only those that the server knows are sent, because old servers refuse others.
 const SETTINGS: [(&str, &str); 4] = [
-    // A parcel that comes again is not stored again,
+    // A parcel that is sent again is not stored again.
     ("insert_deduplication_token", TOKEN),
-    // nor counted again by the roll-ups.
+    // The roll-ups do not count it again either.
     ("deduplicate_blocks_in_dependent_materialized_views", "1"),
-    // What is acknowledged is in the table, or at the shard: parcels are large enough.
+    // Acknowledged rows are in the table, or at the shard. Parcels are large enough for that.
     ("async_insert", "0"),
     ("insert_distributed_sync", "1"),
 ];
 
 const TRY: &str = "(try a table made by schema.sql, or by schema-plain.sql for old servers)";
 
-/// Asks for the columns of the table, and for the settings that the server knows.
+/// Returns the query for the columns of the table and for the settings that the server knows.
 pub(super) fn question(database: &str, table: &str) -> String {
     let names: Vec<_> = SETTINGS
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn question(database: &str, table: &str) -> String {
     )
 }
 
-/// Compares the answer with what rows have; the settings of an INSERT, for a query string.
+/// Compares the table's columns with those of rows. Returns the settings of an INSERT as a query string.
 pub(super) fn check(answer: &[u8]) -> Result<String, String> {
     let answer = String::from_utf8_lossy(answer);
     let mut columns = HashMap::new();
@@ -46,13 +46,13 @@ pub(super) fn check(answer: &[u8]) -> Result<String, String> {
             ["setting", name, _] => known.push(*name),
             _ => {
                 return Err(format!(
-                    "{line:?} is not what ClickHouse answers (try another URL)"
+                    "{line:?} is no answer of ClickHouse (try another URL)"
                 ));
             }
         }
     }
     if columns.is_empty() {
-        return Err(format!("there is none that this user sees {TRY}"));
+        return Err(format!("this user sees no such table {TRY}"));
     }
     for column in COLUMNS {
         let name = column.name;
@@ -68,14 +68,15 @@ pub(super) fn check(answer: &[u8]) -> Result<String, String> {
             None => return Err(format!("column {name} is missing {TRY}")),
         }
     }
-    let settings = SETTINGS.iter().filter(|(name, _)| known.contains(name));
-    let settings: Vec<_> = settings
+    let settings: Vec<_> = SETTINGS
+        .iter()
+        .filter(|(name, _)| known.contains(name))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     Ok(settings.join("&"))
 }
 
-/// The statement, for a query string.
+/// Returns the statement that inserts rows, for a query string.
 pub(super) fn insert(table: &str) -> String {
     let columns: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
     escaped(&format!(

@@ -11,41 +11,46 @@ const SET_HEADER_BYTES: usize = 4;
 const TEMPLATE_SET: u16 = 2;
 const OPTIONS_TEMPLATE_SET: u16 = 3;
 
-/// Sets end where a word does; the shortest record is longer, as padding has to be.
+/// Sets are padded to whole words. Padding has to be shorter than the shortest record, and it is.
 const WORD: usize = 4;
 
-/// What all messages of a parcel have in common.
+/// The values that all messages of a parcel share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct MessageFrame {
     pub(super) most_bytes: usize,
     /// Seconds since the Unix epoch.
     pub(super) time_s: u32,
-    /// Data Records that the session had before.
+    /// The number of Data Records that the session had before.
     pub(super) sequence: u32,
-    /// Templates are told again after so many messages.
+    /// Templates are repeated after this many messages.
     pub(super) refresh: usize,
 }
 
-/// Tells elements with their values.
+/// Passes elements with their values to a function.
 type Elements<'a> = &'a dyn Fn(&mut dyn FnMut(u16, &[u8]));
 
 /// One message.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct IpfixMessage {
     pub(super) bytes: Vec<u8>,
-    /// Data Records: those of flows, and those with them of the exporting process.
+    /// The Data Records of flows.
     pub(super) flows: u32,
+    /// All Data Records, including those of the exporting process.
     pub(super) records: u32,
 }
 
-/// Everything about a parcel. Templates go before the records that they describe, and so does what the exporting
-/// process says of itself.
-pub(super) fn messages(flows: &[FlowRecord], now: &Statistics, frame: Frame) -> Vec<Message> {
+/// Returns the messages of a parcel. Templates come before the records that they describe, and the records of the
+/// exporting process come before those of flows.
+pub(super) fn messages(
+    flows: &[FlowRecord],
+    now: &Statistics,
+    frame: MessageFrame,
+) -> Vec<IpfixMessage> {
     let mut sorted: Vec<_> = flows.iter().collect();
     sorted.sort_by_key(|record| template_of(record));
     let mut templates = sorted.clone();
     templates.dedup_by_key(|record| template_of(record));
-    let mut writer = Writer {
+    let mut writer = MessageWriter {
         frame,
         domain: now.domain,
         done: Vec::new(),
@@ -74,19 +79,19 @@ pub(super) fn messages(flows: &[FlowRecord], now: &Statistics, frame: Frame) -> 
     writer.done
 }
 
-struct Writer {
-    frame: Frame,
+struct MessageWriter {
+    frame: MessageFrame,
     domain: u32,
-    done: Vec<Message>,
-    /// The message at hand.
+    done: Vec<IpfixMessage>,
+    /// The present message.
     bytes: Vec<u8>,
-    /// Its last set: number and place.
+    /// The number and the place of its last set.
     set: Option<(u16, usize)>,
     flows: u32,
     records: u32,
 }
 
-impl Writer {
+impl MessageWriter {
     fn begin(&mut self) {
         self.bytes = Vec::with_capacity(self.frame.most_bytes);
         self.put16(VERSION);
@@ -100,7 +105,7 @@ impl Writer {
         self.end_set();
         self.put_length(2, 0);
         self.frame.sequence = self.frame.sequence.wrapping_add(self.records);
-        self.done.push(Message {
+        self.done.push(IpfixMessage {
             bytes: std::mem::take(&mut self.bytes),
             flows: std::mem::take(&mut self.flows),
             records: std::mem::take(&mut self.records),
@@ -133,16 +138,16 @@ impl Writer {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
-    /// Writes at `place` how much there is from `from` on.
+    /// Writes the number of bytes from `from` on at `place`.
     fn put_length(&mut self, place: usize, from: usize) {
-        // No message is longer than its length can say.
+        // No message is longer than its length field allows.
         let length = (self.bytes.len() - from) as u16;
         if let Some(field) = self.bytes.get_mut(place..place + 2) {
             field.copy_from_slice(&length.to_be_bytes());
         }
     }
 
-    /// Those of the flows' records, and both of the exporting process.
+    /// Adds the templates of the flows' records and the two of the exporting process.
     fn tell_templates(&mut self, flows: &[&FlowRecord], now: &Statistics) {
         let scoped = |number, each: Elements<'_>| template(number, 1, each);
         let own = [
@@ -151,7 +156,7 @@ impl Writer {
         ];
         for record in own {
             self.add(OPTIONS_TEMPLATE_SET, &record);
-            // pmacct 1.7.7 reads one of a set, and takes those behind it for damaged.
+            // pmacct 1.7.7 reads the first template of such a set only, and takes the rest for damaged.
             self.end_set();
         }
         for flow in flows {
@@ -171,7 +176,7 @@ impl Writer {
         self.records += 1;
     }
 
-    /// In the next message, if this one has no room for it.
+    /// Adds a record, to the next message if this one has no room for it.
     fn add(&mut self, set: u16, record: &[u8]) {
         let mut end = self.bytes.len() + record.len();
         if self.set.is_none_or(|(open, _)| open != set) {
@@ -187,7 +192,7 @@ impl Writer {
     }
 }
 
-/// A template of the elements that `each` tells; the first `scopes` are an options template's scope.
+/// Returns a template of the elements that `each` passes. The first `scopes` are the scope of an options template.
 fn template(number: u16, scopes: u16, each: Elements<'_>) -> Vec<u8> {
     let mut specifiers = Vec::new();
     let mut count: u16 = 0;

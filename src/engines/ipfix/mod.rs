@@ -1,4 +1,4 @@
-//! IPFIX (RFC 7011): flow collectors get a record of each flow and interval.
+//! The IPFIX engine (RFC 7011): flow collectors get a record for each flow and interval.
 
 mod message;
 mod record;
@@ -11,54 +11,54 @@ use std::time::Duration;
 
 use super::clock::now_ns;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
-use message::{Frame, Message, messages};
+use message::{IpfixMessage, MessageFrame, messages};
 use record::Records;
 use template::Statistics;
-use traffic::Traffic;
-use transport::{Session, TCP_BYTES, send_by_tcp};
+use traffic::TotalsMemory;
+use transport::{TCP_BYTES, UdpSession, send_by_tcp};
 
-/// A parcel has no more reports, and so no more flows: an interval with more ends early.
+/// The most reports of a parcel, and so the most flows. An interval with more reports ends early.
 const MOST_REPORTS: usize = 32 << 10;
 
-/// A report in the queue takes no more memory, unless it is a rare one.
+/// The memory of a report in the queue. Only rare ones take more.
 const REPORT_BYTES: usize = 2 << 10;
 
-/// Over UDP, templates come again after so many messages of a parcel, besides with each.
+/// Over UDP, templates are repeated after this many messages of a parcel. Each parcel begins with them anyway.
 const UDP_REFRESH: usize = 512;
 
-/// By what messages travel.
+/// The transport protocol of messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Transport {
+pub enum MessageTransport {
     Tcp,
     Udp,
 }
 
-/// What can be chosen.
+/// The settings of the engine.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Settings {
+pub struct IpfixSettings {
     /// `HOST:PORT` of the collecting process.
     pub collector: String,
-    pub transport: Transport,
+    pub transport: MessageTransport,
     pub domain: u32,
     pub interval: Duration,
-    /// Bytes of the engine's queue: an interval ends before it is full.
+    /// The bytes of the engine's queue. An interval ends before it is full.
     pub queue: usize,
 }
 
 /// An exporting process of flows.
 pub struct Ipfix {
-    settings: Settings,
-    session: Option<Session>,
-    traffic: Traffic,
+    settings: IpfixSettings,
+    session: Option<UdpSession>,
+    traffic: TotalsMemory,
     statistics: Statistics,
-    /// Reports in parcels so far.
+    /// The number of reports in parcels so far.
     taken: u64,
-    /// What the parcel with this number comes to, until it is delivered: the same when it is sent again.
+    /// The number and the records of a parcel until it is delivered. It has the same records when it is sent again.
     parcel: Option<(u64, Records)>,
 }
 
 impl Ipfix {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: IpfixSettings) -> Self {
         let statistics = Statistics {
             domain: settings.domain,
             ..Statistics::default()
@@ -66,14 +66,14 @@ impl Ipfix {
         Self {
             settings,
             session: None,
-            traffic: Traffic::default(),
+            traffic: TotalsMemory::default(),
             statistics,
             taken: 0,
             parcel: None,
         }
     }
 
-    /// Numbers that no parcel has were dropped on the way here.
+    /// Makes the records of a parcel. Report numbers that no parcel has were dropped before they came here.
     fn make_records(&mut self, parcel: &Parcel, now_ns: u64) -> Records {
         let records = Records::of(parcel, &mut self.traffic, now_ns);
         let newest = parcel.entries().map(|entry| entry.number).max();
@@ -86,34 +86,34 @@ impl Ipfix {
     fn send(&mut self, records: &Records, now_ns: u64) -> io::Result<()> {
         let before = self.statistics;
         let now = &mut self.statistics;
-        let count = |message: &Message| {
+        let count = |message: &IpfixMessage| {
             now.messages += 1;
             now.records += u64::from(message.flows);
             now.octets += message.bytes.len() as u64;
         };
-        let mut frame = Frame {
+        let mut frame = MessageFrame {
             most_bytes: TCP_BYTES,
             time_s: (now_ns / 1_000_000_000) as u32,
             sequence: 0,
-            // A connection keeps them.
+            // A connection keeps templates.
             refresh: usize::MAX,
         };
         let destination = &self.settings.collector;
         match self.settings.transport {
-            Transport::Tcp => {
+            MessageTransport::Tcp => {
                 let messages = messages(&records.flows, &before, frame);
                 send_by_tcp(destination, &messages, count)
             }
-            Transport::Udp => {
+            MessageTransport::Udp => {
                 let session = match &mut self.session {
                     Some(session) => session,
-                    none => none.insert(Session::open(destination)?),
+                    none => none.insert(UdpSession::open(destination)?),
                 };
                 frame.most_bytes = session.most_bytes();
                 frame.sequence = session.sequence;
                 frame.refresh = UDP_REFRESH;
                 let sent = session.send(&messages(&records.flows, &before, frame), count);
-                // A port without a listener does not end a session; an address that went away does.
+                // A port without a listener does not end the session, but an address that is gone does.
                 if sent
                     .as_ref()
                     .is_err_and(|err| err.kind() != ErrorKind::ConnectionRefused)
@@ -148,22 +148,23 @@ impl Engine for Ipfix {
             Some((number, records)) if number == parcel.number => records,
             _ => self.make_records(parcel, now_ns),
         };
-        let sent = match records.flows.is_empty() {
-            true => Ok(()),
-            false => self.send(&records, now_ns),
+        let sent = if records.flows.is_empty() {
+            Ok(())
+        } else {
+            self.send(&records, now_ns)
         };
         if let Err(err) = sent {
-            let Settings {
+            let IpfixSettings {
                 collector,
                 transport,
                 ..
             } = &self.settings;
             let (by, try_this) = match transport {
-                Transport::Tcp => (
+                MessageTransport::Tcp => (
                     "TCP",
                     "is an IPFIX collector there? try --ipfix-transport udp for nfdump and pmacct",
                 ),
-                Transport::Udp => ("UDP", "is an IPFIX collector there?"),
+                MessageTransport::Udp => ("UDP", "is an IPFIX collector there?"),
             };
             self.parcel = Some((parcel.number, records));
             let why = format!("cannot deliver to {collector} by {by}: {err} ({try_this})");
@@ -172,7 +173,8 @@ impl Engine for Ipfix {
         let refused = records.without_flow;
         Ok(Accepted {
             refused,
-            why: (refused > 0).then(|| "they show no flow, and IPFIX records are of flows".into()),
+            why: (refused > 0)
+                .then(|| "they show no flow, but an IPFIX record describes one".into()),
         })
     }
 }

@@ -1,30 +1,30 @@
-//! What the reports of a parcel say of each flow, together.
+//! The records of a parcel: its reports, summed up by flow.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-use super::traffic::Traffic;
-use crate::engines::{Entry, Parcel};
+use super::traffic::TotalsMemory;
+use crate::engines::{FedReport, Parcel};
 use crate::model::{Body, FlowKey, NodeId, ReportFacts};
 
-/// One Data Record: reports of one flow between the same nodes that tell the same.
+/// One Data Record: the reports of one kind about one flow between the same nodes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct FlowRecord {
-    /// No other record has it, and the same record has it when it is sent again.
+    /// A number that no other record has. The record keeps it when it is sent again.
     pub(super) id: u64,
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
     pub(super) flow: FlowKey,
     pub(super) source: Option<NodeId>,
     pub(super) sink: Option<NodeId>,
-    /// Each report is in one record.
+    /// The number of reports. Each report is in one record.
     pub(super) reports: u64,
-    pub(super) figures: Figures,
+    pub(super) figures: RecordFigures,
 }
 
-/// What reports tell, besides that packets came.
+/// The figures of reports, besides the fact that packets were seen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Figures {
+pub(super) enum RecordFigures {
     Seen,
     Delay {
         min_ns: u64,
@@ -33,7 +33,7 @@ pub(super) enum Figures {
     },
     Loss {
         packets: u64,
-        /// As forwardingStatus has it.
+        /// The value of forwardingStatus.
         status: u8,
     },
     Traffic {
@@ -42,19 +42,19 @@ pub(super) enum Figures {
     },
 }
 
-/// All that a parcel comes to.
+/// All records of a parcel.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) flows: Vec<FlowRecord>,
-    /// Reports that show no flow.
+    /// The number of reports that show no flow.
     pub(super) without_flow: usize,
 }
 
 /// Reports of one key share a record.
-type Key = (FlowKey, Option<NodeId>, Option<NodeId>, Kind);
+type RecordKey = (FlowKey, Option<NodeId>, Option<NodeId>, RecordKind);
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-enum Kind {
+enum RecordKind {
     Seen,
     Delay,
     Loss(u8),
@@ -62,10 +62,10 @@ enum Kind {
 }
 
 impl Records {
-    /// Times that nothing tells are `now_ns`.
-    pub(super) fn of(parcel: &Parcel, traffic: &mut Traffic, now_ns: u64) -> Self {
+    /// Makes the records of a parcel. Reports without a time get `now_ns`.
+    pub(super) fn of(parcel: &Parcel, traffic: &mut TotalsMemory, now_ns: u64) -> Self {
         let mut records = Self::default();
-        let mut places: HashMap<Key, usize> = HashMap::new();
+        let mut places: HashMap<RecordKey, usize> = HashMap::new();
         for entry in parcel.entries() {
             let observed = ReportFacts::new(&entry.report, entry.arrival, || now_ns);
             traffic.begin(observed.time_ns);
@@ -101,7 +101,7 @@ impl Records {
 }
 
 impl FlowRecord {
-    fn add(&mut self, time_ns: u64, figures: Figures) {
+    fn add(&mut self, time_ns: u64, figures: RecordFigures) {
         self.first_ns = self.first_ns.min(time_ns);
         self.last_ns = self.last_ns.max(time_ns);
         self.reports += 1;
@@ -109,17 +109,17 @@ impl FlowRecord {
     }
 }
 
-impl Figures {
-    fn kind(self) -> Kind {
+impl RecordFigures {
+    fn kind(self) -> RecordKind {
         match self {
-            Self::Seen => Kind::Seen,
-            Self::Delay { .. } => Kind::Delay,
-            Self::Loss { status, .. } => Kind::Loss(status),
-            Self::Traffic { .. } => Kind::Traffic,
+            Self::Seen => RecordKind::Seen,
+            Self::Delay { .. } => RecordKind::Delay,
+            Self::Loss { status, .. } => RecordKind::Loss(status),
+            Self::Traffic { .. } => RecordKind::Traffic,
         }
     }
 
-    /// Both together, which are of one kind.
+    /// Adds figures of the same kind.
     fn with(self, more: Self) -> Self {
         match (self, more) {
             (
@@ -157,25 +157,25 @@ impl Figures {
     }
 }
 
-fn figures(entry: &Entry, observed: &ReportFacts, traffic: &mut Traffic) -> Figures {
+fn figures(entry: &FedReport, observed: &ReportFacts, traffic: &mut TotalsMemory) -> RecordFigures {
     if let Body::FlowSummary(summary) = &entry.report.observation.body {
         let (packets, octets) = traffic.news(summary);
-        return Figures::Traffic { packets, octets };
+        return RecordFigures::Traffic { packets, octets };
     }
     if observed.lost > 0 {
-        return Figures::Loss {
+        return RecordFigures::Loss {
             packets: u64::from(observed.lost),
             status: forwarding_status(entry.drop_reason.as_deref()),
         };
     }
-    // Delay elements have no sign: what clocks that differ make negative is no delay.
+    // Delay elements have no sign, so a latency that differing clocks make negative is not a delay.
     match observed.latency_ns.map(u64::try_from) {
-        Some(Ok(ns)) => Figures::Delay {
+        Some(Ok(ns)) => RecordFigures::Delay {
             min_ns: ns,
             max_ns: ns,
             sum_ns: ns,
         },
-        _ => Figures::Seen,
+        _ => RecordFigures::Seen,
     }
 }
 

@@ -1,13 +1,13 @@
-//! The information elements of each kind of record, in their order: templates and records are both made of this.
+//! The information elements of each kind of record, in their order. Both templates and records are made of them.
 //!
-//! Numbers are those of IANA's registry "IPFIX Information Elements" (RFC 7012). The four of path delay are RFC 9951's,
-//! in the registry since 2026-04-02 as 530 to 533; its drafts had no numbers, so that others are somebody's experiment.
-//! They count microseconds. What nanoseconds would need is enterprise-specific elements, and those a Private Enterprise
-//! Number, which this project has not got: one that is made up would be somebody else's. So there are none.
+//! Numbers are those of IANA's registry "IPFIX Information Elements" (RFC 7012). The four elements of path delay come
+//! from RFC 9951 and are 530 to 533 in the registry since 2026-04-02; its drafts had no numbers, so other numbers
+//! belong to experiments. They count microseconds. Nanoseconds would need enterprise-specific elements, and those a
+//! Private Enterprise Number, which this project does not have.
 
 use std::net::IpAddr;
 
-use super::record::{Figures, FlowRecord};
+use super::record::{FlowRecord, RecordFigures};
 
 const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_US: u64 = 1000;
@@ -42,7 +42,7 @@ const PATH_DELAY_MIN_DELTA_MICROSECONDS: u16 = 531;
 const PATH_DELAY_MAX_DELTA_MICROSECONDS: u16 = 532;
 const PATH_DELAY_SUM_DELTA_MICROSECONDS: u16 = 533;
 
-/// What the exporting process says of itself, so far.
+/// The statistics of the exporting process so far.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Statistics {
     pub(super) domain: u32,
@@ -50,22 +50,22 @@ pub(super) struct Statistics {
     pub(super) messages: u64,
     pub(super) records: u64,
     pub(super) octets: u64,
-    /// Reports that are in no record, and never will be.
+    /// The number of reports that are in no record and never will be.
     pub(super) not_sent: u64,
 }
 
-/// Options templates, and what their numbers begin with: 256 is the first that is free.
+/// The numbers of options templates. 256 is the first free number.
 pub(super) const STATISTICS: u16 = 256;
 pub(super) const RELIABILITY: u16 = 257;
 const FIRST_FLOW: u16 = 258;
 
-/// The number of a record's template.
+/// Returns the number of a record's template.
 pub(super) fn template_of(record: &FlowRecord) -> u16 {
     let kind = match record.figures {
-        Figures::Seen => 0,
-        Figures::Delay { .. } => 1,
-        Figures::Loss { .. } => 2,
-        Figures::Traffic { .. } => 3,
+        RecordFigures::Seen => 0,
+        RecordFigures::Delay { .. } => 1,
+        RecordFigures::Loss { .. } => 2,
+        RecordFigures::Traffic { .. } => 3,
     };
     FIRST_FLOW + 2 * kind + u16::from(!is_v4(record))
 }
@@ -74,7 +74,7 @@ fn is_v4(record: &FlowRecord) -> bool {
     record.flow.src.is_ipv4() && record.flow.dst.is_ipv4()
 }
 
-/// All elements of a record with their values.
+/// Passes all elements of a record with their values to `put`.
 pub(super) fn elements(record: &FlowRecord, mut put: impl FnMut(u16, &[u8])) {
     let flow = &record.flow;
     put(FLOW_ID, &record.id.to_be_bytes());
@@ -94,7 +94,7 @@ pub(super) fn elements(record: &FlowRecord, mut put: impl FnMut(u16, &[u8])) {
     put(SOURCE_TRANSPORT_PORT, &flow.sport.to_be_bytes());
     put(DESTINATION_TRANSPORT_PORT, &flow.dport.to_be_bytes());
     put(PROTOCOL_IDENTIFIER, &[flow.protocol]);
-    // vlanId, and not dot1qVlanId, because nfdump and pmacct know it both.
+    // vlanId is used instead of dot1qVlanId, because both nfdump and pmacct know it.
     let (tag, customer) = match (flow.vlans.outer, flow.vlans.inner) {
         (0, inner) => (inner, 0),
         both => both,
@@ -106,8 +106,8 @@ pub(super) fn elements(record: &FlowRecord, mut put: impl FnMut(u16, &[u8])) {
     put(EGRESS_INTERFACE, &node(record.sink));
     put(DELTA_FLOW_COUNT, &record.reports.to_be_bytes());
     match record.figures {
-        Figures::Seen => {}
-        Figures::Delay {
+        RecordFigures::Seen => {}
+        RecordFigures::Delay {
             min_ns,
             max_ns,
             sum_ns,
@@ -119,11 +119,11 @@ pub(super) fn elements(record: &FlowRecord, mut put: impl FnMut(u16, &[u8])) {
             put(PATH_DELAY_MAX_DELTA_MICROSECONDS, &short(max_ns));
             put(PATH_DELAY_SUM_DELTA_MICROSECONDS, &us(sum_ns).to_be_bytes());
         }
-        Figures::Loss { packets, status } => {
+        RecordFigures::Loss { packets, status } => {
             put(DROPPED_PACKET_DELTA_COUNT, &packets.to_be_bytes());
             put(FORWARDING_STATUS, &[status]);
         }
-        Figures::Traffic { packets, octets } => {
+        RecordFigures::Traffic { packets, octets } => {
             put(PACKET_DELTA_COUNT, &packets.to_be_bytes());
             put(OCTET_DELTA_COUNT, &octets.to_be_bytes());
         }
@@ -137,12 +137,12 @@ fn v6_octets(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// Rounded to the nearest.
+/// Returns microseconds, rounded to the nearest.
 fn us(ns: u64) -> u64 {
     ns / NS_PER_US + u64::from(ns % NS_PER_US >= NS_PER_US / 2)
 }
 
-/// RFC 7011, 4.1; the first element is the scope.
+/// Passes the elements of RFC 7011, 4.1 to `put`. The first element is the scope.
 pub(super) fn statistics(now: &Statistics, mut put: impl FnMut(u16, &[u8])) {
     put(OBSERVATION_DOMAIN_ID, &now.domain.to_be_bytes());
     put(EXPORTED_MESSAGE_TOTAL_COUNT, &now.messages.to_be_bytes());
@@ -150,7 +150,7 @@ pub(super) fn statistics(now: &Statistics, mut put: impl FnMut(u16, &[u8])) {
     put(EXPORTED_OCTET_TOTAL_COUNT, &now.octets.to_be_bytes());
 }
 
-/// RFC 7011, 4.3; the first element is the scope.
+/// Passes the elements of RFC 7011, 4.3 to `put`. The first element is the scope.
 pub(super) fn reliability(now: &Statistics, mut put: impl FnMut(u16, &[u8])) {
     put(EXPORTING_PROCESS_ID, &now.process.to_be_bytes());
     put(NOT_SENT_FLOW_TOTAL_COUNT, &now.not_sent.to_be_bytes());

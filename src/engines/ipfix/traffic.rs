@@ -1,50 +1,53 @@
-//! What is new in a flow's totals since the ones before: elements count what came since, summaries since a flow began.
+//! The memory of flows' totals: IPFIX elements count packets since the last record, but summaries since a flow began.
 
 use std::collections::HashMap;
 
 use crate::model::{FlowKey, FlowSummary, NodeId};
 
-/// So many flows are remembered at least; twice as many at most.
+/// At least this many flows are remembered, and at most twice as many.
 const FLOWS: usize = 32 << 10;
 
-type Key = (FlowKey, NodeId, NodeId);
+type TotalsKey = (FlowKey, NodeId, NodeId);
 
-/// A flow's totals as they were told last.
+/// A flow's totals in the last record.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct KnownTotals {
     first_ns: u64,
     packets: u64,
     octets: u64,
 }
 
-/// Totals of flows that were told lately.
+/// The totals of flows that were exported recently.
 #[derive(Debug, Default)]
-pub(super) struct Traffic {
-    /// When the first report came. What flows had before it, an engine of an earlier run may have been told.
+pub(super) struct TotalsMemory {
+    /// The time of the first report. The packets of flows before it may have been exported by an earlier run.
     began_ns: Option<u64>,
-    recent: HashMap<Key, Told>,
-    /// Those before, which are forgotten when the recent ones are too many.
-    older: HashMap<Key, Told>,
+    recent: HashMap<TotalsKey, KnownTotals>,
+    /// Older flows, which are forgotten when there are too many recent ones.
+    older: HashMap<TotalsKey, KnownTotals>,
 }
 
-impl Traffic {
+impl TotalsMemory {
     pub(super) fn begin(&mut self, time_ns: u64) {
         self.began_ns.get_or_insert(time_ns);
     }
 
-    /// Packets and octets that nobody told before.
+    /// Returns the packets and octets that were not exported before.
     pub(super) fn news(&mut self, summary: &FlowSummary) -> (u64, u64) {
         let totals = &summary.totals;
         let key = (summary.flow, summary.source_node, summary.sink_node);
-        let before = self.recent.get(&key).or_else(|| self.older.get(&key));
-        let before = before.copied();
-        let mut now = Told {
+        let before = self
+            .recent
+            .get(&key)
+            .or_else(|| self.older.get(&key))
+            .copied();
+        let mut now = KnownTotals {
             first_ns: totals.first_ns,
             packets: totals.packets,
             octets: totals.bytes,
         };
         let news = match before {
-            // Of a flow that had the name before, come late.
+            // The summary is late, and belongs to an earlier flow with the same key.
             Some(before) if now.first_ns < before.first_ns => return (0, 0),
             Some(before) if now.first_ns == before.first_ns => {
                 now.packets = now.packets.max(before.packets);

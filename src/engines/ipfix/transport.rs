@@ -1,4 +1,4 @@
-//! How messages get to the collecting process: a TCP connection for each parcel, or one UDP socket.
+//! The transport of messages to the collecting process: a TCP connection for each parcel, or one UDP socket.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
@@ -7,36 +7,37 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
 
-use super::message::Message;
+use super::message::IpfixMessage;
 
 const CONNECT: Duration = Duration::from_secs(3);
-/// Writing a parcel and waiting for its end takes no longer.
+/// The longest time for writing a parcel and waiting until it was read.
 const TCP_PARCEL: Duration = Duration::from_secs(8);
 
 pub(super) const TCP_BYTES: usize = 16 << 10;
 
-/// Never longer, whatever the path says: what collectors have read from everybody for years.
+/// The longest message, even if the path takes longer ones: collectors are known to read messages of this size.
 const MOST_UDP_BYTES: usize = 1420;
-/// RFC 7011, 10.3.3: where the path MTU is not known.
+/// The longest message if the path MTU is not known (RFC 7011, 10.3.3).
 const LEAST_UDP_BYTES: usize = 512;
 const UDP_HEADER_BYTES: usize = 8;
 
-/// A collector's socket holds some 200 KB, and it is to keep up: 22 MB/s at most.
+/// The number of messages before a pause. A collector's socket holds some 200 KB and has to keep up: this allows at
+/// most 22 MB/s.
 const BURST: usize = 16;
 const BURST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Where a host is near and nobody listens, it says so within this time.
+/// The time within which a near host says that its port is closed.
 const ANSWER: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether a connection is over.
+/// The time between two checks whether a connection is over.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Sends messages over a connection of their own, and waits until the other side has read the end of it: it closes
-/// then. Where it closes before, its system resets the connection, so that nothing unread passes for delivered.
+/// Sends messages over a connection of their own, and waits until the other side has read all of it and closes. If it
+/// closes earlier, its system resets the connection, so that messages it did not read do not count as delivered.
 pub(super) fn send_by_tcp(
     destination: &str,
-    messages: &[Message],
-    mut sent: impl FnMut(&Message),
+    messages: &[IpfixMessage],
+    mut sent: impl FnMut(&IpfixMessage),
 ) -> io::Result<()> {
     let mut stream = first_of(destination, |address| {
         TcpStream::connect_timeout(&address, CONNECT)
@@ -55,7 +56,7 @@ pub(super) fn send_by_tcp(
             break;
         }
     }
-    // It has closed, maybe before it had all. The connection is over when all is acknowledged, or was reset.
+    // The other side has closed, perhaps before it read all. The connection is over when all is acknowledged, or reset.
     while stream.peer_addr().is_ok() {
         left(end)?;
         thread::sleep(LOOK);
@@ -71,7 +72,7 @@ fn left(end: Instant) -> io::Result<Duration> {
     Ok(left)
 }
 
-/// Sockets say "try again" where time is up.
+/// Names a timeout, which sockets report as "try again".
 fn in_time(err: io::Error) -> io::Error {
     match err.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => slow(),
@@ -81,21 +82,19 @@ fn in_time(err: io::Error) -> io::Error {
 
 fn slow() -> io::Error {
     let seconds = TCP_PARCEL.as_secs();
-    io::Error::other(format!(
-        "it did not read all, and close, within {seconds} s"
-    ))
+    io::Error::other(format!("it did not read all and close within {seconds} s"))
 }
 
-/// A UDP session: the socket, and what was sent from it.
+/// A UDP session: the socket, and the number of records sent from it.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct UdpSession {
     socket: UdpSocket,
     peer: SocketAddr,
-    /// Data Records.
+    /// The number of Data Records sent.
     pub(super) sequence: u32,
 }
 
-impl Session {
+impl UdpSession {
     pub(super) fn open(destination: &str) -> io::Result<Self> {
         first_of(destination, |peer| {
             let local: SocketAddr = match peer {
@@ -120,7 +119,7 @@ impl Session {
         })
     }
 
-    /// What a message may have on this path, as far as the system knows.
+    /// Returns the longest message on this path, as far as the system knows it.
     pub(super) fn most_bytes(&self) -> usize {
         let (mtu, ip_header) = match self.peer {
             SocketAddr::V4(_) => (sockopt::ip_mtu(&self.socket), 20),
@@ -133,8 +132,8 @@ impl Session {
 
     pub(super) fn send(
         &mut self,
-        messages: &[Message],
-        mut sent: impl FnMut(&Message),
+        messages: &[IpfixMessage],
+        mut sent: impl FnMut(&IpfixMessage),
     ) -> io::Result<()> {
         for (n, message) in (1..).zip(messages) {
             self.socket.send(&message.bytes)?;
@@ -149,7 +148,7 @@ impl Session {
     }
 }
 
-/// Tries one address after the other.
+/// Tries one address after the other and returns the first success.
 fn first_of<T>(
     destination: &str,
     mut open: impl FnMut(SocketAddr) -> io::Result<T>,

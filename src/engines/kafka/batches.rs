@@ -1,32 +1,33 @@
-//! Messages by partition, in requests that a broker takes.
+//! Messages, sorted by partition into requests that a broker accepts.
 
 use rskafka::record::Record;
 
-use super::link::Batch;
+use super::link::RequestBatch;
 use super::partition::partition_of;
 
-/// Before compression; brokers take 1 MB after it unless they are told otherwise.
+/// The bytes of a request before compression. By default brokers accept 1 MB after it.
 const MOST_BYTES: usize = 900_000;
 
-/// Of a message, besides key and value.
+/// The bytes of a message besides key and value.
 const OVERHEAD: usize = 24;
 
-pub struct Batches {
-    full: Vec<Batch>,
-    /// Of each partition, with its bytes.
-    open: Vec<(Batch, usize)>,
+pub struct RequestBatches {
+    full: Vec<RequestBatch>,
+    /// The present request of each partition, with its bytes.
+    open: Vec<(RequestBatch, usize)>,
 }
 
-impl Batches {
+impl RequestBatches {
     pub fn new(partitions: usize) -> Self {
-        let open = (0..partitions).map(|partition| (empty(partition), 0));
         Self {
             full: Vec::new(),
-            open: open.collect(),
+            open: (0..partitions)
+                .map(|partition| (empty(partition), 0))
+                .collect(),
         }
     }
 
-    /// Takes a message that the caller knows by `n`.
+    /// Adds a message, which the caller identifies by `n`.
     pub fn add(&mut self, n: usize, record: Record) {
         let key = record.key.as_deref().unwrap_or_default();
         let partition = partition_of(key, self.open.len());
@@ -43,15 +44,19 @@ impl Batches {
         *bytes += more;
     }
 
-    pub fn finish(mut self) -> Vec<Batch> {
-        let open = self.open.into_iter().map(|(batch, _)| batch);
-        self.full.extend(open.filter(|batch| !batch.of.is_empty()));
+    pub fn finish(mut self) -> Vec<RequestBatch> {
+        self.full.extend(
+            self.open
+                .into_iter()
+                .map(|(batch, _)| batch)
+                .filter(|batch| !batch.of.is_empty()),
+        );
         self.full
     }
 }
 
-fn empty(partition: usize) -> Batch {
-    Batch {
+fn empty(partition: usize) -> RequestBatch {
+    RequestBatch {
         partition,
         of: Vec::new(),
         records: Vec::new(),

@@ -1,21 +1,22 @@
-//! What clocks can be compared by: the latencies of each pair of nodes, in windows of ten seconds.
+//! The clock topic: the extreme latencies of each pair of nodes in windows of ten seconds, by which clocks are
+//! compared.
 
 use std::collections::{HashMap, VecDeque};
 
 use prost::Message;
 
-use crate::engines::{Parcel, Run};
+use crate::engines::{Parcel, RunId};
 use crate::model::{ClockState, NodeId, ReportFacts};
 
 const WINDOW_NS: u64 = 10_000_000_000;
 
-/// A window that has ended is open for a while for reports that come late.
+/// The time after its end during which a window takes late reports.
 const LATE_NS: u64 = 2_000_000_000;
 
-/// Most windows that are open; a pair of nodes has two at a time.
+/// The most windows that are open. A pair of nodes has two at a time.
 const MOST_OPEN: usize = 8192;
 
-/// Most messages that wait to be delivered.
+/// The most messages that wait to be delivered.
 const MOST_WAITING: usize = 16_384;
 
 /// packaging/proto/hostint/clocks/v1.proto, field by field.
@@ -48,7 +49,7 @@ pub struct Window {
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-struct Key {
+struct WindowKey {
     begin_ns: u64,
     source: NodeId,
     sink: NodeId,
@@ -56,30 +57,30 @@ struct Key {
 }
 
 #[derive(Debug)]
-struct Sums {
+struct WindowSums {
     reports: u64,
     min_ns: i64,
     max_ns: i64,
 }
 
-/// Windows that are open, and messages of those that are not.
+/// The open windows, and the messages of those that have ended.
 #[derive(Debug, Default)]
-pub struct Clocks {
+pub struct ClockWindows {
     run: u64,
     number: u64,
-    open: HashMap<Key, Sums>,
+    open: HashMap<WindowKey, WindowSums>,
     newest_ns: u64,
     waiting: VecDeque<Window>,
-    /// Reports without room.
+    /// The number of reports for which there was no window.
     beyond: u64,
-    /// Messages that nobody will have.
+    /// The number of messages that will never be delivered.
     lost: u64,
 }
 
-impl Clocks {
-    /// Takes reports; those of a parcel may be given once only.
+impl ClockWindows {
+    /// Adds the reports of a parcel. Each parcel may be added only once.
     pub fn add(&mut self, parcel: &Parcel) {
-        let Run(run) = parcel.run();
+        let RunId(run) = parcel.run();
         self.run = run;
         for entry in parcel.entries() {
             let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
@@ -88,7 +89,7 @@ impl Clocks {
                 continue;
             };
             self.newest_ns = self.newest_ns.max(observed.time_ns);
-            let key = Key {
+            let key = WindowKey {
                 begin_ns: observed.time_ns - observed.time_ns % WINDOW_NS,
                 source,
                 sink,
@@ -98,16 +99,16 @@ impl Clocks {
         }
     }
 
-    fn count(&mut self, key: Key, latency: i64) {
+    fn count(&mut self, key: WindowKey, latency: i64) {
         if self.open.len() >= MOST_OPEN && !self.open.contains_key(&key) {
-            // Reports of a file go through time faster than the clock does.
+            // The times of reports from a file advance faster than the clock.
             self.close(self.newest_ns);
             if self.open.len() >= MOST_OPEN {
                 self.beyond += 1;
                 return;
             }
         }
-        let sums = self.open.entry(key).or_insert(Sums {
+        let sums = self.open.entry(key).or_insert(WindowSums {
             reports: 0,
             min_ns: i64::MAX,
             max_ns: i64::MIN,
@@ -117,7 +118,7 @@ impl Clocks {
         sums.max_ns = sums.max_ns.max(latency);
     }
 
-    /// Makes messages of the windows that ended a while before `now_ns`.
+    /// Makes messages of the windows that no longer take late reports at `now_ns`.
     pub fn close(&mut self, now_ns: u64) {
         let ended = self.open.extract_if(|key, _| {
             let end_ns = key.begin_ns.saturating_add(WINDOW_NS + LATE_NS);
@@ -148,23 +149,23 @@ impl Clocks {
         }
     }
 
-    /// What waits to be delivered.
+    /// Returns the messages that wait to be delivered.
     pub fn waiting(&self) -> &VecDeque<Window> {
         &self.waiting
     }
 
-    /// Of what waits, only this is left to be delivered; so much of the rest nobody will have.
+    /// Replaces the waiting messages by those that are left after a delivery. `refused` of the others are lost.
     pub fn keep(&mut self, waiting: VecDeque<Window>, refused: usize) {
         self.waiting = waiting;
         self.lost += refused as u64;
     }
 
-    /// How many messages nobody will have.
+    /// Returns how many messages are lost.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// How many reports were in no window.
+    /// Returns how many reports were in no window.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }

@@ -1,16 +1,16 @@
-//! Records into messages: nothing of a record is left out.
+//! The encoding of records into messages, which keep all values of a record.
 
 use std::net::IpAddr;
 
 use super::message as proto;
-use crate::engines::{Entry, Run};
+use crate::engines::{FedReport, RunId};
 use crate::model::{
     EndRecord, Extension, FlowKey, FlowTotals, GapRecord, HopRecord, IntDomain, IntHeader, IntType,
     IntVersion, Metadata, QueueDepth, Record, ReportDomain, ReportVersion, ReservedWord,
 };
 
-/// The message of a report.
-pub fn message(run: Run, entry: &Entry) -> proto::Report {
+/// Returns the message of a report.
+pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);

@@ -1,4 +1,4 @@
-//! The connections to a cluster, as it was when they were made; after a trouble they are made anew.
+//! The connections to a cluster. After a trouble they are closed and made anew.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,60 +13,61 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use super::Settings;
-use super::trouble::{Why, text};
+use super::KafkaSettings;
+use super::trouble::{SendFailure, text};
 
-/// Within a delivery the client tries again for this time: an idle connection that was closed, say.
+/// The time for which the client itself tries again within a delivery, for example because an idle connection was
+/// closed.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What brokers answer is shorter.
+/// The most bytes of a broker's answer; real ones are shorter.
 const MOST_ANSWER: usize = 16 << 20;
 
-/// After so long it is looked whether topics have more partitions.
+/// The age after which the topics' partitions are looked up again.
 const AGE: Duration = Duration::from_secs(300);
 
-pub struct Link {
+pub struct ClusterLink {
     /// Taken when the link is dropped.
     runtime: Option<Runtime>,
     client: Arc<Client>,
     compression: Compression,
     made: Instant,
-    pub reports: Topic,
-    /// Why there is none, if it is wanted.
-    pub clocks: Option<Result<Topic, String>>,
+    pub reports: TopicLink,
+    /// The clock topic, if it is configured, or the reason why it cannot be used.
+    pub clocks: Option<Result<TopicLink, String>>,
 }
 
-pub struct Topic {
+pub struct TopicLink {
     name: String,
-    /// Each with its connection to the leader, once it was needed.
+    /// The partitions. Each has a connection to its leader once it was needed.
     partitions: Vec<Arc<OnceCell<PartitionClient>>>,
 }
 
-/// Messages of one request; they are told apart by numbers of the caller.
-pub struct Batch {
+/// The messages of one request. The caller identifies them by the numbers in `of`.
+pub struct RequestBatch {
     pub partition: usize,
     pub of: Vec<usize>,
     pub records: Vec<Record>,
 }
 
-/// What became of batches.
+/// The outcome of sending requests.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct SendOutcome {
     pub taken: Vec<usize>,
     pub refused: Vec<usize>,
     pub why_refused: Option<String>,
-    /// Why the rest was not taken.
+    /// The reason why the rest was not taken.
     pub trouble: Option<String>,
 }
 
-type Told = (usize, Vec<usize>, Result<(), Error>);
+type SentBatch = (usize, Vec<usize>, Result<(), Error>);
 
-impl Link {
+impl ClusterLink {
     /// Finds the cluster and its topics.
     ///
     /// # Errors
-    /// Why there is none until the deadline.
-    pub fn make(settings: &Settings, deadline: Instant) -> Result<Self, String> {
+    /// The cluster or its topics were not found by the deadline.
+    pub fn make(settings: &KafkaSettings, deadline: Instant) -> Result<Self, String> {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
@@ -86,7 +87,7 @@ impl Link {
         if let Some(tls) = &settings.tls {
             builder = builder.tls_config(Arc::clone(tls));
         }
-        // A task, so that a defect in the client does no more than fail it.
+        // This is a task, so that a panic in the client only fails the task.
         let finding = runtime.spawn(async move {
             let client = builder.build().await?;
             let topics = client.list_topics().await?;
@@ -101,7 +102,7 @@ impl Link {
         };
         let topic = |name: &str| {
             let found = topics.iter().find(|topic| topic.name == name);
-            Topic::new(name, found.map_or(0, |topic| topic.partitions.len()))
+            TopicLink::new(name, found.map_or(0, |topic| topic.partitions.len()))
         };
         let reports = match topic(&settings.topic) {
             Ok(reports) => reports,
@@ -117,28 +118,28 @@ impl Link {
         })
     }
 
-    /// What it knows of the cluster is old.
+    /// True if its knowledge of the cluster is old.
     pub fn is_old(&self) -> bool {
         self.made.elapsed() > AGE
     }
 
-    /// Clock messages are sent by new connections.
+    /// Drops the connections for clock messages, so that new ones are made.
     pub fn renew_clocks(&mut self) {
         if let Some(Ok(topic)) = &mut self.clocks {
             topic.partitions.fill_with(Arc::default);
         }
     }
 
-    /// Sends batches, all at once. A batch that is refused is sent again in halves, made `anew`, until it is known which
-    /// messages it is about.
+    /// Sends all requests at the same time. A request that is refused is sent again in halves, whose records `anew`
+    /// makes, until the refused messages are known.
     pub fn send(
         &self,
-        topic: &Topic,
-        batches: Vec<Batch>,
+        topic: &TopicLink,
+        batches: Vec<RequestBatch>,
         anew: impl Fn(usize) -> Record,
         deadline: Instant,
-    ) -> Outcome {
-        let mut outcome = Outcome::default();
+    ) -> SendOutcome {
+        let mut outcome = SendOutcome::default();
         let Some(runtime) = &self.runtime else {
             return outcome;
         };
@@ -162,7 +163,7 @@ impl Link {
                 };
                 for (partition, of) in outcome.take(told) {
                     let records = of.iter().map(|n| anew(*n)).collect();
-                    let half = Batch {
+                    let half = RequestBatch {
                         partition,
                         of,
                         records,
@@ -174,7 +175,7 @@ impl Link {
         outcome
     }
 
-    fn start(&self, running: &mut JoinSet<Told>, topic: &Topic, batch: Batch) {
+    fn start(&self, running: &mut JoinSet<SentBatch>, topic: &TopicLink, batch: RequestBatch) {
         let Some(cell) = topic.partitions.get(batch.partition).cloned() else {
             return;
         };
@@ -184,7 +185,7 @@ impl Link {
             self.compression,
         );
         running.spawn(async move {
-            let Batch {
+            let RequestBatch {
                 partition,
                 of,
                 records,
@@ -200,9 +201,9 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for ClusterLink {
     fn drop(&mut self) {
-        // Does not wait for a name that is looked up.
+        // This does not wait for a name that is being looked up.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -220,7 +221,7 @@ fn no_answer() -> String {
         .to_owned()
 }
 
-impl Topic {
+impl TopicLink {
     fn new(name: &str, partitions: usize) -> Result<Self, String> {
         if partitions == 0 {
             return Err(format!(
@@ -239,17 +240,17 @@ impl Topic {
     }
 }
 
-impl Outcome {
-    /// Of a batch that is refused the halves, which have to be sent.
-    fn take(&mut self, (partition, of, sent): Told) -> Vec<(usize, Vec<usize>)> {
-        match sent.as_ref().map_err(Why::of) {
+impl SendOutcome {
+    /// Records the outcome of a request. If several messages were refused, returns the two halves to be sent.
+    fn take(&mut self, (partition, of, sent): SentBatch) -> Vec<(usize, Vec<usize>)> {
+        match sent.as_ref().map_err(SendFailure::of) {
             Ok(()) => self.taken.extend(of),
-            Err(Why::Later(why)) => self.trouble = Some(why),
-            Err(Why::Refused(why)) if of.len() <= 1 => {
+            Err(SendFailure::Later(why)) => self.trouble = Some(why),
+            Err(SendFailure::Refused(why)) if of.len() <= 1 => {
                 self.refused.extend(of);
                 self.why_refused = Some(why);
             }
-            Err(Why::Refused(_)) => {
+            Err(SendFailure::Refused(_)) => {
                 let (first, second) = of.split_at(of.len() / 2);
                 return [first, second]
                     .map(|half| (partition, half.to_vec()))

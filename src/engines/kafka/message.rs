@@ -1,4 +1,4 @@
-//! A report as a protobuf message: packaging/proto/hostint/reports/v1.proto, field by field.
+//! The protobuf message of a report, with the fields of packaging/proto/hostint/reports/v1.proto.
 
 use prost::Message;
 

@@ -1,4 +1,4 @@
-//! Kafka: reports as protobuf messages in a topic, both directions of a flow in one partition.
+//! The Kafka engine: reports become protobuf messages of a topic. Both directions of a flow are in one partition.
 
 mod batches;
 mod clocks;
@@ -19,71 +19,73 @@ use rskafka::record::Record;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-use self::batches::Batches;
-use self::clocks::Clocks;
+use self::batches::RequestBatches;
+use self::clocks::ClockWindows;
 pub use self::clocks::Window;
 pub use self::encode::message;
-use self::link::Link;
+use self::link::ClusterLink;
 use self::partition::pair_key;
 pub use self::partition::{key_of, partition_of};
-use super::{Accepted, Engine, Entry, Pace, Parcel, Trouble};
+use super::{Accepted, Engine, FedReport, Pace, Parcel, Trouble};
 use crate::engines::clock::now_ns;
 use crate::model::{NodeId, ReportFacts};
 
-/// A delivery ends within this time, whatever brokers do.
+/// The longest time of a delivery.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Clocks are worth less waiting; after a trouble they wait themselves.
+/// The longest time of a delivery of clock messages, which matter less.
 const CLOCK_PATIENCE: Duration = Duration::from_secs(1);
+/// The pause of clock messages after a trouble.
 const CLOCK_PAUSE: Duration = Duration::from_secs(10);
 
-/// Losses of clock messages are told no more often.
-const TOLD: Duration = Duration::from_secs(60);
+/// The least time between two log lines about lost clock messages.
+const LOG_PERIOD: Duration = Duration::from_secs(60);
 
 const PACE: Pace = Pace {
     reports: 8192,
     linger: Duration::from_millis(100),
 };
 
-/// Where to, and how.
-pub struct Settings {
-    /// Each with its port.
+/// The settings of the engine.
+pub struct KafkaSettings {
+    /// The brokers, each with its port.
     pub brokers: Vec<String>,
     pub topic: String,
     pub clock_topic: Option<String>,
     pub compression: Compression,
     pub tls: Option<Arc<ClientConfig>>,
     pub login: Option<SaslConfig>,
-    /// Is told what becomes of clock messages.
+    /// Logs troubles of clock messages.
     pub tell: fn(&str),
 }
 
 /// The engine.
 pub struct Kafka {
-    settings: Settings,
-    link: Option<Link>,
+    settings: KafkaSettings,
+    link: Option<ClusterLink>,
     progress: Progress,
-    clocks: Clocks,
-    /// No clock messages until then.
+    clocks: ClockWindows,
+    /// No clock messages are sent before this time.
     clocks_rest: Option<Instant>,
-    /// So many were told to be lost, and when that may be told again.
-    told: (u64, u64),
-    next_told: Option<Instant>,
+    /// The lost messages and unplaced reports that were logged last.
+    logged: (u64, u64),
+    /// The time when they may be logged again.
+    next_log: Option<Instant>,
 }
 
-/// What became of the parcel in hand.
+/// The progress of the present parcel.
 #[derive(Default)]
 struct Progress {
     parcel: u64,
-    /// Of each report: the broker has it, or will never have it.
+    /// For each report, true if the broker has taken or refused it.
     settled: Vec<bool>,
     refused: Accepted,
 }
 
-/// For brokers whose certificates this system trusts.
+/// Returns a TLS configuration that trusts the certificates that this system trusts.
 ///
 /// # Errors
-/// If it trusts none.
+/// The system trusts no certificates.
 pub fn tls() -> Result<Arc<ClientConfig>, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -99,15 +101,15 @@ pub fn tls() -> Result<Arc<ClientConfig>, String> {
 }
 
 impl Kafka {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: KafkaSettings) -> Self {
         Self {
             settings,
             link: None,
             progress: Progress::default(),
-            clocks: Clocks::default(),
+            clocks: ClockWindows::default(),
             clocks_rest: None,
-            told: (0, 0),
-            next_told: None,
+            logged: (0, 0),
+            next_log: None,
         }
     }
 
@@ -120,7 +122,7 @@ impl Kafka {
                 .get(n)
                 .map_or_else(nothing, |entry| report_of(parcel, entry))
         };
-        let mut batches = Batches::new(link.reports.partitions());
+        let mut batches = RequestBatches::new(link.reports.partitions());
         for (n, settled) in self.progress.settled.iter().enumerate() {
             if !settled {
                 batches.add(n, record(n));
@@ -139,12 +141,12 @@ impl Kafka {
         if self.progress.settled.iter().all(|settled| *settled) {
             return Ok(());
         }
-        // Leaders may be elsewhere; what hangs goes with the link.
+        // The leaders may have moved. Dropping the link also ends requests that are stuck.
         self.link = None;
         Err(outcome.trouble.unwrap_or_default())
     }
 
-    /// Sends what waits, unless the last time was in vain.
+    /// Sends waiting clock messages, unless there was a trouble just before.
     fn send_clocks(&mut self, patience: Duration) {
         let now = Instant::now();
         if self.clocks.waiting().is_empty() || self.clocks_rest.is_some_and(|rest| now < rest) {
@@ -176,32 +178,39 @@ impl Kafka {
         };
         let waiting = self.clocks.waiting();
         let record = |n: usize| waiting.get(n).map_or_else(nothing, clock_of);
-        let mut batches = Batches::new(topic.partitions());
+        let mut batches = RequestBatches::new(topic.partitions());
         (0..waiting.len()).for_each(|n| batches.add(n, record(n)));
         let outcome = link.send(topic, batches.finish(), record, deadline);
-        let gone = outcome.taken.iter().chain(&outcome.refused);
-        let gone: HashSet<_> = gone.copied().collect();
-        let left = (0..).zip(waiting).filter(|(n, _)| !gone.contains(n));
-        let left: VecDeque<_> = left.map(|(_, window)| window.clone()).collect();
+        let gone: HashSet<_> = outcome
+            .taken
+            .iter()
+            .chain(&outcome.refused)
+            .copied()
+            .collect();
+        let left: VecDeque<_> = (0..)
+            .zip(waiting)
+            .filter(|(n, _)| !gone.contains(n))
+            .map(|(_, window)| window.clone())
+            .collect();
         self.clocks.keep(left, outcome.refused.len());
         let Some(why) = outcome.trouble else {
             return Ok(());
         };
-        // Reports may be delivered all the same: their connections stay.
+        // Reports may still be delivered, so their connections stay.
         link.renew_clocks();
         Err(why)
     }
 
-    /// Tells what is lost, if it is more than was told.
+    /// Logs the losses if they grew since they were logged.
     fn tell_lost(&mut self, undelivered: u64) {
         let now = (self.clocks.lost() + undelivered, self.clocks.beyond());
-        if now == self.told {
+        if now == self.logged {
             return;
         }
-        self.told = now;
+        self.logged = now;
         let (lost, beyond) = now;
         self.say(&format!(
-            "{lost} clock messages lost, {beyond} reports of too many pairs of nodes in none"
+            "{lost} clock messages were lost, {beyond} reports were left out of them (too many pairs of nodes)"
         ));
     }
 
@@ -251,8 +260,8 @@ impl Engine for Kafka {
         self.clocks.close(now_ns());
         self.send_clocks(CLOCK_PATIENCE);
         let now = Instant::now();
-        if self.next_told.is_none_or(|next| now >= next) {
-            self.next_told = Some(now + TOLD);
+        if self.next_log.is_none_or(|next| now >= next) {
+            self.next_log = Some(now + LOG_PERIOD);
             self.tell_lost(0);
         }
     }
@@ -267,21 +276,20 @@ impl Drop for Kafka {
     }
 }
 
-/// The link that is there, or a new one.
+/// Returns the present link, or a new one.
 fn linked<'a>(
-    link: &'a mut Option<Link>,
-    settings: &Settings,
+    link: &'a mut Option<ClusterLink>,
+    settings: &KafkaSettings,
     deadline: Instant,
-) -> Result<&'a mut Link, String> {
-    let kept = link.take().filter(|link| !link.is_old());
-    let ready = match kept {
+) -> Result<&'a mut ClusterLink, String> {
+    let ready = match link.take().filter(|link| !link.is_old()) {
         Some(kept) => kept,
-        None => Link::make(settings, deadline)?,
+        None => ClusterLink::make(settings, deadline)?,
     };
     Ok(link.insert(ready))
 }
 
-fn report_of(parcel: &Parcel, entry: &Entry) -> Record {
+fn report_of(parcel: &Parcel, entry: &FedReport) -> Record {
     let time_ns = ReportFacts::new(&entry.report, entry.arrival, now_ns).time_ns;
     let value = message(parcel.run(), entry).encode_to_vec();
     record(key_of(entry), value, time_ns)
@@ -302,7 +310,7 @@ fn record(key: [u8; 8], value: Vec<u8>, time_ns: u64) -> Record {
     }
 }
 
-/// Of a number that nobody gave.
+/// Returns an empty record for a number that the caller did not use.
 fn nothing() -> Record {
     record([0; 8], Vec::new(), 0)
 }

@@ -1,23 +1,28 @@
-//! Which partition a message goes to: by its key, as Kafka's own clients choose.
+//! The partition of a message, chosen by its key as Kafka's own clients do.
 
-use crate::engines::Entry;
+use crate::engines::FedReport;
 use crate::model::{FlowHash, NodeId};
 
-/// The key of a report: of a flow the same in both directions; without a flow, that of the reporting node.
-pub fn key_of(entry: &Entry) -> [u8; 8] {
+/// Returns the key of a report: it is the same for both directions of a flow. A report without a flow has the key of
+/// its reporting node.
+pub fn key_of(entry: &FedReport) -> [u8; 8] {
     let observation = &entry.report.observation;
-    let key = observation.flow().map(|flow| FlowHash::of(&flow).0);
-    let node = || observation.reporter().unwrap_or_default();
-    key.unwrap_or_else(|| node().0.into()).to_be_bytes()
+    observation
+        .flow()
+        .map_or_else(
+            || observation.reporter().unwrap_or_default().0.into(),
+            |flow| FlowHash::of(&flow).0,
+        )
+        .to_be_bytes()
 }
 
-/// The key of what concerns two nodes, whichever is the source.
+/// Returns the key of a pair of nodes, which is the same for both directions.
 pub fn pair_key(one: NodeId, other: NodeId) -> [u8; 8] {
     let (low, high) = (one.min(other).0, one.max(other).0);
     (u64::from(low) << 32 | u64::from(high)).to_be_bytes()
 }
 
-/// The partition, of so many, of a key: that of the default partitioner of Kafka's Java clients.
+/// Returns the partition of a key, as the default partitioner of Kafka's Java clients chooses it.
 pub fn partition_of(key: &[u8], partitions: usize) -> usize {
     let hash = (murmur2(key) & 0x7fff_ffff) as usize;
     hash.checked_rem(partitions).unwrap_or_default()
@@ -35,8 +40,10 @@ fn murmur2(bytes: &[u8]) -> u32 {
         hash = hash.wrapping_mul(MULTIPLIER) ^ word.wrapping_mul(MULTIPLIER);
     }
     if !rest.is_empty() {
-        let bytes = rest.iter().rev();
-        hash ^= bytes.fold(0, |word, byte| word << 8 | u32::from(*byte));
+        hash ^= rest
+            .iter()
+            .rev()
+            .fold(0, |word, byte| word << 8 | u32::from(*byte));
         hash = hash.wrapping_mul(MULTIPLIER);
     }
     hash ^= hash >> 13;
@@ -50,7 +57,7 @@ mod tests {
 
     #[test]
     fn keys_are_hashed_as_by_kafka_s_java_clients() {
-        // Those of its own tests (UtilsTest.testMurmur2).
+        // These are the cases of Kafka's own test (UtilsTest.testMurmur2).
         let cases: [(&str, i32); 6] = [
             ("21", -973_932_308),
             ("foobar", -790_332_482),
@@ -74,7 +81,7 @@ mod tests {
             (-973_932_308_i32 & i32::MAX) as usize % 12
         );
         assert_eq!(partition_of(b"21", 1), 0);
-        assert_eq!(partition_of(b"21", 0), 0, "of none the first");
+        assert_eq!(partition_of(b"21", 0), 0, "without partitions");
     }
 
     #[test]

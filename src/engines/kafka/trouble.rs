@@ -1,19 +1,19 @@
-//! What the client's errors mean: why, what to try, and whether it can go better later.
+//! The meaning of the client's errors: the reason, what to try, and whether to try again.
 
 use std::error::Error as StdError;
 
 use rskafka::client::error::{Error, ProtocolError};
 
-/// Why a batch was not taken.
+/// The reason why a request was not taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Why {
-    /// It may be taken later.
+pub enum SendFailure {
+    /// The request may be taken later.
     Later(String),
-    /// Some of its messages never will.
+    /// Some of its messages will never be taken.
     Refused(String),
 }
 
-impl Why {
+impl SendFailure {
     pub fn of(error: &Error) -> Self {
         let Some(answer) = answer(error) else {
             return Self::Later(text(error));
@@ -29,7 +29,7 @@ impl Why {
     }
 }
 
-/// What is the matter, in a line.
+/// Describes an error in one line.
 pub fn text(error: &Error) -> String {
     if let Some(answer) = answer(error) {
         return answered(answer);
@@ -46,7 +46,7 @@ pub fn text(error: &Error) -> String {
     )
 }
 
-/// What the broker answered, under all that the client says about how often it tried.
+/// Returns the broker's answer, which may be the cause of other errors of the client.
 fn answer(error: &Error) -> Option<ProtocolError> {
     let mut inner: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(one) = inner {

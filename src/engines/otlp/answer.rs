@@ -1,19 +1,20 @@
-//! What a receiver of OTLP answers.
+//! The answers of an OTLP receiver.
 
 use prost::Message;
 
 use super::messages::Response;
-use crate::engines::http::Answer;
+use crate::engines::http::HttpAnswer;
 use crate::engines::{Accepted, Trouble};
 
-/// The specification names what may go better later: 429, 502, 503, 504. Success may be a partial one.
-pub(super) fn accepted(answer: Answer) -> Result<Accepted, Trouble> {
+/// Judges an answer. According to the specification, requests are tried again after 429, 502, 503 and 504, and a
+/// success may be partial.
+pub(super) fn accepted(answer: HttpAnswer) -> Result<Accepted, Trouble> {
     match answer.status {
         200..=299 => {}
         429 | 502..=504 => return Err(Trouble::Later(answer.said())),
         _ => return Err(Trouble::Refused(answer.said())),
     }
-    // Nothing, or what is no such message, refuses nothing.
+    // An empty or unreadable body means that nothing was refused.
     let response = Response::decode(answer.body.as_slice()).unwrap_or_default();
     let Some(partial) = response.partial_success.filter(|some| some.rejected > 0) else {
         return Ok(Accepted::default());

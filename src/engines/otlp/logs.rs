@@ -1,4 +1,5 @@
-//! Reports as OTLP logs: events named `hostint.report`, whose attributes are the keys of hostint.report/1.
+//! The engine for OTLP logs: reports become events named `hostint.report`, whose attributes are the keys of
+//! hostint.report/1.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::messages::{
 };
 use super::{answer, client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
-use crate::engines::{Accepted, Engine, Entry, Pace, Parcel, Run, Trouble};
+use crate::engines::{Accepted, Engine, FedReport, Pace, Parcel, RunId, Trouble};
 use crate::model::metrics::Identity;
 use crate::model::{FlowKey, RECORD_SCHEMA, Record, ReportFacts, Transport};
 
@@ -22,7 +23,7 @@ const PACE: Pace = Pace {
 
 const EVENT: &str = "hostint.report";
 
-/// Keys that semantic conventions have a name for; others begin with `hostint.`.
+/// The keys that have a name in the semantic conventions. All others begin with `hostint.`.
 const CONVENTIONS: [(&str, &str); 4] = [
     ("hostint.flow.src", "source.address"),
     ("hostint.flow.sport", "source.port"),
@@ -34,13 +35,13 @@ const CONVENTIONS: [(&str, &str); 4] = [
 pub struct OtlpLogs {
     http: HttpClient,
     resource: Resource,
-    /// The parcel that is under way, as it is sent.
+    /// The number and the compressed request of the present parcel.
     ready: Option<(u64, Vec<u8>)>,
 }
 
 impl OtlpLogs {
     /// # Errors
-    /// What is wrong with the URL or the system's certificates.
+    /// The URL or the system's certificates are unusable.
     pub fn new(
         url: &str,
         headers: Vec<(String, String)>,
@@ -53,16 +54,15 @@ impl OtlpLogs {
         })
     }
 
-    /// The request that a parcel becomes, not compressed.
+    /// Returns the request of a parcel, not compressed.
     pub fn encode(&self, parcel: &Parcel) -> Vec<u8> {
         let run = parcel.run();
-        let records = parcel.entries().map(|entry| record(run, entry));
         let request = LogsRequest {
             resources: vec![ResourceLogs {
                 resource: Some(self.resource.clone()),
                 scopes: vec![ScopeLogs {
                     scope: Some(scope(RECORD_SCHEMA)),
-                    records: records.collect(),
+                    records: parcel.entries().map(|entry| record(run, entry)).collect(),
                 }],
             }],
         };
@@ -75,8 +75,8 @@ impl OtlpLogs {
             .as_ref()
             .is_none_or(|(of, _)| *of != parcel.number)
         {
-            let packed = gzip(&self.encode(parcel));
-            let packed = packed.map_err(|err| Trouble::Refused(err.to_string()))?;
+            let packed =
+                gzip(&self.encode(parcel)).map_err(|err| Trouble::Refused(err.to_string()))?;
             self.ready = Some((parcel.number, packed));
         }
         let body = self.ready.as_ref().map_or(&[][..], |(_, body)| body);
@@ -110,7 +110,7 @@ impl Engine for OtlpLogs {
     }
 }
 
-fn record(run: Run, entry: &Entry) -> LogRecord {
+fn record(run: RunId, entry: &FedReport) -> LogRecord {
     let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
     let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
@@ -127,7 +127,7 @@ fn record(run: Run, entry: &Entry) -> LogRecord {
         network(flow, &mut attributes);
     }
     if let Ok(Value::Object(mut keys)) = serde_json::to_value(&record) {
-        // It names the scope.
+        // The scope has the schema as its name.
         keys.remove("schema");
         flatten("hostint", Value::Object(keys), &mut attributes);
     }
@@ -144,7 +144,7 @@ fn record(run: Run, entry: &Entry) -> LogRecord {
     }
 }
 
-/// When it happened, as the exporter says: 0 if it does not.
+/// Returns the time of the event according to the exporter, or 0.
 fn time_ns(record: &Record) -> u64 {
     let seconds = record.report_time_s.map_or(0, u64::from);
     record.arrival_ns.unwrap_or(seconds * 1_000_000_000)
@@ -164,7 +164,7 @@ fn network(flow: &FlowKey, attributes: &mut Vec<Attribute>) {
     attributes.push(Attribute::text("network.transport", transport));
 }
 
-/// Each value under its path, `hostint.source.node` say; those of lists by their number, from 0.
+/// Adds each value with its path as the key, for example `hostint.source.node`. Values of lists are numbered from 0.
 fn flatten(path: &str, value: Value, attributes: &mut Vec<Attribute>) {
     let any = match value {
         Value::Object(keys) => {
@@ -188,12 +188,14 @@ fn flatten(path: &str, value: Value, attributes: &mut Vec<Attribute>) {
             (None, None) => Any::Double(number.as_f64().unwrap_or_default()),
         },
     };
-    let convention = CONVENTIONS.iter().find(|(key, _)| *key == path);
-    let key = convention.map_or(path, |(_, name)| name);
+    let key = CONVENTIONS
+        .iter()
+        .find(|(key, _)| *key == path)
+        .map_or(path, |(_, name)| name);
     attributes.push(Attribute::new(key, any));
 }
 
-/// Integers of OTLP are signed; a larger one stays exact as text.
+/// Returns an integer. OTLP's are signed, so a larger one becomes text to stay exact.
 fn int(number: u64) -> Any {
     i64::try_from(number).map_or_else(|_| Any::Text(number.to_string()), Any::Int)
 }

@@ -1,4 +1,4 @@
-//! The messages of opentelemetry-proto 1.5.0, as far as hostint sends and reads them: fields by their numbers there.
+//! The messages of opentelemetry-proto 1.5.0 that hostint sends and reads, with the field numbers of that version.
 
 use prost::{Enumeration, Message, Oneof};
 
@@ -169,7 +169,7 @@ pub struct HistogramPoint {
     pub count: u64,
     #[prost(double, optional, tag = "5")]
     pub sum: Option<f64>,
-    /// Of each bucket by itself, one more than there are bounds.
+    /// The count of each bucket alone. There is one bucket more than there are bounds.
     #[prost(fixed64, repeated, tag = "6")]
     pub bucket_counts: Vec<u64>,
     #[prost(double, repeated, tag = "7")]
@@ -220,7 +220,7 @@ pub struct LogRecord {
     pub event_name: String,
 }
 
-/// Those of `logs.v1.SeverityNumber` that are used.
+/// The numbers of `logs.v1.SeverityNumber` that are used.
 #[derive(Clone, Copy, Debug, Eq, Enumeration, PartialEq)]
 #[repr(i32)]
 pub enum Severity {
@@ -238,7 +238,7 @@ pub struct Response {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct PartialSuccess {
-    /// Data points, or log records.
+    /// The number of rejected data points or log records.
     #[prost(int64, tag = "1")]
     pub rejected: i64,
     #[prost(string, tag = "2")]

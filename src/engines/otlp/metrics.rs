@@ -1,4 +1,5 @@
-//! Metrics as OTLP: counters are monotonic sums since the process began, histograms have explicit bounds.
+//! The receiver of metrics by OTLP. Counters are monotonic sums since the process began, histograms have explicit
+//! bounds.
 
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub struct OtlpMetrics {
 
 impl OtlpMetrics {
     /// # Errors
-    /// What is wrong with the URL or the system's certificates.
+    /// The URL or the system's certificates are unusable.
     pub fn new(
         url: &str,
         headers: Vec<(String, String)>,
@@ -52,20 +53,22 @@ impl Push for OtlpMetrics {
     }
 
     fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String> {
-        let families = snapshot.families.iter();
+        let families = &snapshot.families;
         let request = MetricsRequest {
             resources: vec![ResourceMetrics {
                 resource: Some(self.resource.clone()),
                 scopes: vec![ScopeMetrics {
                     scope: Some(scope(JOB)),
-                    metrics: families.map(|family| metric(snapshot, family)).collect(),
+                    metrics: families
+                        .iter()
+                        .map(|family| metric(snapshot, family))
+                        .collect(),
                 }],
             }],
         };
-        let families = snapshot.families.iter();
         Ok(Encoded {
             body: gzip(&request.encode_to_vec()).map_err(|err| err.to_string())?,
-            units: families.map(|family| family.samples.len()).sum(),
+            units: families.iter().map(|family| family.samples.len()).sum(),
         })
     }
 
@@ -82,7 +85,7 @@ impl Push for OtlpMetrics {
 }
 
 fn metric(snapshot: &Snapshot, family: &MetricFamily) -> Metric {
-    // 0: nobody knows when the count began.
+    // 0 means that the beginning of the count is not known.
     let start_ns = if family.older { 0 } else { snapshot.since_ns };
     let samples = family.samples.iter();
     let temporality = Temporality::Cumulative.into();
@@ -114,7 +117,7 @@ fn metric(snapshot: &Snapshot, family: &MetricFamily) -> Metric {
     }
 }
 
-/// Gauges that count have none: receivers take 1 for a ratio there, and say so in the name.
+/// Returns a family's unit. Gauges without a unit get none, because receivers take 1 for a ratio and rename the gauge.
 fn unit(family: &MetricFamily) -> &'static str {
     let counts = if family.kind == MetricKind::Gauge {
         ""
@@ -125,8 +128,9 @@ fn unit(family: &MetricFamily) -> &'static str {
 }
 
 fn attributes(sample: &Sample) -> Vec<Attribute> {
-    let labels = sample.labels.iter();
-    labels
+    sample
+        .labels
+        .iter()
         .map(|(name, text)| Attribute::text(name, text))
         .collect()
 }
@@ -151,13 +155,17 @@ fn histogram(snapshot: &Snapshot, start_ns: u64, sample: &Sample) -> Option<Hist
     let MetricValue::Histogram(histogram) = &sample.value else {
         return None;
     };
-    let up_to = histogram.buckets.iter().map(|(_, count)| *count);
     let mut below = 0;
-    let alone = up_to.chain([histogram.count]).map(|count| {
-        let alone = count.saturating_sub(below);
-        below = count;
-        alone
-    });
+    let alone = histogram
+        .buckets
+        .iter()
+        .map(|(_, count)| *count)
+        .chain([histogram.count])
+        .map(|count| {
+            let alone = count.saturating_sub(below);
+            below = count;
+            alone
+        });
     Some(HistogramPoint {
         start_ns,
         time_ns: snapshot.time_ns,

@@ -1,4 +1,4 @@
-//! OTLP/HTTP in protobuf, as of OTLP 1.5.0: metrics, and reports as logs.
+//! OTLP/HTTP in protobuf (OTLP 1.5.0): metrics, and reports as logs.
 
 mod answer;
 mod logs;
@@ -12,12 +12,12 @@ use super::http::HttpClient;
 use crate::model::metrics::{Identity, JOB};
 use messages::{Attribute, Resource, Scope};
 
-/// A client of the receiver at `url`, to which `/v1/metrics` and `/v1/logs` are appended.
+/// Makes a client of the receiver at `url`, to which `/v1/metrics` and `/v1/logs` are appended.
 fn client(url: &str, headers: Vec<(String, String)>) -> Result<HttpClient, String> {
     HttpClient::new(url.trim_end_matches('/'), headers)
 }
 
-/// Who tells, by the semantic conventions of resources.
+/// Returns the resource that describes this process, according to the semantic conventions.
 fn resource(identity: &Identity) -> Resource {
     Resource {
         attributes: vec![
@@ -29,7 +29,7 @@ fn resource(identity: &Identity) -> Resource {
     }
 }
 
-/// What tells it: `hostint` itself, or the schema of what it tells.
+/// Returns the instrumentation scope of this name: `hostint`, or the schema of the reports.
 fn scope(name: &str) -> Scope {
     Scope {
         name: name.to_owned(),

@@ -1,4 +1,5 @@
-//! Metrics on their way to receivers: read in intervals by one thread, delivered in order by another for each receiver.
+//! The push of metrics to receivers: one thread reads them in intervals, and one thread for each receiver delivers
+//! them.
 
 mod queue;
 mod reader;
@@ -9,39 +10,38 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::counts::Counts;
-use super::delivery::Delivery;
-use super::outlet::Running;
+use super::counts::DeliveryCounts;
+use super::delivery_thread::DeliveryThread;
 use super::{Accepted, Trouble};
 use crate::model::metrics::{MetricFamily, Snapshot};
 use crate::model::{EngineStatus, EngineUnit};
-use queue::Queue;
-use reader::{Filled, Reader};
+use queue::SnapshotQueue;
+use reader::{MetricsReader, QueueInput};
 
-/// What takes metrics, and in which form.
+/// A receiver of metrics.
 pub trait Push: Send + Sync {
-    /// Its kind, for logs and counts.
+    /// Returns its kind, for logs and counts.
     fn name(&self) -> &'static str;
 
-    /// Where it is, without secrets.
+    /// Returns its address, without secrets.
     fn destination(&self) -> String;
 
-    /// What its counts count.
+    /// Returns the unit of its counts.
     fn unit(&self) -> EngineUnit;
 
-    /// A snapshot as it goes out.
+    /// Encodes a snapshot for sending.
     ///
     /// # Errors
-    /// That it cannot.
+    /// The snapshot cannot be encoded.
     fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String>;
 
-    /// Hands a snapshot over, as [`super::Engine::deliver`] does reports.
+    /// Delivers a snapshot, as [`super::Engine::deliver`] delivers reports.
     ///
     /// # Errors
-    /// Why the receiver does not have it.
+    /// The receiver does not have the snapshot.
     fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble>;
 
-    /// For how long it asks to be left alone, after [`Trouble::Later`].
+    /// Returns the pause that the receiver asks for after [`Trouble::Later`].
     fn rest(&self) -> Duration;
 }
 
@@ -49,39 +49,39 @@ pub trait Push: Send + Sync {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Encoded {
     pub body: Vec<u8>,
-    /// Points or samples that are in it.
+    /// The number of points or samples in it.
     pub units: usize,
 }
 
-/// What may wait for a receiver.
+/// The most bytes and snapshots that wait for a receiver.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct PushLimits {
     pub bytes: usize,
     pub snapshots: usize,
 }
 
-/// When metrics are read.
+/// The times of metrics.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
+pub struct PushTimes {
     pub interval: Duration,
-    /// When what they count began, ns since the Unix epoch.
+    /// The beginning of their counts, ns since the Unix epoch.
     pub since_ns: u64,
 }
 
-/// All receivers of a process' metrics.
+/// All receivers of a process's metrics.
 pub struct Pushers {
-    limits: Limits,
-    /// What each delivering thread does first.
+    limits: PushLimits,
+    /// Runs first in each delivering thread.
     begin: fn() -> Result<(), String>,
     tell: fn(&str),
-    running: Vec<Running>,
-    ways: Vec<(Arc<dyn Push>, Filled)>,
+    running: Vec<DeliveryThread>,
+    ways: Vec<(Arc<dyn Push>, QueueInput)>,
     reading: Option<(Sender<()>, Receiver<()>)>,
 }
 
-/// What became of what is pushed, for any thread.
+/// The counts of all receivers, for any thread.
 #[derive(Clone, Debug, Default)]
-pub struct PushCounts(Vec<Arc<Counts>>);
+pub struct PushCounts(Vec<Arc<DeliveryCounts>>);
 
 impl PushCounts {
     pub fn statuses(&self) -> Vec<EngineStatus> {
@@ -90,8 +90,8 @@ impl PushCounts {
 }
 
 impl Pushers {
-    /// None as yet; `tell` is for troubles, and their end.
-    pub fn new(limits: Limits, begin: fn() -> Result<(), String>, tell: fn(&str)) -> Self {
+    /// Makes an empty set of receivers. `tell` logs troubles and their end.
+    pub fn new(limits: PushLimits, begin: fn() -> Result<(), String>, tell: fn(&str)) -> Self {
         Self {
             limits,
             begin,
@@ -105,18 +105,15 @@ impl Pushers {
     /// Adds a receiver, before [`Self::start`].
     ///
     /// # Errors
-    /// That there can be no thread, or that it cannot begin.
+    /// The thread cannot be started, or its first action failed.
     pub fn add(&mut self, push: Arc<dyn Push>) -> io::Result<()> {
-        let counts = Counts::new(push.name(), push.destination(), push.unit());
+        let counts = DeliveryCounts::new(push.name(), push.destination(), push.unit());
         let counts = Arc::new(counts);
-        let queue = Arc::new(Queue::new(Arc::clone(&counts), self.limits));
-        let (end, deadline) = mpsc::channel();
-        let (ending, ended) = mpsc::channel::<()>();
+        let queue = Arc::new(SnapshotQueue::new(Arc::clone(&counts), self.limits));
         let (tell_begun, begun) = mpsc::channel();
-        let mut delivery = Delivery::new(Arc::clone(&counts), deadline, self.tell);
         let (way, waiting, begin) = (Arc::clone(&push), Arc::clone(&queue), self.begin);
-        let run = move || {
-            let _ending = ending;
+        let name = format!("push-{}", push.name());
+        let thread = DeliveryThread::start(name, counts, self.tell, move |mut delivery| {
             let can = begin();
             let goes_on = can.is_ok();
             let _ = tell_begun.send(can);
@@ -125,18 +122,13 @@ impl Pushers {
                     (way.deliver(&snapshot.body), way.rest())
                 });
             }
-        };
-        let name = format!("push-{}", push.name());
-        let thread = thread::Builder::new().name(name).spawn(run)?;
-        let begun = begun.recv().map_err(io::Error::other)?;
-        begun.map_err(io::Error::other)?;
-        self.ways.push((push, Filled(queue)));
-        self.running.push(Running {
-            counts,
-            thread: thread.thread().clone(),
-            ended,
-            end,
-        });
+        })?;
+        begun
+            .recv()
+            .map_err(io::Error::other)?
+            .map_err(io::Error::other)?;
+        self.ways.push((push, QueueInput(queue)));
+        self.running.push(thread);
         Ok(())
     }
 
@@ -145,22 +137,26 @@ impl Pushers {
     }
 
     pub fn counts(&self) -> PushCounts {
-        let counts = self.running.iter();
-        PushCounts(counts.map(|one| Arc::clone(&one.counts)).collect())
+        PushCounts(
+            self.running
+                .iter()
+                .map(|one| Arc::clone(&one.counts))
+                .collect(),
+        )
     }
 
-    /// Reads at once, then in intervals, in a thread that has the privileges of the caller's.
+    /// Starts reading, at once and then in intervals, in a thread that has the privileges of the caller's.
     ///
     /// # Errors
-    /// That there can be no thread.
+    /// The thread cannot be started.
     pub fn start(
         &mut self,
-        times: Times,
+        times: PushTimes,
         read: impl FnMut() -> Result<Vec<MetricFamily>, String> + Send + 'static,
     ) -> io::Result<()> {
         let (end, ends) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
-        let reader = Reader {
+        let reader = MetricsReader {
             read,
             times,
             ways: std::mem::take(&mut self.ways),
@@ -175,23 +171,25 @@ impl Pushers {
         Ok(())
     }
 
-    /// Pushes how it is at the end, and gives receivers so long to take what waits.
+    /// Pushes the metrics once more, and gives receivers `patience` for the waiting snapshots.
     pub fn finish(mut self, patience: Duration) -> Vec<EngineStatus> {
         let deadline = Instant::now() + patience;
         if let Some((end, ended)) = self.reading.take() {
-            // It may have ended already.
+            // The thread may have ended already.
             let _ = end.send(());
-            // Closed when it has ended; nothing is ever sent.
+            // The channel is closed when the thread has ended; nothing is ever sent.
             let _ = ended.recv_timeout(patience);
         }
         self.ways.clear();
         for running in &self.running {
             running.end_by(deadline);
         }
-        let finished = self.running.iter().map(|running| {
-            running.wait(Some(deadline));
-            running.counts.status()
-        });
-        finished.collect()
+        self.running
+            .iter()
+            .map(|running| {
+                running.wait(Some(deadline));
+                running.counts.status()
+            })
+            .collect()
     }
 }

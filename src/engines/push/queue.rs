@@ -1,14 +1,14 @@
-//! Snapshots that wait for a receiver of metrics, oldest first.
+//! The queue of snapshots that wait for a receiver of metrics, oldest first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Encoded, Limits};
-use crate::engines::counts::Counts;
+use super::{Encoded, PushLimits};
+use crate::engines::counts::DeliveryCounts;
 
-pub(super) struct Queue {
-    counts: Arc<Counts>,
-    limits: Limits,
+pub(super) struct SnapshotQueue {
+    counts: Arc<DeliveryCounts>,
+    limits: PushLimits,
     waiting: Mutex<Waiting>,
     news: Condvar,
 }
@@ -20,8 +20,8 @@ struct Waiting {
     closed: bool,
 }
 
-impl Queue {
-    pub(super) fn new(counts: Arc<Counts>, limits: Limits) -> Self {
+impl SnapshotQueue {
+    pub(super) fn new(counts: Arc<DeliveryCounts>, limits: PushLimits) -> Self {
         Self {
             counts,
             limits,
@@ -34,14 +34,14 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a snapshot in; where there is no room, the oldest ones go, which a receiver may find too old anyway.
+    /// Adds a snapshot. If there is no room, the oldest ones are dropped, which a receiver might find too old anyway.
     pub(super) fn put(&self, snapshot: Encoded) {
         let mut waiting = self.lock();
         self.counts
             .take(snapshot.units, snapshot.body.len(), usize::MAX);
         waiting.bytes += snapshot.body.len();
         waiting.snapshots.push_back(snapshot);
-        let Limits { bytes, snapshots } = self.limits;
+        let PushLimits { bytes, snapshots } = self.limits;
         while waiting.snapshots.len() > 1
             && (waiting.bytes > bytes || waiting.snapshots.len() > snapshots)
         {
@@ -53,13 +53,13 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// Nothing more comes.
+    /// Closes the queue: no more snapshots will come.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.news.notify_one();
     }
 
-    /// Waits for the next one; none comes any more once the queue is closed and empty.
+    /// Waits for the next snapshot. Returns `None` once the queue is closed and empty.
     pub(super) fn next(&self) -> Option<Encoded> {
         let mut waiting = self.lock();
         loop {

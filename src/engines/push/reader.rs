@@ -1,42 +1,42 @@
-//! The thread that reads metrics, time and again, and has them encoded for all receivers.
+//! The thread that reads metrics in intervals and encodes them for all receivers.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use super::queue::Queue;
-use super::{Push, Times};
+use super::queue::SnapshotQueue;
+use super::{Push, PushTimes};
 use crate::engines::clock::now_ns;
 use crate::model::metrics::{MetricFamily, Snapshot};
 
-/// It rests for so many times as long as reading took: reading costs a tenth of the time at most.
+/// The thread rests for this many times the time that reading took, so that reading takes a tenth of the time at most.
 const REST: u32 = 10;
 
-/// Snapshots that follow each other differ by so much at least: receivers tell time in milliseconds.
+/// The least time between two snapshots: receivers count time in milliseconds.
 const STEP_NS: u64 = 1_000_000;
 
-pub(super) struct Reader<F> {
+pub(super) struct MetricsReader<F> {
     pub(super) read: F,
-    pub(super) times: Times,
-    pub(super) ways: Vec<(Arc<dyn Push>, Filled)>,
+    pub(super) times: PushTimes,
+    pub(super) ways: Vec<(Arc<dyn Push>, QueueInput)>,
     pub(super) tell: fn(&str),
-    /// Told when the end has come; closed when nobody cares any more.
+    /// Receives a message at the end. It is closed if the metrics are not needed any more.
     pub(super) end: Receiver<()>,
-    /// Closed when the thread ends, whatever ends it.
+    /// Closed when the thread ends, even by a panic.
     pub(super) _ending: Sender<()>,
 }
 
-/// Closed when nobody fills it any more.
-pub(super) struct Filled(pub(super) Arc<Queue>);
+/// The filling end of a queue. Dropping it closes the queue.
+pub(super) struct QueueInput(pub(super) Arc<SnapshotQueue>);
 
-impl Drop for Filled {
+impl Drop for QueueInput {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> Reader<F> {
-    /// Reads at once, in each interval, and at the end if that is told.
+impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> MetricsReader<F> {
+    /// Reads at once, in each interval, and once more when the end is announced.
     pub(super) fn run(mut self) {
         let (mut due, mut before_ns, mut failed) = (Instant::now(), 0, false);
         loop {
@@ -49,7 +49,7 @@ impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> Reader<F> {
             match (self.read)() {
                 Ok(families) => {
                     failed = false;
-                    // Clocks are set back; the samples of a series never go back in time.
+                    // A clock may be set back, but the samples of a series must not go back in time.
                     before_ns = now_ns().max(before_ns + STEP_NS);
                     self.put(&Snapshot {
                         time_ns: before_ns,

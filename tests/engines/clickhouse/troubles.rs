@@ -11,14 +11,14 @@ use hostint_testing::collecting::Collecting;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::synthetic::Synthetic;
 
-const RUN: Run = Run(0xabc);
+const RUN: RunId = RunId(0xabc);
 const TOKEN: &str = "insert_deduplication_token";
 
-fn entries(first: u64, count: u64) -> Vec<Entry> {
+fn entries(first: u64, count: u64) -> Vec<FedReport> {
     let mut synthetic = Synthetic::new(1, 4, 10);
     let entries = (first..first + count).map(|number| {
         let sample = synthetic.report(number as usize % 10, 1_800_000_000_000_000_000);
-        Entry {
+        FedReport {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
@@ -33,7 +33,7 @@ fn parcel(number: u64, first: u64) -> Parcel {
     let entries = entries(first, 10);
     Parcel::of(
         number,
-        Batch {
+        FedBatch {
             run: RUN,
             entries,
             bytes: 0,
@@ -158,7 +158,7 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
             question,
             Reply::status(200, "<html>\n"),
             later,
-            &["is not what ClickHouse answers"],
+            &["is no answer of ClickHouse"],
         ),
         case(
             "a web server, of inserts",

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use hostint::engines::Engine;
-use hostint::engines::ipfix::{Ipfix, Transport};
+use hostint::engines::ipfix::{Ipfix, MessageTransport};
 use hostint::model::{FlowKey, Vlans};
 use hostint_testing::collecting::Collecting;
 use hostint_testing::netns::{Host, Lab, await_that};
@@ -80,7 +80,7 @@ fn nfdump_shows_flows_packets_and_how_many_reports() {
     let nfcapd = FlowCollector::start(&lab.b, nfcapd);
 
     let address: SocketAddr = COLLECTOR.parse().unwrap();
-    let mut engine = Ipfix::new(settings(address, Transport::Udp));
+    let mut engine = Ipfix::new(settings(address, MessageTransport::Udp));
     let six = flow("2001:db8::1", "2001:db8::2");
     let tagged = FlowKey {
         vlans: Vlans { outer: 0, inner: 7 },

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use hostint::engines::ipfix::{Ipfix, Transport};
+use hostint::engines::ipfix::{Ipfix, MessageTransport};
 use hostint::engines::{Engine, Parcel, Trouble};
 use hostint::model::{FlowKey, Vlans};
 use hostint_testing::netns::{Lab, await_that, sh};
@@ -68,7 +68,7 @@ fn within_a_large_parcel_templates_come_again_by_udp_alone() {
     assert_eq!(sending.session.with_templates, 2, "of {messages}");
 
     let collector = TcpCollector::start("127.0.0.1:0", &[]);
-    let mut engine = Ipfix::new(settings(collector.address, Transport::Tcp));
+    let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
     // In messages of 16 KiB: some 520.
     let count = 116_000;
     engine.deliver(&of_flows(1, 1, count)).unwrap();
@@ -105,7 +105,7 @@ fn messages_fit_the_path() {
         sh(&format!("ip -n {} link set a0 mtu {}", lab.a.ns, case.mtu));
         let far = SocketAddr::from(([10, 9, 2, 1], 4739));
         let socket = lab.b.enter(|| UdpSocket::bind(far).unwrap());
-        let mut engine = Ipfix::new(settings(far, Transport::Udp));
+        let mut engine = Ipfix::new(settings(far, MessageTransport::Udp));
         lab.a.enter(|| engine.deliver(&of_flows(1, 1, 60)).unwrap());
         let mut session = Session::default();
         let mut longest = 0;
@@ -160,7 +160,7 @@ fn a_collector_that_goes_away_before_it_has_read_all_gets_the_same_records_again
     ];
     for case in cases {
         let collector = TcpCollector::start("127.0.0.1:0", case.reads);
-        let mut engine = Ipfix::new(settings(collector.address, Transport::Tcp));
+        let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
         let parcel = of_flows(1, 1, 20_000);
         for _ in case.reads {
             let Err(Trouble::Later(why)) = engine.deliver(&parcel) else {
@@ -184,7 +184,7 @@ fn a_udp_port_where_nobody_listens_is_trouble_that_is_told() {
     let free = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
-    let mut engine = Ipfix::new(settings(address, Transport::Udp));
+    let mut engine = Ipfix::new(settings(address, MessageTransport::Udp));
     let parcel = of_flows(1, 1, 1);
     let Err(Trouble::Later(why)) = engine.deliver(&parcel) else {
         panic!("nobody is there");
@@ -214,7 +214,7 @@ fn an_interval_ends_before_the_queue_is_full() {
         },
     ];
     for case in cases {
-        let mut settings = settings("127.0.0.1:4739".parse().unwrap(), Transport::Tcp);
+        let mut settings = settings("127.0.0.1:4739".parse().unwrap(), MessageTransport::Tcp);
         settings.queue = case.queue;
         let pace = Ipfix::new(settings).pace();
         assert_eq!(pace.reports, case.reports, "{}", case.queue);
@@ -274,7 +274,7 @@ fn a_collector_that_closes_before_anything_came_does_not_have_the_parcel() {
     let listener = lab.b.enter(|| TcpListener::bind(address).unwrap());
     let answer = thread::scope(|scope| {
         let delivery = scope.spawn(|| {
-            let mut engine = Ipfix::new(settings(address, Transport::Tcp));
+            let mut engine = Ipfix::new(settings(address, MessageTransport::Tcp));
             lab.a.enter(|| engine.deliver(&of_flows(1, 1, 100)))
         });
         drop(listener.accept().unwrap());

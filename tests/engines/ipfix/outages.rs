@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use hostint::engines::Engine;
-use hostint::engines::ipfix::{Ipfix, Transport};
+use hostint::engines::ipfix::{Ipfix, MessageTransport};
 use hostint_testing::collecting::Collecting;
 use hostint_testing::netns::{Lab, await_that};
 use hostint_testing::places;
@@ -107,7 +107,7 @@ fn by_udp_what_is_lost_shows_in_sequence_numbers() {
     let lab = Lab::new();
     let address: SocketAddr = COLLECTOR.parse().unwrap();
     let socket = lab.b.enter(|| UdpSocket::bind(address).unwrap());
-    let mut engine = Ipfix::new(settings(address, Transport::Udp));
+    let mut engine = Ipfix::new(settings(address, MessageTransport::Udp));
     let mut deliver = |number: u64| {
         let entries = (0..100).map(|n| {
             let mut flow = flow4();

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use hostint::engines::ipfix::{Ipfix, Settings, Transport};
-use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
+use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
+use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use nix::sys::socket::setsockopt;
@@ -14,10 +14,10 @@ use super::decoder::Session;
 use super::listeners::datagrams;
 
 pub const TIME_NS: u64 = 1_800_000_000_000_000_000;
-pub const RUN: Run = Run(0x0123_4567_89ab_cdef);
+pub const RUN: RunId = RunId(0x0123_4567_89ab_cdef);
 
-pub fn entry(number: u64, report: Report, received_ns: u64) -> Entry {
-    Entry {
+pub fn entry(number: u64, report: Report, received_ns: u64) -> FedReport {
+    FedReport {
         number,
         report,
         arrival: Some(Arrival {
@@ -29,9 +29,9 @@ pub fn entry(number: u64, report: Report, received_ns: u64) -> Entry {
     }
 }
 
-pub fn parcel(number: u64, entries: Vec<Entry>) -> Parcel {
+pub fn parcel(number: u64, entries: Vec<FedReport>) -> Parcel {
     let bytes = 100 * entries.len();
-    let batch = Batch {
+    let batch = FedBatch {
         run: RUN,
         entries,
         bytes,
@@ -128,8 +128,8 @@ pub struct Sending {
     pub messages: Vec<Vec<u8>>,
 }
 
-pub fn settings(collector: SocketAddr, transport: Transport) -> Settings {
-    Settings {
+pub fn settings(collector: SocketAddr, transport: MessageTransport) -> IpfixSettings {
+    IpfixSettings {
         collector: collector.to_string(),
         transport,
         domain: 9,
@@ -147,7 +147,7 @@ impl Sending {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         // Everything waits there until it is read.
         setsockopt(&socket, RcvBufForce, &(64 << 20)).unwrap();
-        let settings = settings(socket.local_addr().unwrap(), Transport::Udp);
+        let settings = settings(socket.local_addr().unwrap(), MessageTransport::Udp);
         Self {
             engine: Ipfix::new(settings),
             socket,

@@ -1,6 +1,6 @@
 //! What records say of reports.
 
-use hostint::engines::Entry;
+use hostint::engines::FedReport;
 use hostint::model::*;
 use hostint_testing::golden;
 use hostint_testing::random::Random;
@@ -11,7 +11,7 @@ use super::parcels::*;
 
 const MS: u64 = 1_000_000;
 
-fn delivered(entries: Vec<Entry>) -> (Vec<DataRecord>, usize) {
+fn delivered(entries: Vec<FedReport>) -> (Vec<DataRecord>, usize) {
     let mut sending = Sending::new();
     let refused = sending.deliver(&parcel(1, entries));
     (sending.session.flows, refused)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hostint::engines::Engine;
-use hostint::engines::ipfix::{Ipfix, Transport};
+use hostint::engines::ipfix::{Ipfix, MessageTransport};
 
 use super::decoder::{Session, split};
 use super::listeners::TcpCollector;
@@ -81,7 +81,7 @@ fn wireshark_reads_every_message() {
     let mut sending = Sending::new();
     sending.deliver(&of_all_kinds());
     let collector = TcpCollector::start("127.0.0.1:0", &[]);
-    let mut engine = Ipfix::new(settings(collector.address, Transport::Tcp));
+    let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
     engine.deliver(&of_all_kinds()).unwrap();
     let streams = collector.streams();
     let cases = [

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use hostint::engines::kafka::{Compression, Kafka, Settings};
+use hostint::engines::kafka::{Compression, Kafka, KafkaSettings};
 use hostint::engines::*;
 use hostint_testing::synthetic::Synthetic;
 
@@ -15,8 +15,8 @@ use super::{CLOCK_TOPIC, TOPIC};
 const TIME_NS: u64 = 1_800_000_000_000_000_000;
 const LATE: Duration = Duration::from_secs(60);
 
-pub fn settings(brokers: &str) -> Settings {
-    Settings {
+pub fn settings(brokers: &str) -> KafkaSettings {
+    KafkaSettings {
         brokers: brokers.split(',').map(str::to_owned).collect(),
         topic: TOPIC.to_owned(),
         clock_topic: None,
@@ -31,7 +31,7 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
     let mut synthetic = Synthetic::new(number, 8, 100);
     let entries = (0..reports).map(|n| {
         let sample = synthetic.report(n % 100, TIME_NS + n as u64 * 50_000_000);
-        Entry {
+        FedReport {
             number: number * 1_000_000 + n as u64,
             report: sample.report,
             arrival: Some(sample.arrival),
@@ -40,8 +40,8 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
         }
     });
     let entries = entries.collect();
-    let batch = Batch {
-        run: Run(7),
+    let batch = FedBatch {
+        run: RunId(7),
         entries,
         bytes: 0,
     };
@@ -71,7 +71,7 @@ fn reports_are_in_the_topic_whatever_compresses_them() {
     ];
     let cluster = Cluster::start(1, &["hostint.reports.v1:3"]);
     for (n, compression) in (1..).zip(kinds) {
-        let mut kafka = Kafka::new(Settings {
+        let mut kafka = Kafka::new(KafkaSettings {
             compression,
             ..settings(&cluster.brokers)
         });
@@ -245,7 +245,7 @@ fn no_broker_takes_longer_than_ten_seconds_and_it_is_said_what_is_wrong() {
 #[test]
 fn clocks_are_told_for_each_pair_and_window() {
     let cluster = Cluster::start(1, &["hostint.reports.v1:4", "hostint.clocks.v1:4"]);
-    let mut kafka = Kafka::new(Settings {
+    let mut kafka = Kafka::new(KafkaSettings {
         clock_topic: Some(CLOCK_TOPIC.to_owned()),
         ..settings(&cluster.brokers)
     });
@@ -265,7 +265,7 @@ fn clocks_without_a_topic_hold_up_no_report_and_it_is_said() {
     use std::sync::Mutex;
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut cluster = Cluster::start(1, &["hostint.reports.v1:1"]);
-    let mut kafka = Kafka::new(Settings {
+    let mut kafka = Kafka::new(KafkaSettings {
         clock_topic: Some(CLOCK_TOPIC.to_owned()),
         tell: |what| TOLD.lock().unwrap().push(what.to_owned()),
         ..settings(&cluster.brokers)
@@ -281,6 +281,6 @@ fn clocks_without_a_topic_hold_up_no_report_and_it_is_said() {
         ),
         "{told}"
     );
-    assert!(told.contains(" clock messages lost"), "{told}");
+    assert!(told.contains(" clock messages were lost"), "{told}");
     assert_eq!(cluster.consume(TOPIC).len(), 100);
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hostint::engines::Entry;
+use hostint::engines::FedReport;
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::model::*;
 use hostint_testing::report_samples;
@@ -143,8 +143,8 @@ fn the_schema_that_is_shipped_is_what_is_sent() {
     assert!(numbered.is_empty(), "not in the schema: {numbered:?}");
 }
 
-fn entry(body: Body) -> Entry {
-    Entry {
+fn entry(body: Body) -> FedReport {
+    FedReport {
         number: 1,
         report: Report {
             sequence: 1,
@@ -172,7 +172,7 @@ fn flow(src: &str, sport: u16, dst: &str, dport: u16) -> FlowKey {
     }
 }
 
-fn about(flow: Option<FlowKey>, node: Option<NodeId>) -> Entry {
+fn about(flow: Option<FlowKey>, node: Option<NodeId>) -> FedReport {
     entry(Body::Packet(Box::new(PacketReport {
         node,
         packet: flow.map(|flow| Packet {
@@ -187,7 +187,7 @@ fn about(flow: Option<FlowKey>, node: Option<NodeId>) -> Entry {
 fn a_report_goes_where_its_flow_or_its_node_goes() {
     struct Case {
         name: &'static str,
-        entry: Entry,
+        entry: FedReport,
         key: u64,
     }
     let there = flow("10.0.0.1", 40_000, "10.0.0.2", 443);

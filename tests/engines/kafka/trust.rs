@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
-use hostint::engines::kafka::{Credentials, Kafka, SaslConfig, Settings};
+use hostint::engines::kafka::{Credentials, Kafka, KafkaSettings, SaslConfig};
 use hostint::engines::{Engine, Trouble};
 use hostint_testing::collecting::Collecting;
 use hostint_testing::harness::{check, hostint};
@@ -123,7 +123,7 @@ fn a_user_has_a_password() {
         let login = |password: &str| {
             SaslConfig::Plain(Credentials::new("hostint".to_owned(), password.to_owned()))
         };
-        let mut kafka = Kafka::new(Settings {
+        let mut kafka = Kafka::new(KafkaSettings {
             login: password.map(login),
             ..settings(&stub.at)
         });

@@ -37,7 +37,7 @@ fn says(status: u16) -> Reply {
 /// Hands reports over in one parcel, and waits until they are dealt with.
 fn log_once(receiving: &HttpServer) -> EngineStatus {
     let engine = OtlpLogs::new(&receiving.url, headers(), &identity()).unwrap();
-    let mut all = Engines::new(Run(7), 1 << 20, Patience::Drop, tell);
+    let mut all = Engines::new(RunId(7), 1 << 20, Patience::Drop, tell);
     all.add(Box::new(engine)).unwrap();
     let mut feed = all.feed();
     let mut synthetic = Synthetic::new(1, 4, 10);
@@ -304,15 +304,15 @@ fn reports_of_every_kind_keep_every_value() {
         let report = sample.report().unwrap();
         let record = Record::new(&report, sample.arrival()).in_class(Some("storage"));
         let json = serde_json::to_value(&record).unwrap();
-        let entry = Entry {
+        let entry = FedReport {
             number: u64::MAX,
             report,
             arrival: sample.arrival(),
             class: Some("storage".into()),
             drop_reason: None,
         };
-        let batch = Batch {
-            run: Run(1),
+        let batch = FedBatch {
+            run: RunId(1),
             entries: vec![entry],
             bytes: 0,
         };

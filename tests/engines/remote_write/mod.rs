@@ -181,14 +181,14 @@ fn what_waits_is_bounded_and_comes_in_order_and_the_oldest_goes() {
     for (name, limits) in [
         (
             "by number",
-            Limits {
+            PushLimits {
                 snapshots: 5,
                 ..LIMITS
             },
         ),
         (
             "by memory",
-            Limits {
+            PushLimits {
                 bytes: 5 * 8,
                 ..LIMITS
             },
@@ -198,7 +198,7 @@ fn what_waits_is_bounded_and_comes_in_order_and_the_oldest_goes() {
         let mut pushers = Pushers::new(limits, || Ok(()), tell);
         pushers.add(Arc::clone(&away) as Arc<dyn Push>).unwrap();
         let counts = pushers.counts();
-        let times = Times {
+        let times = PushTimes {
             interval: Duration::from_millis(2),
             since_ns: 0,
         };
@@ -236,7 +236,7 @@ fn what_a_receiver_does_not_take_by_the_end_is_counted() {
     let mut pushers = Pushers::new(LIMITS, || Ok(()), tell);
     pushers.add(away).unwrap();
     let counts = pushers.counts();
-    let times = Times {
+    let times = PushTimes {
         interval: Duration::from_secs(3600),
         since_ns: 0,
     };

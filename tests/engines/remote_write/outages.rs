@@ -164,7 +164,7 @@ fn both_understand_the_histograms_of_a_sink() {
         let push = RemoteWrite::new(&server.url(), Vec::new(), &identity()).unwrap();
         let mut pushers = Pushers::new(LIMITS, || Ok(()), tell);
         pushers.add(Arc::new(push)).unwrap();
-        let times = Times {
+        let times = PushTimes {
             interval: Duration::from_secs(3600),
             since_ns: 0,
         };

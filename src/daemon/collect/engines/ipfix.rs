@@ -1,14 +1,14 @@
 //! Makes the IPFIX engine of a collector from its settings.
 
 use crate::config::{IpfixConfig, IpfixTransport};
-use crate::engines::ipfix::{Ipfix, Settings, Transport};
+use crate::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
 
 pub fn make(config: &IpfixConfig, queue: usize) -> Ipfix {
-    Ipfix::new(Settings {
+    Ipfix::new(IpfixSettings {
         collector: config.collector.clone(),
         transport: match config.transport {
-            IpfixTransport::Tcp => Transport::Tcp,
-            IpfixTransport::Udp => Transport::Udp,
+            IpfixTransport::Tcp => MessageTransport::Tcp,
+            IpfixTransport::Udp => MessageTransport::Udp,
         },
         domain: config.domain,
         interval: config.interval.0,

@@ -3,13 +3,13 @@
 use anyhow::{Result, anyhow};
 
 use crate::config::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaSasl};
-use crate::engines::kafka::{Compression, Credentials, Kafka, SaslConfig, Settings, tls};
+use crate::engines::kafka::{Compression, Credentials, Kafka, KafkaSettings, SaslConfig, tls};
 use crate::os::log;
 
 /// The engine; connects to nothing yet.
 pub fn make(config: &KafkaConfig) -> Result<Kafka> {
     let tls = config.tls.then(tls).transpose();
-    Ok(Kafka::new(Settings {
+    Ok(Kafka::new(KafkaSettings {
         brokers: config.brokers.clone(),
         topic: config.topic.clone(),
         clock_topic: config.clock_topic.clone(),

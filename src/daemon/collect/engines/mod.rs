@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::config::EnginesConfig;
 use crate::daemon::metrics_push;
-use crate::engines::{Engine, Engines, Patience, Run};
+use crate::engines::{Engine, Engines, Patience, RunId};
 use crate::os::log;
 
 /// Makes the engines, while the collector still has the privileges to read their secrets.
@@ -64,7 +64,7 @@ pub fn start(
 ) -> Result<Engines> {
     let mut run = [0; 8];
     getrandom::fill(&mut run).context("cannot get random bytes")?;
-    let run = Run(u64::from_ne_bytes(run));
+    let run = RunId(u64::from_ne_bytes(run));
     let mut engines = Engines::new(run, config.queue, patience, |trouble| log::warning(trouble));
     for engine in ready {
         engines.add(engine).context("cannot start a thread")?;

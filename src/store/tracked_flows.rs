@@ -1,49 +1,49 @@
-//! The flows that are followed: what their next reports have to be compared with.
+//! The tracked flows: the values that their next reports are compared with.
 
 use std::collections::HashMap;
 
-use super::ids::Name;
-use super::numbers::Numbers;
-use super::totals::Totals;
+use super::ids::FlowName;
+use super::numbers::SequenceNumbers;
+use super::totals::SummaryTotals;
 
-/// A flow that reports told nothing of for so long makes room for others.
+/// A flow without a report for this time makes room for others.
 const QUIET_NS: u64 = 120_000_000_000;
 
-/// A flow that is followed.
+/// A flow that is tracked.
 #[derive(Debug, Default)]
-pub struct Followed {
-    pub numbers: Numbers,
-    pub totals: Totals,
-    /// Where its figures are gathered.
-    pub row: Option<Place>,
+pub struct TrackedFlow {
+    pub numbers: SequenceNumbers,
+    pub totals: SummaryTotals,
+    /// The place of its gathered row.
+    pub row: Option<RowPlace>,
     seen_ns: u64,
 }
 
-/// A row among those gathered for a transaction, and when its ten seconds begin.
+/// The place of a row among those gathered for a transaction, and the beginning of its ten seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct RowPlace {
     pub transaction: u64,
     pub begin_ns: u64,
     pub row: usize,
 }
 
-impl Place {
-    /// Whether both are of the same transaction and the same ten seconds.
+impl RowPlace {
+    /// True if both rows belong to the same transaction and the same ten seconds.
     pub fn same(&self, other: &Self) -> bool {
         (self.transaction, self.begin_ns) == (other.transaction, other.begin_ns)
     }
 }
 
-/// As many flows as may be followed.
+/// All tracked flows, up to a limit.
 #[derive(Debug)]
-pub struct Flows {
-    flows: HashMap<Name, Followed>,
+pub struct TrackedFlows {
+    flows: HashMap<FlowName, TrackedFlow>,
     most: usize,
-    /// Whoever is quiet was forgotten as of then.
+    /// The time when quiet flows were last forgotten.
     swept_ns: u64,
 }
 
-impl Flows {
+impl TrackedFlows {
     pub fn new(most: usize) -> Self {
         Self {
             flows: HashMap::new(),
@@ -52,8 +52,8 @@ impl Flows {
         }
     }
 
-    /// `None` if more flows are followed than may be.
-    pub fn follow(&mut self, name: &Name, time_ns: u64) -> Option<&mut Followed> {
+    /// Returns the tracked flow of this name, which may be new, or `None` if there is no room for it.
+    pub fn follow(&mut self, name: &FlowName, time_ns: u64) -> Option<&mut TrackedFlow> {
         if self.flows.len() >= self.most && !self.flows.contains_key(name) && !self.sweep(time_ns) {
             return None;
         }
@@ -62,7 +62,7 @@ impl Flows {
         Some(flow)
     }
 
-    /// Makes room, not more than once a second; whether there is some.
+    /// Makes room, at most once a second. Returns true if there is room.
     fn sweep(&mut self, now_ns: u64) -> bool {
         if now_ns.abs_diff(self.swept_ns) > 1_000_000_000 {
             self.swept_ns = now_ns;

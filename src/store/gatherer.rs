@@ -1,78 +1,78 @@
-//! Reports are added up as they are handed on, by subject and ten seconds: what a transaction adds to the roll-ups.
+//! The gatherer: it adds reports up by subject and ten seconds, for a transaction to add to the roll-ups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::followed::{Flows, Followed, Place};
-use super::ids::Name;
-use super::keeper::Entry;
-use super::period::Level;
+use super::batch::QueuedReport;
+use super::ids::FlowName;
+use super::period::RollUpLevel;
 use super::sums::Sums;
+use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
 use crate::model::{NodeId, ReportFacts, SequenceEvidence};
 
-/// What the histogram of a row has on the heap, at least.
+/// The least memory of a row's histogram.
 const HEAP_BYTES: usize = 64;
 
-/// What a subject's reports of the same ten seconds say. There may be several rows of the same.
+/// The sums of a subject's reports in the same ten seconds. There may be several rows with the same subject and time.
 #[derive(Debug)]
-pub struct Row<Subject> {
+pub struct GatheredRow<Subject> {
     pub subject: Subject,
     pub begin_ns: u64,
     pub sums: Sums,
 }
 
-/// A flow, as its reports name it.
+/// The flow of a row, as its reports name it.
 #[derive(Debug)]
-pub struct OfFlow {
-    pub name: Name,
-    /// As of its last report.
+pub struct FlowSubject {
+    pub name: FlowName,
+    /// The class of its last report.
     pub class: Option<Arc<str>>,
     pub first_ns: u64,
     pub last_ns: u64,
 }
 
-/// The first summary of a flow that is followed. What of it is new, the store has to tell.
+/// The first summary of a tracked flow. Only the store can tell which part of it is new.
 #[derive(Debug)]
 pub struct FirstTotal {
-    pub name: Name,
+    pub name: FlowName,
     pub class: Option<Arc<str>>,
     pub begin_ns: u64,
-    /// When the flow began at the sink.
+    /// The time when the flow began at the sink.
     pub since_ns: u64,
     pub reordered: u64,
 }
 
-/// What there is to add.
+/// The sums to add to the roll-ups.
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub reports: u64,
-    /// Of these, those of flows beyond the most that are followed.
+    /// Those of the reports whose flow is not tracked because there is no room.
     pub beyond_flows: u64,
     pub newest_ns: u64,
-    pub flows: Vec<Row<OfFlow>>,
-    pub pairs: Vec<Row<(NodeId, NodeId)>>,
-    pub classes: Vec<Row<Arc<str>>>,
-    pub all: Vec<Row<()>>,
+    pub flows: Vec<GatheredRow<FlowSubject>>,
+    pub pairs: Vec<GatheredRow<(NodeId, NodeId)>>,
+    pub classes: Vec<GatheredRow<Arc<str>>>,
+    pub all: Vec<GatheredRow<()>>,
     pub first_totals: Vec<FirstTotal>,
 }
 
 impl Gathered {
-    /// The memory that it takes, about.
+    /// Returns the approximate memory of the sums.
     pub fn bytes(&self) -> usize {
-        self.flows.len() * (size_of::<Row<OfFlow>>() + HEAP_BYTES)
-            + self.pairs.len() * (size_of::<Row<(NodeId, NodeId)>>() + HEAP_BYTES)
-            + self.classes.len() * (size_of::<Row<Arc<str>>>() + HEAP_BYTES)
-            + self.all.len() * (size_of::<Row<()>>() + HEAP_BYTES)
+        self.flows.len() * (size_of::<GatheredRow<FlowSubject>>() + HEAP_BYTES)
+            + self.pairs.len() * (size_of::<GatheredRow<(NodeId, NodeId)>>() + HEAP_BYTES)
+            + self.classes.len() * (size_of::<GatheredRow<Arc<str>>>() + HEAP_BYTES)
+            + self.all.len() * (size_of::<GatheredRow<()>>() + HEAP_BYTES)
             + self.first_totals.len() * size_of::<FirstTotal>()
     }
 }
 
-/// Adds reports up.
+/// The sums of the present transaction, and the flows that are tracked.
 #[derive(Debug)]
 pub struct Gatherer {
-    flows: Flows,
+    flows: TrackedFlows,
     gathered: Gathered,
-    /// How often what was gathered was taken.
+    /// How many times the sums have been taken.
     transaction: u64,
     pairs: HashMap<(u64, NodeId, NodeId), usize>,
     classes: HashMap<(u64, Arc<str>), usize>,
@@ -82,7 +82,7 @@ pub struct Gatherer {
 impl Gatherer {
     pub fn new(most_flows: usize) -> Self {
         Self {
-            flows: Flows::new(most_flows),
+            flows: TrackedFlows::new(most_flows),
             gathered: Gathered::default(),
             transaction: 0,
             pairs: HashMap::new(),
@@ -103,10 +103,10 @@ impl Gatherer {
         std::mem::take(&mut self.gathered)
     }
 
-    /// Adds a report, and marks it if its flow is not followed.
-    pub fn add(&mut self, entry: &mut Entry) {
+    /// Adds a report, and marks it if its flow is not tracked.
+    pub fn add(&mut self, entry: &mut QueuedReport) {
         let observed = &entry.observed;
-        let begin_ns = Level::TenSeconds.floor(observed.time_ns);
+        let begin_ns = RollUpLevel::TenSeconds.floor(observed.time_ns);
         let to = &mut self.gathered;
         to.reports += 1;
         to.newest_ns = to.newest_ns.max(observed.time_ns);
@@ -118,9 +118,9 @@ impl Gatherer {
         entry.beyond = followed.is_none() && name.is_some();
         to.beyond_flows += u64::from(entry.beyond);
         let one = match followed {
-            None => One::of_nobody(observed),
+            None => Increment::without_flow(observed),
             Some((name, flow)) => {
-                let one = One::of(flow, observed);
+                let one = Increment::of(flow, observed);
                 if let (
                     SequenceEvidence::Total {
                         since_ns,
@@ -137,7 +137,7 @@ impl Gatherer {
                         reordered,
                     });
                 }
-                let place = Place {
+                let place = RowPlace {
                     transaction: self.transaction,
                     begin_ns,
                     row: to.flows.len(),
@@ -145,13 +145,13 @@ impl Gatherer {
                 let place = flow.row.filter(|row| row.same(&place)).unwrap_or(place);
                 flow.row = Some(place);
                 if place.row == to.flows.len() {
-                    let subject = OfFlow {
+                    let subject = FlowSubject {
                         name,
                         class: None,
                         first_ns: observed.time_ns,
                         last_ns: observed.time_ns,
                     };
-                    to.flows.push(Row::new(subject, begin_ns));
+                    to.flows.push(GatheredRow::new(subject, begin_ns));
                 }
                 if let Some(row) = to.flows.get_mut(place.row) {
                     row.subject.also(entry);
@@ -165,7 +165,7 @@ impl Gatherer {
                 .pairs
                 .entry((begin_ns, source, sink))
                 .or_insert_with(|| {
-                    to.pairs.push(Row::new((source, sink), begin_ns));
+                    to.pairs.push(GatheredRow::new((source, sink), begin_ns));
                     to.pairs.len() - 1
                 });
             one.add_to(&mut to.pairs, row, observed);
@@ -175,20 +175,20 @@ impl Gatherer {
                 .classes
                 .entry((begin_ns, class.clone()))
                 .or_insert_with(|| {
-                    to.classes.push(Row::new(class.clone(), begin_ns));
+                    to.classes.push(GatheredRow::new(class.clone(), begin_ns));
                     to.classes.len() - 1
                 });
             one.add_to(&mut to.classes, row, observed);
         }
         let row = *self.all.entry(begin_ns).or_insert_with(|| {
-            to.all.push(Row::new((), begin_ns));
+            to.all.push(GatheredRow::new((), begin_ns));
             to.all.len() - 1
         });
         one.add_to(&mut to.all, row, observed);
     }
 }
 
-impl<Subject> Row<Subject> {
+impl<Subject> GatheredRow<Subject> {
     fn new(subject: Subject, begin_ns: u64) -> Self {
         Self {
             subject,
@@ -198,8 +198,8 @@ impl<Subject> Row<Subject> {
     }
 }
 
-impl OfFlow {
-    fn also(&mut self, entry: &Entry) {
+impl FlowSubject {
+    fn also(&mut self, entry: &QueuedReport) {
         let time_ns = entry.observed.time_ns;
         self.first_ns = self.first_ns.min(time_ns);
         self.last_ns = self.last_ns.max(time_ns);
@@ -209,16 +209,16 @@ impl OfFlow {
     }
 }
 
-/// What a report tells beyond those before it.
+/// The packets that a report adds to those that earlier reports told of.
 #[derive(Debug, Clone, Copy)]
-struct One {
+struct Increment {
     packets: u64,
-    /// Of a summary; `Some(None)` if it is the first one.
+    /// For a summary, the packets out of order; `Some(None)` if it is the flow's first one.
     reordered: Option<Option<u64>>,
 }
 
-impl One {
-    fn of(flow: &mut Followed, observed: &ReportFacts) -> Self {
+impl Increment {
+    fn of(flow: &mut TrackedFlow, observed: &ReportFacts) -> Self {
         let time_ns = observed.time_ns;
         let (mut packets, mut more) = (0, None);
         match observed.shown {
@@ -238,8 +238,8 @@ impl One {
         }
     }
 
-    /// Without a flow.
-    fn of_nobody(observed: &ReportFacts) -> Self {
+    /// Returns the increment of a report whose flow is not tracked.
+    fn without_flow(observed: &ReportFacts) -> Self {
         let packets = match observed.shown {
             SequenceEvidence::Packet | SequenceEvidence::Number(_) => 1,
             SequenceEvidence::Missing { count, .. } => count.into(),
@@ -258,7 +258,12 @@ impl One {
         }
     }
 
-    fn add_to<Subject>(self, rows: &mut [Row<Subject>], row: usize, observed: &ReportFacts) {
+    fn add_to<Subject>(
+        self,
+        rows: &mut [GatheredRow<Subject>],
+        row: usize,
+        observed: &ReportFacts,
+    ) {
         if let Some(row) = rows.get_mut(row) {
             self.add(&mut row.sums, observed);
         }

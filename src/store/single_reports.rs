@@ -1,14 +1,15 @@
-//! Single reports, found through the roll-ups and read again from what came.
+//! Answers with single reports: they are found through the roll-ups and decoded from their evidence.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::coded::exporter_of;
-use super::period::{ALL, Level, Table};
+use super::coding::exporter_of;
+use super::evidence::{Decode, Evidence};
+use super::period::{ALL, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
-use super::reader::{Decode, Evidence, class_names, place_of};
+use super::rows::{class_names, place_of};
 use crate::model::{Arrival, Record, ReportQuery, Span};
 
-/// A row of a report, without its evidence if that is with another one.
+/// A row of a report. Its evidence may be in the row of another report of its datagram.
 struct Stored {
     id: i64,
     time_ns: u64,
@@ -35,7 +36,7 @@ impl Stored {
     }
 }
 
-/// The newest reports of a subject.
+/// Returns the newest reports of a subject.
 pub fn find(
     conn: &Connection,
     decode: &Decode,
@@ -51,7 +52,7 @@ pub fn find(
     let Some(oldest_id) = oldest_id else {
         return Ok(Vec::new());
     };
-    let level = Level::TenSeconds;
+    let level = RollUpLevel::TenSeconds;
     let mut ids = conn.prepare_cached(&format!(
         "SELECT first_id, last_id FROM {} WHERE key = ?",
         table.name(level)
@@ -75,7 +76,7 @@ pub fn find(
         };
         let most = query.limit - found.len();
         match table {
-            Table::Flow => follow(conn, last, within, most, &mut found)?,
+            RollUpTable::Flow => follow(conn, last, within, most, &mut found)?,
             _ => scan(
                 conn,
                 (table, subject),
@@ -105,7 +106,7 @@ pub fn find(
     Ok(records)
 }
 
-/// From a flow's last report in ten seconds to the one before it, and so on.
+/// Collects a flow's reports in ten seconds, from the last one back to the first.
 fn follow(
     conn: &Connection,
     last: i64,
@@ -119,7 +120,7 @@ fn follow(
         let Some(stored) = one.query_row([id], Stored::read).optional()? else {
             break;
         };
-        // Only backwards, whatever the file says.
+        // The ids only decrease, so that a damaged file cannot make this a loop.
         next = stored.before.filter(|before| *before < id);
         if (span.since_ns..span.until_ns).contains(&stored.time_ns) {
             found.push(stored);
@@ -129,18 +130,18 @@ fn follow(
     Ok(())
 }
 
-/// Looks at all reports between two ids.
+/// Collects a subject's reports between two ids.
 fn scan(
     conn: &Connection,
-    (table, subject): (Table, i64),
+    (table, subject): (RollUpTable, i64),
     (first, last): (i64, i64),
     span: Span,
     most: usize,
     found: &mut Vec<Stored>,
 ) -> rusqlite::Result<()> {
     let filter = match table {
-        Table::Pair => "AND pair = ?5",
-        Table::Class if subject != ALL => "AND class = ?5",
+        RollUpTable::Pair => "AND pair = ?5",
+        RollUpTable::Class if subject != ALL => "AND class = ?5",
         _ => "AND ?5 = ?5",
     };
     let mut all = conn.prepare_cached(&format!(

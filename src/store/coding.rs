@@ -1,8 +1,8 @@
-//! Kinds and addresses as they stand in the file.
+//! The coding of kinds and addresses in the file.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Kinds by their numbers, from 1 on; others are 0.
+/// The kinds of reports. Their numbers are their places, counted from 1; other kinds have number 0.
 const KINDS: [&str; 8] = [
     "latency",
     "drop-summary",
@@ -14,13 +14,15 @@ const KINDS: [&str; 8] = [
     "flow-summary",
 ];
 
-/// The number of a kind of report.
+/// Returns the number of a kind of report.
 pub fn number_of(kind: &str) -> u8 {
-    let at = KINDS.iter().position(|one| *one == kind);
-    at.map_or(0, |at| at as u8 + 1)
+    KINDS
+        .iter()
+        .position(|one| *one == kind)
+        .map_or(0, |at| at as u8 + 1)
 }
 
-/// An address and port as bytes.
+/// Returns an address and port as bytes.
 pub fn exporter_bytes(exporter: SocketAddr) -> Vec<u8> {
     let mut bytes = address_bytes(exporter.ip());
     bytes.extend(exporter.port().to_be_bytes());
@@ -43,6 +45,8 @@ pub fn address_bytes(address: IpAddr) -> Vec<u8> {
 }
 
 pub fn address_of(bytes: &[u8]) -> Option<IpAddr> {
-    let v4 = <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from);
-    v4.or_else(|| <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from))
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+    }
 }

@@ -1,16 +1,16 @@
-//! Reports find their flow, pair and class in the store: what was gathered, and single ones.
+//! The insertion of gathered sums and of single reports, with the ids of their flow, pair and class.
 
 use rusqlite::Connection;
 
-use super::coded::{exporter_bytes, number_of};
-use super::gather::{Gathered, Row};
+use super::batch::ReportBatch;
+use super::coding::{exporter_bytes, number_of};
+use super::gatherer::{Gathered, GatheredRow};
 use super::ids::{Ids, NONE};
-use super::keeper::Batch;
-use super::period::{ALL, Table};
+use super::period::{ALL, RollUpTable};
 use super::rollups::RollUps;
 use super::totals::counts_whole;
 
-/// Adds what was gathered to the roll-ups.
+/// Adds gathered sums to the roll-ups.
 pub fn add(
     conn: &Connection,
     ids: &mut Ids,
@@ -19,11 +19,11 @@ pub fn add(
 ) -> rusqlite::Result<()> {
     ids.make_room();
     rollups.reaches(gathered.newest_ns);
-    let mut add = |place: (Table, i64), begin_ns, sums| match place {
-        (Table::Pair, NONE) => Ok(()),
+    let mut add = |place: (RollUpTable, i64), begin_ns, sums| match place {
+        (RollUpTable::Pair, NONE) => Ok(()),
         place => rollups.add(conn, begin_ns, place, sums),
     };
-    for Row {
+    for GatheredRow {
         subject: flow,
         begin_ns,
         sums,
@@ -32,21 +32,21 @@ pub fn add(
         let class = ids.class(conn, flow.class.as_deref())?;
         let times = (flow.first_ns, flow.last_ns);
         if let Some(id) = ids.flow(conn, &flow.name, class, times)? {
-            add((Table::Flow, id), *begin_ns, sums)?;
+            add((RollUpTable::Flow, id), *begin_ns, sums)?;
         }
     }
     for row in &gathered.pairs {
         let pair = ids.pair(conn, Some(row.subject))?;
-        add((Table::Pair, pair), row.begin_ns, &row.sums)?;
+        add((RollUpTable::Pair, pair), row.begin_ns, &row.sums)?;
     }
     for row in &gathered.classes {
         let class = ids.class(conn, Some(&row.subject))?;
         if class != NONE {
-            add((Table::Class, class), row.begin_ns, &row.sums)?;
+            add((RollUpTable::Class, class), row.begin_ns, &row.sums)?;
         }
     }
     for row in &gathered.all {
-        add((Table::Class, ALL), row.begin_ns, &row.sums)?;
+        add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
     }
     for first in &gathered.first_totals {
         let Some(flow) = ids.known(&first.name) else {
@@ -66,21 +66,22 @@ pub fn add(
     Ok(())
 }
 
-/// Whose roll-ups a report counts in.
-fn places(flow: Option<i64>, pair: i64, class: i64) -> impl Iterator<Item = (Table, i64)> {
-    let flow = flow.map(|flow| (Table::Flow, flow));
-    let pair = (pair != NONE).then_some((Table::Pair, pair));
-    let class = (class != NONE).then_some((Table::Class, class));
-    let places = [flow, pair, class, Some((Table::Class, ALL))];
-    places.into_iter().flatten()
+/// Iterates over the roll-ups in which a report counts.
+fn places(flow: Option<i64>, pair: i64, class: i64) -> impl Iterator<Item = (RollUpTable, i64)> {
+    let flow = flow.map(|flow| (RollUpTable::Flow, flow));
+    let pair = (pair != NONE).then_some((RollUpTable::Pair, pair));
+    let class = (class != NONE).then_some((RollUpTable::Class, class));
+    [flow, pair, class, Some((RollUpTable::Class, ALL))]
+        .into_iter()
+        .flatten()
 }
 
-/// Stores single reports, which were gathered too; their ids begin with this one.
+/// Stores single reports, whose sums were gathered already. Their ids begin with `first_id`.
 pub fn singles(
     conn: &Connection,
     ids: &mut Ids,
     rollups: &mut RollUps,
-    batch: &Batch,
+    batch: &ReportBatch,
     first_id: i64,
 ) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
@@ -93,18 +94,20 @@ pub fn singles(
         let time_ns = observed.time_ns;
         let pair = ids.pair(conn, observed.pair())?;
         let class = ids.class(conn, entry.class.as_deref())?;
-        let name = observed.flow.filter(|_| !entry.beyond);
-        let name = name.map(|flow| (flow, observed.source, observed.sink));
-        let flow = name.and_then(|name| Some(ids.known(&name)?.id));
+        let flow = observed
+            .flow
+            .filter(|_| !entry.beyond)
+            .map(|flow| (flow, observed.source, observed.sink))
+            .and_then(|name| Some(ids.known(&name)?.id));
         let mut before = 0;
         for place in places(flow, pair, class) {
             let last = rollups.single(conn, time_ns, place, id)?;
-            if place.0 == Table::Flow {
+            if place.0 == RollUpTable::Flow {
                 before = last;
             }
         }
         let evidence = batch.evidence.get(entry.evidence.clone());
-        // Once for each datagram.
+        // A datagram is stored once.
         let again = entry.part > 0 && shown == Some(&entry.evidence);
         shown = Some(&entry.evidence);
         insert.execute((

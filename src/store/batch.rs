@@ -1,0 +1,33 @@
+//! A batch of reports on its way to the store's writer.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::model::ReportFacts;
+
+/// One report on its way to the writer.
+#[derive(Debug)]
+pub struct QueuedReport {
+    pub observed: ReportFacts,
+    pub class: Option<Arc<str>>,
+    /// Its flow is not tracked because there is no room.
+    pub beyond: bool,
+    /// Its number among its datagram's reports.
+    pub part: u32,
+    /// The place of its datagram in the batch's bytes. All reports of a datagram have the same.
+    pub evidence: Range<usize>,
+}
+
+/// Reports on their way to the writer. Those of a datagram stay together.
+#[derive(Debug, Default)]
+pub struct ReportBatch {
+    pub entries: Vec<QueuedReport>,
+    pub evidence: Vec<u8>,
+}
+
+impl ReportBatch {
+    /// Returns the approximate memory of the batch.
+    pub fn bytes(&self) -> usize {
+        self.entries.len() * size_of::<QueuedReport>() + self.evidence.len()
+    }
+}

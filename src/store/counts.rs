@@ -1,0 +1,46 @@
+//! Counts of the reports that were handed to the store.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counts of reports. Each report is in one of the first three.
+#[derive(Debug, Default)]
+pub struct StoreCounts {
+    stored: AtomicU64,
+    rolled_up_only: AtomicU64,
+    drops: AtomicU64,
+    unnamed: AtomicU64,
+}
+
+impl StoreCounts {
+    /// Returns how many reports are in the store.
+    pub fn stored(&self) -> u64 {
+        self.stored.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many reports are only in the store's roll-ups, because there was no time to write them one by one.
+    pub fn rolled_up_only(&self) -> u64 {
+        self.rolled_up_only.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many reports are not in the store, because the queue was full or the store could not be written.
+    pub fn drops(&self) -> u64 {
+        self.drops.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many of the stored and rolled up reports belong to flows that are not tracked. They are rolled up
+    /// without their flow.
+    pub fn beyond_flows(&self) -> u64 {
+        self.unnamed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn dropped(&self, reports: u64) {
+        self.drops.fetch_add(reports, Ordering::Relaxed);
+    }
+
+    pub(super) fn written(&self, stored: u64, rolled_up_only: u64, unnamed: u64) {
+        self.stored.fetch_add(stored, Ordering::Relaxed);
+        self.rolled_up_only
+            .fetch_add(rolled_up_only, Ordering::Relaxed);
+        self.unnamed.fetch_add(unnamed, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,88 @@
+//! Rows of roll-ups, and the subjects that they belong to, as questions need them.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::period::{ALL, RollUpTable, subject_of};
+use super::plan::{Horizons, Segment};
+use super::sums::{COLUMNS, Sums};
+use crate::model::{Span, Subject};
+
+/// Adds up the rows of each subject.
+pub fn sums_of_all(
+    conn: &Connection,
+    table: RollUpTable,
+    span: Span,
+) -> rusqlite::Result<HashMap<i64, Sums>> {
+    let horizons = Horizons::read(conn, table)?;
+    let mut all: HashMap<i64, Sums> = HashMap::new();
+    for segment in horizons.of_all(conn, table, span)? {
+        let mut rows = conn.prepare_cached(&format!(
+            "SELECT key, {COLUMNS} FROM {} WHERE key >= ? AND key < ?",
+            table.name(segment.level)
+        ))?;
+        let mut rows = rows.query(segment.keys())?;
+        while let Some(row) = rows.next()? {
+            let sums = Sums::read(row, 1)?;
+            all.entry(subject_of(row.get(0)?)).or_default().merge(&sums);
+        }
+    }
+    Ok(all)
+}
+
+/// Gives each row of a subject in these segments to `each`, with the beginning of its period.
+pub fn rows_of_one(
+    conn: &Connection,
+    (table, subject): (RollUpTable, i64),
+    segments: &[Segment],
+    mut each: impl FnMut(u64, &Sums),
+) -> rusqlite::Result<()> {
+    for segment in segments {
+        let level = segment.level;
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM {} WHERE key = ?",
+            table.name(level)
+        ))?;
+        for begin in segment.periods() {
+            let key = level.key(begin, subject);
+            let found = find.query_row([key], |row| Sums::read(row, 0)).optional()?;
+            if let Some(sums) = found {
+                each(begin, &sums);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the table and the id of a subject, or `None` if the store does not know it.
+pub fn place_of(
+    conn: &Connection,
+    subject: &Subject,
+) -> rusqlite::Result<Option<(RollUpTable, i64)>> {
+    let found = match subject {
+        Subject::All => Some((RollUpTable::Class, ALL)),
+        Subject::Flow(id) => Some((RollUpTable::Flow, *id)),
+        Subject::Pair { source, sink } => conn
+            .query_row(
+                "SELECT id FROM pair WHERE source = ? AND sink = ?",
+                (source.0, sink.0),
+                |row| row.get(0),
+            )
+            .optional()?
+            .map(|id| (RollUpTable::Pair, id)),
+        Subject::Class(name) => conn
+            .query_row("SELECT id FROM class WHERE name = ?", [name], |row| {
+                row.get(0)
+            })
+            .optional()?
+            .map(|id| (RollUpTable::Class, id)),
+    };
+    Ok(found)
+}
+
+pub fn class_names(conn: &Connection) -> rusqlite::Result<HashMap<i64, String>> {
+    conn.prepare_cached("SELECT id, name FROM class")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
