@@ -37,7 +37,7 @@
 //! | to… | look at |
 //! |---|---|
 //! | add a counter of packets | include/hostint/count.h, the header of src/bpf that counts, `datapath::counters` |
-//! | change when a report is sent | src/bpf/sink/latency.h, src/bpf/sink/news.h |
+//! | change when a report is sent | src/bpf/sink/flow_update.h, `report::Builder` |
 //! | add something that a daemon does | `daemon`: a duty is a file, and a line in a list |
 //! | add an engine | `engines`, `daemon::collect`, `config` |
 //! | find why a packet went untagged | src/bpf/source.bpf.c, from its top; `views` words the counters |

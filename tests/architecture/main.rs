@@ -177,16 +177,38 @@ fn every_room_is_in_the_library() {
             );
         }
     }
-    // Files that it names are there.
+}
+
+#[test]
+fn files_that_the_maps_name_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let words = library.split(|c: char| c.is_whitespace() || ",;".contains(c));
-    let files: Vec<&str> = words
-        .map(|word| word.trim_end_matches('.'))
-        .filter(|word| word.starts_with("src/") || word.starts_with("include/"))
-        .collect();
-    assert!(files.len() > 5, "{files:?}");
-    for file in files {
-        assert!(root.join(file).exists(), "src/lib.rs names {file}");
+    for map in ["src/lib.rs", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(root.join(map)).unwrap();
+        let files: Vec<&str> = text
+            .split(|c: char| c.is_whitespace() || "`,;:()|".contains(c))
+            .map(|word| word.trim_end_matches('.'))
+            .filter(|word| {
+                let folders = [
+                    "src/",
+                    "include/",
+                    "tests/",
+                    "packaging/",
+                    "man/",
+                    "benches/",
+                    "docs/",
+                ];
+                folders.iter().any(|folder| word.starts_with(folder))
+            })
+            // Of patterns there is no one file.
+            .filter(|word| !word.contains(['*', '<']))
+            .collect();
+        assert!(files.len() > 5, "{map}: {files:?}");
+        for file in files {
+            assert!(
+                root.join(file).exists(),
+                "{map} names {file}, which is not there"
+            );
+        }
     }
 }
 
