@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The most lines of each kind that there may be.
-const QUANTITIES_WITHOUT_NAME: usize = 24;
-const WHO_WITHOUT_NOUN: usize = 9;
-const NOBODY_AND_SOMEBODY: usize = 17;
-const SHARED_TYPE_NAMES: usize = 24;
+const QUANTITIES_WITHOUT_NAME: usize = 1;
+const WHO_WITHOUT_NOUN: usize = 3;
+const NOBODY_AND_SOMEBODY: usize = 0;
+const SHARED_TYPE_NAMES: usize = 0;
 
 /// Folders and files that users and maintainers read. Pages below man/ that are composed of man/sections and of the
 /// command line's help are left out: their words are counted where they are written.

@@ -29,14 +29,14 @@ pub trait Duty<D> {
     }
 }
 
-struct Listed<D> {
+struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
     due: Option<Instant>,
 }
 
 /// A daemon's duties in the order in which they have their turns.
 pub struct Duties<D> {
-    list: Vec<Listed<D>>,
+    list: Vec<ListedDuty<D>>,
     troubles: Troubles,
 }
 
@@ -52,7 +52,7 @@ impl<D> Default for Duties<D> {
 impl<D> Duties<D> {
     /// Adds a duty behind those that are there.
     pub fn with(mut self, duty: impl Duty<D> + 'static) -> Self {
-        self.list.push(Listed {
+        self.list.push(ListedDuty {
             duty: Box::new(duty),
             due: None,
         });
@@ -61,7 +61,7 @@ impl<D> Duties<D> {
 
     /// Gives a turn to each duty that is due.
     pub fn turn(&mut self, daemon: &mut D, now: Instant) {
-        for Listed { duty, due } in &mut self.list {
+        for ListedDuty { duty, due } in &mut self.list {
             if due.is_some_and(|due| now < due) {
                 continue;
             }
@@ -73,7 +73,7 @@ impl<D> Duties<D> {
 
     /// Gives each duty its last turn.
     pub fn finish(&mut self, daemon: &mut D) {
-        for Listed { duty, .. } in &mut self.list {
+        for ListedDuty { duty, .. } in &mut self.list {
             let result = duty.finish(daemon);
             self.troubles.note(duty.task(), result);
         }

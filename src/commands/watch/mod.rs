@@ -31,7 +31,7 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
     screen::run(looker, args, interval)
 }
 
-/// A line of JSON each interval, until nobody reads them.
+/// A line of JSON each interval, until the reader closes the pipe.
 fn lines(looker: &Looker, interval: Duration) -> Result<u8> {
     let mut next = Instant::now();
     let mut first = true;

@@ -87,7 +87,7 @@ impl Drop for Screen {
     }
 }
 
-/// What somebody did at the terminal.
+/// A key or an event at the terminal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Input {
     Key(KeyPress),

@@ -46,7 +46,7 @@ pub fn run(
     let config = &plan.config;
     let opened = store::open(&config.store, true)?;
     let output = Output::open(config.output.as_ref())?;
-    let source = Source::open(file)?;
+    let source = ReportsFile::open(file)?;
     // From here on bytes of strangers are read, and nothing else is done.
     give_up_all_but(&[])?;
     let store = store::start(opened)?;
@@ -68,13 +68,13 @@ pub fn run(
 }
 
 /// A file, or standard input, which may be a live stream.
-struct Source {
+struct ReportsFile {
     name: String,
     reader: BufReader<Box<dyn Read>>,
     is_live: bool,
 }
 
-impl Source {
+impl ReportsFile {
     fn open(file: &Path) -> Result<Self> {
         let is_live = file == Path::new("-");
         let (name, reader): (_, Box<dyn Read>) = if is_live {

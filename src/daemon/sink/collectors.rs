@@ -14,11 +14,11 @@ use crate::os::{log, resolve};
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Collectors {
     spread: bool,
-    listed: Vec<Listed>,
+    listed: Vec<NamedCollector>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Listed {
+struct NamedCollector {
     /// `None`: the address was given.
     name: Option<String>,
     port: u16,
@@ -90,13 +90,13 @@ impl Collectors {
     }
 }
 
-fn find(text: &str) -> Result<Listed> {
+fn find(text: &str) -> Result<NamedCollector> {
     let found = resolve::name_and_port(text, REPORT_PORT).and_then(|(host, port)| {
         let (name, addresses) = match host.parse::<IpAddr>() {
             Ok(address) => (None, vec![address]),
             Err(_) => (Some(host.to_owned()), resolve::some_addresses(host)?),
         };
-        Ok(Listed {
+        Ok(NamedCollector {
             name,
             port,
             addresses,

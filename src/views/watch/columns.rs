@@ -31,13 +31,13 @@ pub enum FlowColumn {
 
 /// A flow, with its rates since the last refresh.
 #[derive(Clone, Copy, Debug)]
-pub struct FlowRow<'a> {
+pub struct FlowLine<'a> {
     pub flow: &'a FlowStatus,
     pub rates: Option<&'a Rates>,
     pub wall_ns: u64,
 }
 
-impl FlowRow<'_> {
+impl FlowLine<'_> {
     /// The share of all packets that were lost.
     pub fn loss(&self) -> Option<f64> {
         let sent = self.flow.packets.saturating_sub(self.flow.duplicates) + self.flow.lost;
@@ -136,7 +136,7 @@ impl FlowColumn {
         matches!(self, Self::Flow | Self::Encapsulation)
     }
 
-    pub fn cell(self, row: &FlowRow<'_>) -> String {
+    pub fn cell(self, row: &FlowLine<'_>) -> String {
         let flow = row.flow;
         match self {
             Self::Flow => flow.flow.to_string(),
@@ -168,7 +168,7 @@ impl FlowColumn {
     }
 
     /// The figure to sort by. `None`, and flows without this figure, come last.
-    fn figure(self, row: &FlowRow<'_>) -> Option<f64> {
+    fn figure(self, row: &FlowLine<'_>) -> Option<f64> {
         let flow = row.flow;
         match self {
             Self::Flow | Self::Encapsulation => None,
@@ -191,7 +191,12 @@ impl FlowColumn {
     }
 
     /// Sorts indices of flows; those with equal figures by recent traffic, then by name.
-    pub fn sort<'a>(self, reversed: bool, places: &mut Vec<u32>, row: impl Fn(u32) -> FlowRow<'a>) {
+    pub fn sort<'a>(
+        self,
+        reversed: bool,
+        places: &mut Vec<u32>,
+        row: impl Fn(u32) -> FlowLine<'a>,
+    ) {
         let mut keyed: Vec<(Option<f64>, f64, u32)> = places
             .iter()
             .map(|place| {

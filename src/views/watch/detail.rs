@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::appearance::Appearance;
-use super::columns::FlowRow;
+use super::columns::FlowLine;
 use super::draw::{put, split};
 use super::flows::Rates;
 use super::histogram::{quantile, upper_ns};
@@ -74,7 +74,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     watch.flows.watch(at..at + 1, flows_of(&now.status));
 }
 
-fn facts(look: Appearance, row: &FlowRow<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
+fn facts(look: Appearance, row: &FlowLine<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
     let flow = row.flow;
     let ns = |ns: i64| Nanoseconds(ns).to_string();
     let max_ns = i64::from(flow.latency_max_ns);

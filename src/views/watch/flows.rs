@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::columns::{FlowColumn, FlowRow};
+use super::columns::{FlowColumn, FlowLine};
 use super::cursor::ListCursor;
 use super::filter::RowFilter;
 use super::histogram::{quantile, window};
@@ -162,11 +162,12 @@ impl FlowList {
             });
         }
         let rates = &self.rates;
-        self.sort.sort(self.reversed, &mut places, |place| FlowRow {
-            flow: &flows[place as usize],
-            rates: rates.get(place as usize).and_then(Option::as_ref),
-            wall_ns,
-        });
+        self.sort
+            .sort(self.reversed, &mut places, |place| FlowLine {
+                flow: &flows[place as usize],
+                rates: rates.get(place as usize).and_then(Option::as_ref),
+                wall_ns,
+            });
         self.order = places;
         match self.chosen {
             // The chosen flow may have moved, or may no longer match.
@@ -193,9 +194,9 @@ impl FlowList {
         row: usize,
         flows: &'a [FlowStatus],
         wall_ns: u64,
-    ) -> Option<FlowRow<'a>> {
+    ) -> Option<FlowLine<'a>> {
         let place = *self.order.get(row)? as usize;
-        Some(FlowRow {
+        Some(FlowLine {
             flow: flows.get(place)?,
             rates: self.rates.get(place).and_then(Option::as_ref),
             wall_ns,
