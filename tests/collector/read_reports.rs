@@ -49,7 +49,7 @@ fn lines(output: &Output) -> Vec<Value> {
 
 #[test]
 fn a_capture_becomes_lines_and_lines_become_themselves() {
-    let file = TempFile::new("all.pcap", &reports());
+    let file = TempFile::new("all.pcap", reports());
     let output = hostint(&["collect", "--read", file.path(), "--json"]);
     let made = lines(&output);
     let kinds: Vec<_> = made
@@ -102,7 +102,7 @@ fn a_capture_becomes_lines_and_lines_become_themselves() {
 
 #[test]
 fn standard_input_is_a_file_too() {
-    let file = TempFile::new("stdin.pcap", &reports());
+    let file = TempFile::new("stdin.pcap", reports());
     let output = Command::new(places::hostint())
         .args(["collect", "--read", "-", "--json", "--count", "2"])
         .stdin(Stdio::from(File::open(file.path()).unwrap()))
@@ -116,7 +116,7 @@ fn standard_input_is_a_file_too() {
 fn the_port_is_chosen() {
     let mut report = frame("tr20_drop");
     report[36..38].copy_from_slice(&36166_u16.to_be_bytes());
-    let file = TempFile::new("port.pcap", &capture(&[report, frame("tr20_drop")]));
+    let file = TempFile::new("port.pcap", capture(&[report, frame("tr20_drop")]));
     for (args, count) in [
         (&[][..], 1),
         (&["--port", "36166"], 1),
@@ -138,7 +138,7 @@ fn what_is_no_report_is_counted() {
     fragment[20] = 0x20;
     let mut wrong = frame("tr20_drop");
     wrong[40] ^= 1;
-    let file = TempFile::new("bad.pcap", &capture(&[changed, fragment, wrong]));
+    let file = TempFile::new("bad.pcap", capture(&[changed, fragment, wrong]));
     let output = hostint(&["collect", "--json", "--read", file.path()]);
     assert_eq!(lines(&output).len(), 1);
     let err = text(&output.stderr);
@@ -204,7 +204,7 @@ fn a_damaged_file_gives_what_it_has_and_is_1() {
 
 #[test]
 fn unreadable_lines_are_named_and_the_others_read() {
-    let file = TempFile::new("some.pcap", &reports());
+    let file = TempFile::new("some.pcap", reports());
     let good = text(&hostint(&["collect", "--json", "--read", file.path()]).stdout);
     let good: Vec<_> = good.lines().collect();
     let long = format!("{{\"schema\":\"{}\"", "x".repeat(3 << 20));
@@ -237,7 +237,7 @@ fn unreadable_lines_are_named_and_the_others_read() {
 
 #[test]
 fn a_log_of_a_sink_is_read_although_nobody_received_it() {
-    let file = TempFile::new("log.pcap", &reports());
+    let file = TempFile::new("log.pcap", reports());
     let made = lines(&hostint(&["collect", "--json", "--read", file.path()]));
     let mut logged = made[0].clone();
     for key in ["exporter", "exporter_port", "received_ns"] {
@@ -259,7 +259,7 @@ fn a_log_of_a_sink_is_read_although_nobody_received_it() {
 fn drop_reasons_come_from_a_list() {
     let file = TempFile::new(
         "drops.pcap",
-        &capture(&[frame("tr10_drop"), frame("tr05_drop")]),
+        capture(&[frame("tr10_drop"), frame("tr05_drop")]),
     );
     let own = TempFile::new(
         "own.toml",
