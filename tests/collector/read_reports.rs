@@ -253,7 +253,7 @@ fn unreadable_lines_are_named_and_the_others_read() {
     let file = Scratch::new("many.jsonl", many.as_bytes());
     let err = text(&hostint(&["collect", "--json", "--read", file.path()]).stderr);
     assert!(err.contains("100 unreadable lines"), "{err}");
-    assert_eq!(err.matches("no JSON object").count(), 5, "{err}");
+    assert_eq!(err.matches("not the JSON object").count(), 5, "{err}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn drop_reasons_come_from_a_list() {
             "71 = \"a\"\n256 = \"b\"\n",
             "line 2: \"256\" is not a drop reason code (0 to 255)",
         ),
-        ("acl = \"a\"\n", "line 1: \"acl\" is no drop reason code"),
+        ("acl = \"a\"\n", "line 1: \"acl\" is not a drop reason code"),
         (
             "\n71 = 3\n",
             "line 2: the name of a drop reason is one line of text, in quotes",

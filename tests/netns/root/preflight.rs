@@ -54,7 +54,12 @@ fn a_host_that_has_all_is_ready_and_nothing_is_changed() {
         assert_eq!(findings(&found, check, None)[0].0, "ok", "{check}");
     }
     assert!(findings(&found, "bpffs", None)[0].1.contains("/sys/fs/bpf"));
-    assert_found(&found, "firewall", None, &[("ok", "nothing is dropped")]);
+    assert_found(
+        &found,
+        "firewall",
+        None,
+        &[("ok", "nftables drops nothing")],
+    );
     let dev = Some("b0");
     assert_found(&found, "interface", dev, &[("ok", "driver veth, up")]);
     assert_found(&found, "xdp", dev, &[("ok", "native")]);
@@ -80,7 +85,7 @@ fn what_is_missing_fails_and_says_what_to_do() {
         &found,
         "collector",
         None,
-        &[("fail", "192.0.2.1:32766: there is no way")],
+        &[("fail", "192.0.2.1:32766: no route")],
     );
     for (dev, verdict, words) in [
         ("nix0", "fail", "no such interface"),
@@ -92,12 +97,7 @@ fn what_is_missing_fails_and_says_what_to_do() {
     }
     host.sh("ip link set dull0 up");
     let (_, found) = preflight(host, "--dev dull0 --dev lo");
-    assert_found(
-        &found,
-        "interface",
-        Some("dull0"),
-        &[("note", "not connected")],
-    );
+    assert_found(&found, "interface", Some("dull0"), &[("note", "no link")]);
     assert_found(&found, "xdp", Some("lo"), &[("note", "no native XDP")]);
     let output = host.try_hostint("status --preflight --dev nix0");
     assert_eq!(output.status.code(), Some(1));
@@ -136,7 +136,7 @@ fn the_config_file_says_what_is_looked_at_and_flags_say_otherwise() {
         None,
         &[
             ("fail", "cannot find nosuch.invalid: "),
-            ("ok", "10.9.1.1:32766: there is a way"),
+            ("ok", "10.9.1.1:32766: reachable from"),
         ],
     );
     for dev in ["b0", "lo"] {

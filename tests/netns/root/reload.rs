@@ -450,7 +450,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         ("mtu = 105", ": [source] mtu: an MTU of 105 leaves no room"),
         (
             "node-id = 5",
-            ": [source] node-id: 5 is not the sink's, which is 1",
+            ": [source] node-id: 5 differs from the sink's node id 1",
         ),
     ] {
         let said = on_a.refuses(

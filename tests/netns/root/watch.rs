@@ -112,7 +112,7 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     let tmux = Tmux::start(&lab.b, 120, 24);
     let watch = format!("{} status --watch=0.1", places::hostint());
     tmux.line(&watch);
-    tmux.await_words("a host with nothing", &["nothing of hostint runs"]);
+    tmux.await_words("a host with nothing", &["hostint does not run"]);
 
     let _sinks = lab.tag("");
     tmux.await_words(
@@ -188,7 +188,7 @@ fn however_it_ends_the_terminal_is_given_back() {
     let lab = Lab::new();
     let tmux = Tmux::start(&lab.b, 80, 24);
     let watch = format!("{} status --watch=0.1", places::hostint());
-    let nothing = ["nothing of hostint runs"];
+    let nothing = ["hostint does not run"];
     for signal in ["TERM", "INT", "HUP"] {
         tmux.line(&watch);
         tmux.await_words("it begins", &nothing);
