@@ -41,19 +41,21 @@ test: need-root
 # engines, in full counts.
 test-long: need-root
 	packaging/install-build-deps.sh --test
-	HOSTINT_LONG=1 cargo test --locked --test endurance --test clickhouse --test ipfix --test kafka --test otlp --test remote_write && \
-		HOSTINT_LONG=1000000 cargo test --locked --test config -- mutated && \
-		HOSTINT_LONG=10000000 cargo test --locked --release --test lease_answer --test flood -- nobody_outside invented_flows a_flood; $(GIVE_BACK)
+	HOSTINT_LONG=1 cargo test --locked --test netns --test engines -- \
+		endurance:: clickhouse:: ipfix:: kafka:: otlp:: remote_write:: && \
+		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
+		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
+		answer::root::nobody_outside flood::; $(GIVE_BACK)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root
 	packaging/install-build-deps.sh --test --engines
-	cargo test --locked --features real-engines --test clickhouse_modern; $(GIVE_BACK)
+	cargo test --locked --features real-engines --test engines clickhouse::modern::; $(GIVE_BACK)
 
 # A real Kafka broker, which takes half an hour to build the first time; HOSTINT_LONG=1 for a million reports.
 test-kafka: need-root
 	packaging/install-build-deps.sh --test --kafka
-	cargo test --locked --features real-engines --test kafka_broker; $(GIVE_BACK)
+	cargo test --locked --features real-engines --test engines kafka::broker::; $(GIVE_BACK)
 
 lint:
 	cargo fmt --check
@@ -69,7 +71,7 @@ audit:
 
 # Writes man pages and completions from the command line's definition.
 man:
-	HOSTINT_BLESS=1 cargo test --locked --test cli manpages
+	HOSTINT_BLESS=1 cargo test --locked --test cli manpages::
 
 # On kernels of Debian, under QEMU without KVM; some ten minutes each.
 KERNELS ?= 5.10 6.1 6.12 7.3

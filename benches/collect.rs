@@ -13,13 +13,9 @@ use std::time::{Duration, Instant};
 use hostint::collector::{Exporters, ReportListener, decode};
 use hostint::model::{Arrival, Record};
 use hostint::os::clock;
-use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
-
-#[path = "support/collector.rs"]
-mod collector;
-
-use collector::Collector;
+use hostint_testing::collector::Collector;
 use hostint_testing::synthetic::Synthetic;
+use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
 
 const ROUNDS: usize = 7;
 const ROUND: Duration = Duration::from_millis(300);
@@ -234,7 +230,7 @@ fn history(flows: usize, rate: u64) {
     let folder = folder.join(format!("collect-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let store = folder.join("history.db");
-    let collector = Collector::start(store.to_str().unwrap());
+    let collector = Collector::start(&["--store", store.to_str().unwrap()]);
     let SocketAddr::V4(address) = collector.reports else {
         return;
     };

@@ -6,9 +6,10 @@ use std::process::Command;
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
-use hostint::model::{Classes, HostStatus, RuleHost, STATUS_SCHEMA, Tally, WatchRule};
+use hostint::model::{Classes, RuleHost, Tally, WatchRule};
 use hostint::os::clock;
 use hostint::views::metrics;
+use hostint_testing::status_samples::nothing;
 
 const SIZES: [u32; 2] = [65_536, 1_000_000];
 /// Source nodes of the flows.
@@ -63,14 +64,7 @@ fn bench(flows: u32) {
     run("mount", &["-t", "bpf", "bpf"]);
     let pins = Pins::of_this_host(Some(&dir), true).unwrap().unwrap();
     let sink = Sink::load(&pins, flows).unwrap();
-    let status = HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
-        sink: None,
-        source: None,
-        why: Vec::new(),
-    };
+    let status = nothing();
     let mut tally = Tally::default();
     tally.set_classes(everything("all"));
     let mut bytes = 0;

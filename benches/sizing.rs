@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-#[path = "support/collector.rs"]
-mod collector;
-
-use collector::Collector;
+use hostint_testing::collector::Collector;
 use hostint_testing::report_rules::Rules;
 use hostint_testing::simulation::{PROFILES, Profile, simulate};
 use hostint_testing::synthetic::Synthetic;
@@ -79,11 +76,12 @@ fn load_of(profile: &Profile, folder: &Path, history: bool) {
         false => (OFFERED_HOSTS as f64 * profile.new_flows * profile.duration) as usize,
     };
     let store = folder.join(format!("{}.db", profile.name.replace(' ', "-")));
-    let collector = Collector::start(if history {
+    let kept = if history {
         store.to_str().unwrap()
     } else {
         "none"
-    });
+    };
+    let collector = Collector::start(&["--store", kept]);
     let cpu = || collector.cpu_by_thread().values().sum::<Duration>();
     let (begun, cpu_before) = (Instant::now(), cpu());
     let sent = offer(collector.reports, rate, flows);

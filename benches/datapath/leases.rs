@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use hostint::model::{LeaseKey, LeaseQuestion, NodeId};
 use hostint::wire::lease::{MAGIC, encode_question};
+use hostint_testing::netns::{Lab, sh};
 use libbpf_rs::libbpf_sys;
 
 use crate::programs;
-use hostint_testing::netns::{Lab, sh};
 
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(15);

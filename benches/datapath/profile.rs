@@ -3,9 +3,10 @@
 use std::process::Command;
 use std::time::Duration;
 
+use hostint_testing::netns::sh;
+
 use crate::lab::{Pair, Setup, SinkAt};
 use crate::senders::{Datagrams, bulk_tcp};
-use hostint_testing::netns::sh;
 
 const TIME: Duration = Duration::from_secs(4);
 const PACKET: u32 = 1400;

@@ -7,10 +7,9 @@ use std::process::Command;
 use hostint::datapath::links::{Hook, Link};
 use hostint::datapath::pins::Pins;
 use hostint::os::netdev;
+use hostint_testing::netns::{Host, sh};
 use libbpf_rs::ObjectBuilder;
 use libbpf_rs::query::ProgInfoIter;
-
-use hostint_testing::netns::{Host, sh};
 
 /// The kernel counts programs' runs and their time while this lives.
 pub struct Stats {

@@ -9,9 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostint::os::netdev;
-use nix::libc;
-
 use hostint_testing::netns::Host;
+use nix::libc;
 
 const BATCH: usize = 64;
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use hostint_testing::netns::Host;
+
 use crate::lab::{Pair, Setup, SinkAt};
 use crate::rounds::{Rounds, print_row};
 use crate::senders::bulk_tcp;
-use hostint_testing::netns::Host;
 
 const TIME: Duration = Duration::from_millis(1000);
 

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use hostint::engines::ipfix::{Ipfix, Settings, Transport};
 use hostint::engines::{Batch, Engine, Entry, Parcel, Run};
-use nix::time::{ClockId, clock_gettime};
-
 use hostint_testing::synthetic::Synthetic;
+use nix::time::{ClockId, clock_gettime};
 
 /// As many as a parcel has at most.
 const REPORTS: usize = 32 << 10;

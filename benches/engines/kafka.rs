@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hostint::engines::Engine;
 use hostint::engines::kafka::{Compression, Kafka, Settings, message};
+use hostint_testing::kafka_stub::{PARTITIONS, Stub, TOPIC};
 use prost::Message;
 
 use super::{network, ns_each, parcel};
-use hostint_testing::kafka_stub::{PARTITIONS, Stub, TOPIC};
 
 /// As many as the engine likes at once.
 const PARCEL: u64 = 8192;

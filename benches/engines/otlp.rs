@@ -12,8 +12,8 @@ use hostint::model::metrics::{Identity, Snapshot};
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::views::metrics::{sink, text};
-
 use hostint_testing::random::Random;
+use hostint_testing::status_samples::nothing;
 use hostint_testing::synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_123_456_789;
@@ -103,14 +103,7 @@ fn snapshot() -> Snapshot {
         tally.look(flow, counts);
     }
     tally.complete();
-    let status = HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
-        sink: None,
-        source: None,
-        why: Vec::new(),
-    };
+    let status = nothing();
     Snapshot {
         time_ns: TIME_NS,
         since_ns: TIME_NS,

@@ -9,8 +9,9 @@ struct counter {
 };
 
 /*
- * Index of a per-CPU counter; src/datapath/counters.rs says what each counts. Bytes are those of the frame as it
- * arrived. Counters are pinned and outlive the version that made them: new ones come last.
+ * Each enumerator is the index of a per-CPU counter, whose meaning is told in src/datapath/counters.rs. Bytes are those
+ * of the frame as it arrived. Counters are pinned and outlive the version that created them, so new ones are added at
+ * the end.
  */
 enum sink_counter {
 	COUNT_SINK_STRIPPED,
@@ -80,7 +81,7 @@ enum source_counter {
 	COUNT_SOURCE_MAX,
 };
 
-/* Counters of the source's peer program, at the interface's ingress. */
+/* The source's peer program, at the interface's ingress, keeps these counters. */
 enum peer_counter {
 	COUNT_PEER_MSS_CLAMPED,
 	COUNT_PEER_ICMP_TRANSLATED,
@@ -90,7 +91,7 @@ enum peer_counter {
 	COUNT_PEER_MAX,
 };
 
-/* Counters of the daemon, which outlive it in a pinned map. */
+/* The daemon keeps these counters in a pinned map, so that they survive a restart. */
 enum daemon_counter {
 	DAEMON_EVENTS_READ,
 	DAEMON_EVENTS_MALFORMED,

@@ -1,6 +1,6 @@
 -- Protocols, fields and expert infos: one definition of each name that a display filter can use.
 --
--- Wireshark runs every file of a plugin folder; all but hostint.lua only return something and so do nothing alone.
+-- Wireshark runs every file of a plugin folder; all but hostint.lua only return a table and have no effect alone.
 
 return function()
     local DEC, HEX = base.DEC, base.HEX
@@ -58,7 +58,7 @@ return function()
     local function u64(name, label, how) return ProtoField.uint64(name, label, how or DEC) end
     local function time(name, label) return ProtoField.absolute_time(name, label, base.UTC) end
 
-    -- What a node tells of itself: the same words in INT headers (int.) and in reports (int_report.).
+    -- A node's own metadata: the same words in INT headers (int.) and in reports (int_report.).
     local function node_fields(prefix)
         return {
             node_id = u32(prefix .. ".node_id", "Node ID"),
@@ -106,7 +106,7 @@ return function()
     M.bits = { int = bitmap_fields("int.bitmap", "Instruction bitmap"), report = bitmap_fields("int_report.md_bits", "Metadata bits") }
 
     M.f = {
-        -- what holds for the whole INT part
+        -- the whole INT part
         version = ProtoField.string("int.version", "Version"),
         carrier = ProtoField.string("int.carrier", "Found"),
         block_length = u16("int.block_length", "Bytes of INT, headers added for it included"),

@@ -7,7 +7,7 @@ return function(fields, tools, metadata)
     local HOSTINT_TYPE, HOSTINT_BITMAP = 3, 0xcc00
     local HOSTINT_DOMAIN = 0x4849
 
-    -- What each carrier puts before the metadata header, and behind the stack of v0.5 (bytes).
+    -- The bytes that each carrier adds before the metadata header, and behind the stack of v0.5.
     local SHIM = { l4 = 4, gpe = 4, gre = 4, geneve = 0, report = 4 }
     local TAIL = { l4 = 4, gpe = 0, gre = 0, geneve = 0, report = 0 }
 
@@ -42,7 +42,7 @@ return function(fields, tools, metadata)
         end
     end
 
-    -- v1.0 and v2.x MD: so many bytes per hop; in v2.x some of the source only at the stack's end.
+    -- v1.0 and v2.x MD: the bytes of each hop; in v2.x also words of the source alone at the stack's end.
     local function measure_stack(block)
         local bytes = block.stop - block.stack
         local baseline = metadata.bytes(block.items)
@@ -103,7 +103,7 @@ return function(fields, tools, metadata)
         end
     end
 
-    -- Measures the INT headers at `at`, or says why there are none. `about` tells what the carrier knows:
+    -- Measures the INT headers at `at`, or returns the reason why there are none. `about` has the carrier's facts:
     -- carrier, option_length (Geneve, words), option_class, gpe_code.
     function M.measure(tvb, at, about)
         local shim = SHIM[about.carrier]
@@ -143,7 +143,7 @@ return function(fields, tools, metadata)
         return block
     end
 
-    -- Looks at bits that a packet without INT would hardly have right: for places where only a mark announces INT.
+    -- Checks bits that a packet without INT would hardly have right: for places where only a mark announces INT.
     function M.strict(tvb, block)
         local at, md = block.at, block.md
         if #block.problems > 0 then
@@ -448,7 +448,7 @@ return function(fields, tools, metadata)
         end
     end
 
-    -- Who, which packet, how long.
+    -- Nodes, sequence number and latency.
     local function sentence(block)
         local parts = {}
         local function node(seen)
@@ -477,7 +477,7 @@ return function(fields, tools, metadata)
         return table.concat(parts, ", ")
     end
 
-    -- What the info column gets behind the packet's own words.
+    -- The text for the info column, after the packet's own.
     function M.note(block)
         local words = sentence(block)
         if #words == 0 then
@@ -486,7 +486,7 @@ return function(fields, tools, metadata)
         return (block.number and " [INT: " or " [INT " .. block.name .. ": ") .. words .. "]"
     end
 
-    -- Shows measured headers; gives the tree item, which the carrier may add to.
+    -- Shows measured headers; returns the tree item, which the carrier may extend.
     function M.show(tree, tvb, block, found)
         local from = block.from or block.at
         local top = tree:add(fields.int, tvb(from, math.max(block.stop - from, 1)), "In-band Network Telemetry")

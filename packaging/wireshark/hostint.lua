@@ -20,7 +20,7 @@ local tools = part("tools", fields)
 local metadata = part("metadata", fields, tools)
 local headers = part("headers", fields, tools, metadata)
 
--- What the carriers look for, from the preferences.
+-- The marks that the carriers look for, from the preferences.
 local options = { int_ports = {}, extension_ports = {}, geneve_classes = {} }
 local ip = part("ip")
 local transport = part("transport", fields, tools, headers, ip, options)
@@ -91,7 +91,7 @@ local function read_preferences()
     registered.report = replace("udp.port", fields.report, registered.report, numbers(report_prefs.ports))
 end
 
--- Who stands before another dissector calls that one whatever happens.
+-- A dissector in front of another one must always call it.
 local function entry(proto, dissect, otherwise)
     function proto.dissector(tvb, pinfo, tree)
         local calls = tools.calls

@@ -6,7 +6,7 @@ return function(fields, tools, headers, quotes)
 
     local FLOW_BYTES, GAP_BYTES = 44, 24
 
-    -- Byte 2 of the fixed header, reserved in the standard, tells of hostint's clock.
+    -- Byte 2 of the fixed header, reserved in the standard, describes the clock of hostint's sink.
     function M.show_clock(tree, tvb)
         local range = tvb(2, 1)
         local value = range:uint()
@@ -51,7 +51,7 @@ return function(fields, tools, headers, quotes)
         return range:uint() % 4096
     end
 
-    -- What names a flow in the kinds 5 to 7; gives its sentence and whether the queue is known.
+    -- The flow description of the kinds 5 to 7; returns its text and whether the queue is known.
     local function show_flow(tree, tvb, at, queue_may_be_known)
         local flow = tree:add(tvb(at, FLOW_BYTES), "Flow")
         local flags = tvb(at + 1, 1):uint()
@@ -105,7 +105,7 @@ return function(fields, tools, headers, quotes)
             block.latency and tools.duration(block.latency) or "unknown", from, to, block.number or "?")
     end
 
-    -- Whether IP header, L4 header and INT are where they have to be without or with the node ID word.
+    -- Whether IP header, L4 header and INT are in their places, without or with the node ID word.
     local function quoted_at(tvb, ip)
         if tvb:len() < ip + 20 or tvb(ip, 1):uint() ~= 0x45 then
             return nil
@@ -142,7 +142,7 @@ return function(fields, tools, headers, quotes)
         return show_stack(tvb, 64, top):format(name)
     end
 
-    -- What both drop summaries have first; gives the sentence with a place for the flow's name.
+    -- The common beginning of both drop summaries; returns the text with a place for the flow's name.
     local function show_gap(tvb, top)
         local gap = top:add(tvb(12, GAP_BYTES), "Loss")
         put(gap, h.source_node, tvb(12, 4))
@@ -167,7 +167,7 @@ return function(fields, tools, headers, quotes)
         odd_length(tvb, top, udp and 64 or 76, udp and "a drop summary about UDP" or "a drop summary about TCP")
         local packet = tvb(36):tvb()
         local name = quotes.flow(packet, "ipv4")
-        -- Only addresses, protocol and ports mean something in there: a packet for the eye, not for the dissectors.
+        -- Only addresses, protocol and ports are valid in it: the packet is for display, not for dissectors.
         local flow = top:add(tvb(36), "Flow: " .. name .. " (headers made up by the sink)")
         put(flow, h.flow_proto, tvb(45, 1))
         put(flow, h.flow_src4, tvb(48, 4))
@@ -238,7 +238,7 @@ return function(fields, tools, headers, quotes)
             tvb(16, 4):uint(), name, tostring(tvb(40, 8):uint64()), tostring(tvb(56, 8):uint64()))
     end
 
-    -- Of v2.0: what hostint's domain puts into DSMdstatus, and the words that DSMdBits announce.
+    -- v2.0: the DSMdstatus of hostint's domain, and the words that DSMdBits announce.
     M.DOMAIN = 0x4849
 
     function M.show_status(tree, range)
@@ -250,7 +250,7 @@ return function(fields, tools, headers, quotes)
         end
     end
 
-    -- Gives where they end, and the loss's sentence.
+    -- Returns their end, and the text of the loss.
     function M.show_words(tree, tvb, at, stop, bits)
         local sentence
         if band(bits, 0x8000) ~= 0 and at + 4 <= stop then

@@ -1,4 +1,4 @@
--- What the IP header said, of the packet that is being dissected: from its fields, for no dissector hands it on.
+-- The IP header of the packet being dissected: read from its fields, because no dissector passes it on.
 
 return function()
     local M = {}
@@ -7,7 +7,7 @@ return function()
     local length = { Field.new("ip.len"), Field.new("ipv6.plen") }
     local src, dst = { Field.new("ip.src"), Field.new("ipv6.src") }, { Field.new("ip.dst"), Field.new("ipv6.dst") }
     local sport = { [6] = Field.new("tcp.srcport"), [17] = Field.new("udp.srcport") }
-    -- Without a listener that has a filter, tshark's summary builds no tree, and there are no fields to look at.
+    -- Without a listener that has a filter, tshark's summary builds no tree, and there are no fields to read.
     M.listener = Listener.new("frame", "int")
 
     -- The innermost header so far: the one that was dissected last.

@@ -23,7 +23,7 @@ return function(fields, tools, ip, tags, options)
         return bytes
     end
 
-    -- Whether a tag is that of the key in the preferences; the addresses are those of the request, either way round.
+    -- Whether a tag matches the key in the preferences; the addresses are those of the request, in either order.
     local function check(item, tag, bytes, src, dst)
         local good = false
         for _, ends in ipairs(src and { { src, dst }, { dst, src } } or { {} }) do

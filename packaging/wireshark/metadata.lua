@@ -1,4 +1,4 @@
--- What the bits of an instruction bitmap stand for, in each version, and the words that they announce.
+-- The meaning of the bits of an instruction bitmap in each version, and the words that they announce.
 
 return function(fields, tools)
     local M = {}
@@ -116,7 +116,7 @@ return function(fields, tools)
         return top
     end
 
-    -- Shows items from `at` to at most `stop`; gives the end and what it saw.
+    -- Shows items from `at` to at most `stop`; returns the end and the values.
     function M.show(tree, node, tvb, at, stop, items)
         local seen = {}
         for _, candidate in ipairs(items) do
@@ -130,7 +130,7 @@ return function(fields, tools)
         return at, seen
     end
 
-    -- Words whose meaning only a domain knows.
+    -- Words that only their domain can interpret.
     function M.domain_words(count)
         local list = {}
         for i = 1, count do

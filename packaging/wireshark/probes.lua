@@ -6,7 +6,7 @@ return function(fields, tools)
 
     local MAGIC, LENGTH, QUESTION, ANSWER = 0xf0696e74, 32, 1, 2
 
-    -- Bytes taken: none if it is no probe.
+    -- Returns the number of bytes taken: 0 if it is no probe.
     function M.dissect(tvb, pinfo, tree)
         if tvb:len() < LENGTH or tvb:reported_len() ~= LENGTH or tvb(0, 4):uint() ~= MAGIC then
             return 0

@@ -1,4 +1,4 @@
--- Packets that reports quote: handed to the normal dissectors, though their ends may be missing.
+-- Packets quoted in reports: passed to the normal dissectors, although their ends may be missing.
 
 return function(fields, tools, options)
     local M = {}
@@ -39,7 +39,7 @@ return function(fields, tools, options)
         return tvb:len() >= at + 4 and tvb(at, 2):uint(), tvb:len() >= at + 4 and tvb(at + 2, 2):uint()
     end
 
-    -- "udp 192.0.2.1:40000 > 198.51.100.2:5001", as far as it can be read.
+    -- "udp 192.0.2.1:40000 > 198.51.100.2:5001", as far as it is readable.
     function M.flow(tvb, kind)
         local at, ip = ip_at(tvb, kind)
         if not at or not ip or not ip_length(tvb, at, ip) then
@@ -64,7 +64,7 @@ return function(fields, tools, options)
         return name .. " " .. src .. " > " .. dst
     end
 
-    -- The quote with an IP length of what is there, so that the dissectors do not take it for malformed.
+    -- The quote with the IP length of the quoted part, so that the dissectors do not consider it malformed.
     local function cut(tvb, at, kind, length)
         local bytes = tvb:range(0, tvb:len()):bytes()
         local there = bytes:len() - at
@@ -78,7 +78,7 @@ return function(fields, tools, options)
         return bytes:tvb("Quoted packet, IP length cut")
     end
 
-    -- What int-host-reporter leaves behind its sample: up to 7 bytes of its ring buffer.
+    -- int-host-reporter leaves up to 7 bytes of its ring buffer behind its sample.
     function M.padding(tvb)
         local at, kind = ip_at(tvb, "eth")
         local length = at and kind and ip_length(tvb, at, kind)

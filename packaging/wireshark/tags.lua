@@ -1,4 +1,4 @@
--- SipHash-2-4, which hostint's lease messages are signed with.
+-- SipHash-2-4, which signs hostint's lease messages.
 
 return function()
     local M = {}

@@ -1,4 +1,4 @@
--- Small helpers that everything shares: adding fields, calling other dissectors, one's complement sums.
+-- Functions that all files share: adding fields, calling other dissectors, one's complement sums.
 
 return function(fields)
     local M = { quoting = 0, depth = 0, calls = 0 }
@@ -15,7 +15,7 @@ return function(fields)
         return item
     end
 
-    -- What no packet has, but follows from it.
+    -- A value that is computed from the packet.
     function M.computed(tree, field, value, suffix)
         local item = tree:add(field, value)
         item:set_generated()
@@ -36,7 +36,7 @@ return function(fields)
         end
     end
 
-    -- Whatever goes wrong in here stays in here: no packet raises a Lua error.
+    -- Errors are caught here: no packet raises a Lua error.
     function M.guarded(tree, body, ...)
         local depth, quoting = M.depth, M.quoting
         local good, result = pcall(body, ...)
@@ -52,7 +52,7 @@ return function(fields)
         return nil
     end
 
-    -- Hands bytes on to another dissector. What is malformed in there has its own mark in the tree already.
+    -- Passes bytes to another dissector. Malformed content is already marked in the tree.
     function M.call(dissector, tvb, pinfo, tree)
         if not dissector or tvb:len() == 0 then
             return 0
@@ -62,9 +62,9 @@ return function(fields)
         return good and used or tvb:len()
     end
 
-    -- Hands a packet on as it came. If it was cut while capturing, the dissector that gets it may run off its end,
-    -- and in Wireshark 4.0 that jumps over Lua, which then never forgets this call: after 200 of them Lua refuses to
-    -- work. So those are counted, and before it comes to that `withdraw` takes Lua out of the way.
+    -- Passes a packet on unmodified. If the capture truncated it, the next dissector may run past its end,
+    -- and in Wireshark 4.0 that jumps over Lua, which then never releases this call: after 200 of them Lua refuses to
+    -- work. Therefore such calls are counted, and `withdraw` removes Lua from the path before that.
     local LOST_CALLS = 20
     local lost, open = 0, false
     function M.pass(dissector, tvb, pinfo, tree)
@@ -82,7 +82,7 @@ return function(fields)
         return used
     end
 
-    -- What follows `from`, for other dissectors. They need the true length; what was not captured has to be something.
+    -- The bytes from `from` on, for other dissectors. They need the true length, so bytes that were not captured are filled in.
     function M.rest(tvb, from, name)
         local missing = tvb:reported_len() - tvb:len()
         if from >= tvb:len() then

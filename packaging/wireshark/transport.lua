@@ -1,4 +1,4 @@
--- INT in TCP and UDP, found by DSCP mark, probe marker or destination port; what is behind goes on without it.
+-- INT in TCP and UDP, found by DSCP mark, probe marker or destination port; the packet is then dissected without it.
 
 return function(fields, tools, headers, ip, options)
     local M = {}
@@ -25,7 +25,7 @@ return function(fields, tools, headers, ip, options)
         return header > 20 and { 20, header } or { 20 }
     end
 
-    -- A measured block in this segment, and how it was found; or a damaged one that stays where it is.
+    -- Returns a measured block in this segment, and how it was found; or a damaged one, which stays in place.
     local function find(tvb, protocol, dscp)
         local dport = tvb(2, 2):uint()
         if protocol == UDP and (options.int_ports[dport] or options.extension_ports[dport]) then
@@ -59,7 +59,7 @@ return function(fields, tools, headers, ip, options)
         return tools.sum(src, 0, src:len(), tools.sum(dst, 0, dst:len(), protocol + length))
     end
 
-    -- The checksum as it travels: good, bad, left to the network card, or not to be judged.
+    -- The checksum on the wire: good, bad, left to the network card, or unknown.
     local function checksum_status(tvb, protocol, block, version)
         local bytes = tvb:range(0, tvb:len()):bytes()
         local field = tools.get16(bytes, CHECKSUM_AT[protocol])
@@ -120,7 +120,7 @@ return function(fields, tools, headers, ip, options)
         return rest, missing, used and restored or 0
     end
 
-    -- In a quote that ends early, lengths are cut to what is there, or the dissectors would call it malformed.
+    -- In a quote that ends early, lengths are reduced to the quoted part; otherwise the dissectors would call it malformed.
     local function fit(bytes, protocol)
         local there = bytes:len()
         if protocol == UDP and there >= 8 and tools.get16(bytes, 4) > there then
@@ -264,7 +264,7 @@ return function(fields, tools, headers, ip, options)
             elseif port then
                 pinfo.dst_port = port
                 pinfo.cols.info = string.format("%d → %d Len=%d", pinfo.src_port, port, rest:len())
-                -- As UDP does it: the lower port first.
+                -- The lower port comes first, as in Wireshark's UDP dissector.
                 for _, number in ipairs({ math.min(port, pinfo.src_port), math.max(port, pinfo.src_port) }) do
                     if taken == 0 and udp_ports:get_dissector(number) then
                         taken = tools.try(udp_ports, number, rest, pinfo, tree)

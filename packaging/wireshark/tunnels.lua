@@ -1,4 +1,4 @@
--- INT in tunnels: between VXLAN-GPE or GRE and what they carry, and in Geneve options.
+-- INT in tunnels: between VXLAN-GPE or GRE and their payload, and in Geneve options.
 
 return function(fields, tools, headers, options)
     local M = {}
@@ -9,7 +9,7 @@ return function(fields, tools, headers, options)
     local geneve = DissectorTable.get("udp.port"):get_dissector(6081)
     local data = Dissector.get("data")
     local GPE_CODES = { [0x05] = 0, [0x08] = 1, [0x80] = 2, [0x82] = 2 }
-    -- Who had these next protocols before: 5 is MPLS as well.
+    -- The previous dissectors of these next protocols: 5 is MPLS as well.
     local before = {}
     for code in pairs(GPE_CODES) do
         before[code] = gpe:get_dissector(code)

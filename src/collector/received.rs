@@ -88,8 +88,8 @@ impl<T: ReportTaker> ReportHub<T> {
         Ok(())
     }
 
-    /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there,
-    /// unless the user chose names.
+    /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there, unless
+    /// the user chose names.
     ///
     /// # Errors
     /// Those of the taker.

@@ -53,7 +53,7 @@ fn show(status: &HostStatus, args: &StatusArgs) -> Result<bool> {
         let all = args.all;
         print(&views::status::StatusText { status, all }.to_string())?;
     } else {
-        log::info("nothing of hostint runs on this host (network namespace)");
+        log::info("hostint does not run on this host (network namespace)");
     }
     Ok(runs)
 }

@@ -34,7 +34,7 @@ const SAY_NS: u64 = 1_000_000_000;
 
 /// A socket that is listened on. Its file goes when this is dropped.
 pub struct Control {
-    listener: Arc<local_socket::Listener>,
+    listener: Arc<local_socket::LocalListener>,
 }
 
 impl Drop for Control {
@@ -51,7 +51,7 @@ impl Control {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        let listener = local_socket::Listener::bind(&path, local_socket::group(GROUP))
+        let listener = local_socket::LocalListener::bind(&path, local_socket::group(GROUP))
             .with_context(|| format!("cannot listen on {}", path.display()))?;
         Ok(Self {
             listener: Arc::new(listener),

@@ -15,8 +15,8 @@ struct Taker {
     state: *mut c_void,
 }
 
-/// libbpf's reader of the ring. (libbpf-rs fixes the function when it makes its reader, which would then hold what
-/// the function changes for as long as the ring lives.)
+/// libbpf's reader of the ring. (libbpf-rs fixes the function when it makes its reader, which would then hold what the
+/// function changes for as long as the ring lives.)
 pub struct EventRing {
     ring: NonNull<libbpf_sys::ring_buffer>,
     taker: Box<Taker>,

@@ -1,43 +1,44 @@
-//! The host's clocks and how far they are apart.
+//! The host's clocks, and the offsets between them.
 
 use std::io;
 
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
-/// One clock's reading in nanoseconds.
+/// Reads a clock in nanoseconds.
 fn read_ns(clock: ClockId) -> io::Result<i64> {
     let time = clock_gettime(clock)?;
     Ok(time.tv_sec() * 1_000_000_000 + time.tv_nsec())
 }
 
-/// Nanoseconds since the Unix epoch.
+/// Returns nanoseconds since the Unix epoch.
 pub fn realtime_ns() -> u64 {
     read_ns(ClockId::CLOCK_REALTIME).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
-/// Nanoseconds of a clock that nobody sets: the one that leases count by.
+/// Returns nanoseconds of a clock that is never set, by which leases count.
 pub fn monotonic_ns() -> u64 {
     read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
-/// CPU time that this thread has used, in nanoseconds.
+/// Returns the CPU time that this thread has used, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
-/// What the kernel says of its clock's discipline.
+/// The adjustment of the kernel's clock by a time daemon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Discipline {
-    /// TAI minus UTC as the kernel was told; 0 if nobody did.
+    /// TAI minus UTC as the time daemon told the kernel, else 0.
     pub tai_offset_s: i32,
     pub synchronised: bool,
-    /// How far off it may be, as who keeps it told the kernel: as estimated, and at most.
+    /// The clock's error as the time daemon estimates it.
     pub estimated_error_us: u64,
+    /// The clock's error is at most this, according to the time daemon.
     pub greatest_error_us: u64,
 }
 
-/// Asks adjtimex(2).
+/// Asks the kernel by adjtimex(2).
 pub fn discipline() -> io::Result<Discipline> {
     // SAFETY: timex is plain data; all zeros asks adjtimex to change nothing.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
@@ -54,8 +55,8 @@ pub fn discipline() -> io::Result<Discipline> {
     })
 }
 
-/// What must be added to CLOCK_MONOTONIC to get the time since the Unix epoch. Of many samples the one with
-/// the narrowest bracket is taken: a preempted sample is off by microseconds.
+/// Returns the offset from CLOCK_MONOTONIC to the time since the Unix epoch. Of many samples the one that took least
+/// time is used: a sample that was preempted is off by microseconds.
 pub fn monotonic_to_realtime_ns() -> io::Result<i64> {
     let mut best = (i64::MAX, 0);
     for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! What a network driver is, and which of its features are on.
+//! The driver of a network interface, and its features that are on.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -17,10 +17,10 @@ const FEATURE_NAMES: u32 = 4;
 const NAME_LEN: usize = 32;
 const DRIVER_INFO_LEN: usize = 196;
 
-/// Merging of received packets, before the network stack.
+/// The feature that merges received packets before the network stack.
 pub const GRO: &str = "rx-gro";
 
-/// The driver's name; `None` for an interface without one, as loopback.
+/// Returns the driver's name, or `None` for an interface without one, such as loopback.
 pub fn driver(dev: &str) -> io::Result<Option<String>> {
     let mut words = [0; DRIVER_INFO_LEN / 4];
     words[0] = GET_DRIVER;
@@ -36,34 +36,39 @@ pub fn is_veth(dev: &str) -> io::Result<bool> {
     Ok(driver(dev)?.as_deref() == Some("veth"))
 }
 
-/// True if a feature is on; one that the kernel does not know is off.
+/// True if a feature is on. A feature that the kernel does not know is off.
 pub fn feature(dev: &str, name: &str) -> io::Result<bool> {
-    let known = features(dev)?;
-    Ok(known.iter().any(|(known, on)| known == name && *on))
+    Ok(features(dev)?
+        .iter()
+        .any(|(known, on)| known == name && *on))
 }
 
-/// All features, and whether they are on.
+/// Returns all features, and whether each is on.
 pub fn features(dev: &str) -> io::Result<Vec<(String, bool)>> {
     let names = feature_names(dev)?;
     let blocks = names.len().div_ceil(32);
-    // For each 32 features: available, requested, active, never changed.
+    // Four words for each 32 features: available, requested, active, never changed.
     let mut words = vec![0; 2 + 4 * blocks];
     words[0] = GET_FEATURES;
     words[1] = blocks as u32;
     ask(dev, &mut words)?;
     let active = |bit: usize| {
-        let word = words.get(2 + 4 * (bit / 32) + 2);
-        word.is_some_and(|active| active & 1 << (bit % 32) != 0)
+        words
+            .get(2 + 4 * (bit / 32) + 2)
+            .is_some_and(|active| active & 1 << (bit % 32) != 0)
     };
-    let named = names.into_iter().enumerate();
-    Ok(named.map(|(bit, name)| (name, active(bit))).collect())
+    Ok(names
+        .into_iter()
+        .enumerate()
+        .map(|(bit, name)| (name, active(bit)))
+        .collect())
 }
 
-/// Turns off all features with such a name that the driver lets be turned off.
+/// Turns off all features whose name satisfies `concerns`, as far as the driver allows it.
 pub fn turn_off(dev: &str, concerns: impl Fn(&str) -> bool) -> io::Result<()> {
     let names = feature_names(dev)?;
     let blocks = names.len().div_ceil(32);
-    // For each 32 features: which to set, to what.
+    // Two words for each 32 features: those to be set, and their values.
     let mut words = vec![0; 2 + 2 * blocks];
     words[0] = SET_FEATURES;
     words[1] = blocks as u32;
@@ -77,9 +82,9 @@ pub fn turn_off(dev: &str, concerns: impl Fn(&str) -> bool) -> io::Result<()> {
     ask(dev, &mut words)
 }
 
-/// The kernel's names of features, by bit.
+/// Returns the kernel's names of features in the order of their bits.
 fn feature_names(dev: &str) -> io::Result<Vec<String>> {
-    // Command, unused, a mask of 64 bits, the count.
+    // The words are: command, unused, a mask of 64 bits, the count.
     let mut counts = [GET_STRING_COUNTS, 0, 0, 0, 0];
     write_u64(&mut counts[2..4], 1 << FEATURE_NAMES);
     ask(dev, &mut counts)?;
@@ -98,14 +103,17 @@ fn write_u64(words: &mut [u32], value: u64) {
     }
 }
 
-/// A NUL-terminated text that lies in words.
+/// Reads a NUL-terminated text from words.
 fn text(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let end = bytes.iter().position(|byte| *byte == 0);
-    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// Has the kernel carry out a command, the first word, which reads and writes what follows it.
+/// Makes the kernel carry out a command. The command is the first word, and reads and writes the words after it.
 fn ask(dev: &str, words: &mut [u32]) -> io::Result<()> {
     let socket = control_socket()?;
     let mut request = request_about(dev)?;

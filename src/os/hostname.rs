@@ -1,8 +1,8 @@
-//! The name of this host.
+//! The host's name.
 
 use std::io;
 
-/// As `hostname` says it.
+/// Returns the name that the command `hostname` prints.
 pub fn get() -> io::Result<String> {
     Ok(nix::unistd::gethostname()?.to_string_lossy().into_owned())
 }

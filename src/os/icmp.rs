@@ -1,4 +1,4 @@
-//! ICMP echo requests out, their replies in: a payload to a host and back.
+//! ICMP echo: requests with a payload to a host, and the host's replies.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
@@ -16,33 +16,33 @@ const HEADER_LEN: usize = 8;
 const LONGEST: usize = 2048;
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 
-/// Of one address family.
-struct Family {
+/// The constants of one address family.
+struct IcmpFamily {
     request: u8,
     reply: u8,
-    /// Where the ICMP header begins in what is received: IPv4 delivers the IP header, too.
+    /// The place of the ICMP header in a received packet: an IPv4 socket delivers the IP header too.
     icmp_at: u32,
 }
 
-const V4: Family = Family {
+const V4: IcmpFamily = IcmpFamily {
     request: 8,
     reply: 0,
     icmp_at: 20,
 };
-const V6: Family = Family {
+const V6: IcmpFamily = IcmpFamily {
     request: 128,
     reply: 129,
     icmp_at: 0,
 };
 
-/// Sockets of both families, as far as the host has them; they never block.
+/// Sockets of the address families that the host has. They never block.
 pub struct Echo {
     v4: Option<OwnedFd>,
     v6: Option<OwnedFd>,
     id: u16,
 }
 
-/// One's complement sum of RFC 1071, complemented.
+/// Computes the checksum of RFC 1071.
 fn checksum(bytes: &[u8]) -> u16 {
     let mut sum: u32 = bytes
         .chunks(2)
@@ -58,7 +58,7 @@ impl Echo {
     /// Opens sockets that receive only replies whose payload begins with `magic`.
     ///
     /// # Errors
-    /// Without CAP_NET_RAW.
+    /// The process lacks CAP_NET_RAW.
     pub fn open(magic: u32, id: u16) -> io::Result<Self> {
         let v4 = open_family(AddressFamily::Inet, SockProtocol::Icmp, &V4, magic)?;
         let v6 = open_family(AddressFamily::Inet6, SockProtocol::IcmpV6, &V6, magic).ok();
@@ -99,8 +99,7 @@ impl Echo {
         Ok(())
     }
 
-    /// Hands each payload that waits to `take`, with the time when the kernel received it (ns since the Unix
-    /// epoch).
+    /// Hands each received payload to `take`, with the time when the kernel received it (ns since the Unix epoch).
     pub fn receive(&self, mut take: impl FnMut(&[u8], u64)) -> io::Result<()> {
         for (socket, family) in [(&self.v4, &V4), (&self.v6, &V6)] {
             let Some(socket) = socket else { continue };
@@ -130,7 +129,7 @@ fn receive_one(
         MsgFlags::MSG_DONTWAIT,
     ) {
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
-        // What ICMP errors about our requests leave behind.
+        // An ICMP error about a request was received.
         Err(Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::ECONNREFUSED) => return Ok(None),
         result => result?,
     };
@@ -149,7 +148,7 @@ fn receive_one(
 fn open_family(
     family: AddressFamily,
     protocol: SockProtocol,
-    of: &Family,
+    of: &IcmpFamily,
     magic: u32,
 ) -> io::Result<OwnedFd> {
     let socket = socket(
@@ -160,7 +159,7 @@ fn open_family(
     )?;
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
     if family == AddressFamily::Inet {
-        // Never fragmented, so the kernel need not make up an identification for each request.
+        // Requests are never fragmented, so that the kernel does not choose an identification for each.
         set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
     }
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES);
@@ -168,8 +167,8 @@ fn open_family(
     Ok(socket)
 }
 
-/// Other replies are none of our business: the kernel drops them for this socket.
-fn accept_only(socket: &OwnedFd, of: &Family, magic: u32) -> io::Result<()> {
+/// Makes the kernel drop all other packets for this socket.
+fn accept_only(socket: &OwnedFd, of: &IcmpFamily, magic: u32) -> io::Result<()> {
     let statement = |code: u32, k: u32| libc::sock_filter {
         code: code as u16,
         jt: 0,
@@ -212,14 +211,14 @@ fn accept_only(socket: &OwnedFd, of: &Family, magic: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The address that packets to `dest` leave this host from; `None` if there is no way.
+/// Returns the source address of packets to `dest`, or `None` if there is no route.
 pub fn source_address(dest: IpAddr) -> Option<IpAddr> {
     let any: IpAddr = match dest {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = std::net::UdpSocket::bind((any, 0)).ok()?;
-    // Sends nothing: the kernel only looks for the route.
+    // Connecting sends nothing: the kernel only looks up the route.
     socket.connect((dest, 9)).ok()?;
     socket.local_addr().ok().map(|addr| addr.ip())
 }

@@ -3,24 +3,24 @@
 use std::fs;
 use std::io;
 
-/// As uname says: 6.18.44-generic.
+/// Returns the release as uname(2) gives it: 6.18.44-generic.
 pub fn release() -> io::Result<String> {
     let name = nix::sys::utsname::uname()?;
     Ok(name.release().to_string_lossy().into_owned())
 }
 
-/// Whether the kernel describes its types, which programs need to find fields.
+/// True if the kernel describes its types, which programs need to find fields.
 pub fn has_btf() -> bool {
     fs::exists("/sys/kernel/btf/vmlinux").unwrap_or(false)
 }
 
-/// A number below /proc/sys; `None` where the kernel has no such setting, or does not tell.
+/// Reads a number below /proc/sys. Returns `None` if the kernel has no such setting or does not show it.
 pub fn setting(name: &str) -> Option<i64> {
     let text = fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok()?;
     text.trim().parse().ok()
 }
 
-/// `none`, `integrity` or `confidentiality`; `None` where there is no lockdown.
+/// Returns the mode of lockdown: `none`, `integrity` or `confidentiality`. `None` means that there is no lockdown.
 pub fn lockdown() -> Option<String> {
     let modes = fs::read_to_string("/sys/kernel/security/lockdown").ok()?;
     let (_, behind) = modes.split_once('[')?;

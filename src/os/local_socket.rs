@@ -1,4 +1,4 @@
-//! Sockets of this host in the file system, and who is at their other end.
+//! Local sockets in the file system, and the process at their other end.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -12,23 +12,23 @@ use nix::sys::socket::{getsockopt, sockopt};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::Group;
 
-/// More groups than a process has.
+/// The most groups of a process that are read.
 const MOST_GROUPS: usize = 65_536;
 
-/// A socket to be asked by.
-pub struct Listener {
+/// A socket that clients connect to.
+pub struct LocalListener {
     socket: UnixListener,
     path: PathBuf,
 }
 
-/// The number of a group, if there is one of this name.
+/// Returns the id of the group with this name, if there is one.
 pub fn group(name: &str) -> Option<u32> {
     Some(Group::from_name(name).ok()??.gid.as_raw())
 }
 
-impl Listener {
-    /// Takes the place of a socket that is there: whoever had it is gone, which the caller knows. Only this user may
-    /// connect, and members of `group` if that can be.
+impl LocalListener {
+    /// Binds the socket, and replaces one that is there: the caller knows that its process has ended. This user may
+    /// connect, and members of `group` if there is one.
     pub fn bind(path: &Path, group: Option<u32>) -> io::Result<Self> {
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
@@ -41,7 +41,7 @@ impl Listener {
             Err(err) if err.kind() == io::ErrorKind::NotFound => {}
             Err(err) => return Err(err),
         }
-        // Nobody may connect before it is known who may.
+        // Until the group is set, only this user may connect.
         let before = umask(Mode::from_bits_truncate(0o177));
         let bound = UnixListener::bind(path);
         umask(before);
@@ -60,13 +60,13 @@ impl Listener {
         Ok(self.socket.accept()?.0)
     }
 
-    /// Removes the file: nobody finds the socket any more.
+    /// Removes the file, so that new clients do not find the socket.
     pub fn hide(&self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Process, user and groups at the other end when it connected.
+/// Returns the process, the user and the groups of the other end at the time when it connected.
 pub fn peer(socket: &UnixStream) -> io::Result<(i32, u32, Vec<u32>)> {
     let credentials = getsockopt(socket, sockopt::PeerCredentials)?;
     let mut groups: Vec<libc::gid_t> = vec![0; 64];

@@ -1,4 +1,4 @@
-//! Log lines: on stderr, and in the journal with their priority and fields when stderr leads there.
+//! Log lines: on stderr, or in the journal with their priority and fields if stderr is connected to it.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use nix::sys::stat::fstat;
 
-/// Where journald takes entries with fields.
+/// The socket on which journald takes entries with fields.
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
-/// How much it matters, as syslog(3) counts.
+/// The severity of a line, with the numbers of syslog(3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Level {
     Error = 3,
@@ -18,7 +18,7 @@ pub enum Level {
     Info = 6,
 }
 
-/// What happened, for programs that read the journal. Numbers are never given anew; hostint(8) lists them.
+/// An event for programs that read the journal. Its MESSAGE_ID is never used for another one; hostint(8) lists them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Event {
     Attached,
@@ -49,7 +49,7 @@ impl Event {
         Event::CollectorAnswers,
     ];
 
-    /// MESSAGE_ID.
+    /// Returns the event's MESSAGE_ID.
     pub fn id(self) -> &'static str {
         match self {
             Event::Attached => "4b2bb9cc3abf4da1bc1d8b17d4c12a5a",
@@ -79,7 +79,7 @@ pub fn info(message: impl Display) {
     write(Level::Info, None, &[], &message.to_string());
 }
 
-/// A line that programs can find: fields are called HOSTINT_ and this, and have no line breaks in their names.
+/// Writes a line that programs can find in the journal. The name of each field follows HOSTINT_ and has no line break.
 pub fn event(level: Level, event: Event, fields: &[(&str, &dyn Display)], message: impl Display) {
     write(level, Some(event), fields, &message.to_string());
 }
@@ -92,16 +92,16 @@ fn write(level: Level, event: Option<Event>, fields: &[(&str, &dyn Display)], me
     {
         return;
     }
-    // Nobody is left to be told if this fails.
+    // If this fails, there is nowhere left to report it.
     let _ = io::stderr()
         .lock()
         .write_all(lines(level, message, stderr).as_bytes());
 }
 
-/// Where stderr leads.
+/// The destination of stderr.
 enum Stderr {
     Elsewhere,
-    /// To journald, which reads priorities off each line; entries with fields need its socket.
+    /// Journald, which reads a priority at the beginning of each line. Entries with fields need its socket.
     Journal(Option<UnixDatagram>),
 }
 
@@ -135,7 +135,7 @@ fn lines(level: Level, message: &str, stderr: &Stderr) -> String {
         .collect()
 }
 
-/// An entry in journald's own form.
+/// Returns an entry in journald's own format.
 fn entry(
     level: Level,
     event: Option<Event>,

@@ -1,4 +1,4 @@
-//! What hostint asks of the operating system.
+//! The operating system: clocks, sockets, interfaces, signals, privileges, the log and the service manager.
 
 pub mod clock;
 pub mod ethtool;

@@ -1,4 +1,4 @@
-//! Network interfaces by name.
+//! Network interfaces, by name and index.
 
 use std::io;
 use std::mem::zeroed;
@@ -8,19 +8,19 @@ use nix::net::if_::{if_indextoname, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// An interface's index.
+/// Returns an interface's index.
 pub fn index_of(name: &str) -> io::Result<u32> {
     Ok(if_nametoindex(name)?)
 }
 
-/// The name of the interface with this index, while there is one.
+/// Returns the name of the interface with this index, if there is one.
 pub fn name_of(index: u32) -> Option<String> {
-    // nix takes the failure for an empty name.
+    // nix returns an empty name if the kernel finds none.
     let name = if_indextoname(index).ok()?.into_string().ok()?;
     (!name.is_empty()).then_some(name)
 }
 
-/// A socket that is there to be asked about the network namespace it was made in.
+/// Opens a socket for requests about this process's network namespace.
 pub(super) fn control_socket() -> io::Result<OwnedFd> {
     Ok(socket(
         AddressFamily::Inet,
@@ -30,7 +30,7 @@ pub(super) fn control_socket() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// A request that names an interface, NUL-terminated.
+/// Returns a request that names an interface, NUL-terminated.
 pub(super) fn request_about(name: &str) -> io::Result<libc::ifreq> {
     if name.len() >= libc::IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
@@ -43,7 +43,7 @@ pub(super) fn request_about(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// Asks the kernel one thing about an interface.
+/// Asks the kernel one question about an interface.
 fn ask(name: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
     let socket = control_socket()?;
     let mut request = request_about(name)?;
@@ -62,7 +62,7 @@ pub fn is_ethernet(name: &str) -> io::Result<bool> {
     Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
 }
 
-/// The longest IP packet that the interface takes.
+/// Returns the length of the longest IP packet that the interface takes.
 pub fn mtu(name: &str) -> io::Result<u32> {
     let answer = ask(name, libc::SIOCGIFMTU)?;
     // SAFETY: SIOCGIFMTU fills this member.
@@ -70,10 +70,10 @@ pub fn mtu(name: &str) -> io::Result<u32> {
     u32::try_from(mtu).map_err(io::Error::other)
 }
 
-/// Keeps the kernel from sending IPv6 packets of its own by the interface.
+/// Keeps the kernel from sending IPv6 packets of its own through the interface.
 pub fn disable_ipv6(name: &str) -> io::Result<()> {
     match std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1") {
-        // A kernel without IPv6.
+        // The kernel has no IPv6.
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }

@@ -1,4 +1,4 @@
-//! Hears of changes of interfaces and addresses as they happen.
+//! Netlink events: the kernel's notices that interfaces or addresses changed.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,7 +9,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
 };
 
-/// Changes in this network namespace.
+/// The changes in this network namespace.
 pub struct Changes(OwnedFd);
 
 impl Changes {
@@ -28,14 +28,14 @@ impl Changes {
         Ok(Self(socket))
     }
 
-    /// True if something changed since it was asked last.
+    /// True if something changed since the last call.
     pub fn any(&self) -> io::Result<bool> {
         let mut buffer = [0; 8192];
         let mut any = false;
         loop {
             match recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
                 Ok(_) => any = true,
-                // More happened than the kernel kept for us: something did.
+                // There were more changes than the socket's buffer holds.
                 Err(Errno::ENOBUFS) => any = true,
                 Err(Errno::EAGAIN) => return Ok(any),
                 Err(Errno::EINTR) => {}

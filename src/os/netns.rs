@@ -1,4 +1,4 @@
-//! The network namespace we are in, and the file systems that `ip netns exec` hides.
+//! This process's network namespace, and the BPF file system that `ip netns exec` hides.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,8 +21,8 @@ use super::netdev::control_socket;
 
 const BPFFS: &str = "/sys/fs/bpf";
 
-/// A number that names this network namespace: its cookie, which is never given twice until reboot, or
-/// before 5.14 its inode number.
+/// Returns a number that names this network namespace: its cookie, which is unique until the machine reboots, or its
+/// inode number before Linux 5.14.
 pub fn id() -> io::Result<u64> {
     let socket = control_socket()?;
     let mut cookie = 0u64;
@@ -43,7 +43,7 @@ pub fn id() -> io::Result<u64> {
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 
-/// A number that tells this host, a network namespace, from all others until the machine boots again.
+/// Returns a number that tells this host, a network namespace, from all others until the machine reboots.
 pub fn instance() -> io::Result<u64> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let mut hasher = DefaultHasher::new();
@@ -51,14 +51,14 @@ pub fn instance() -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
-/// True if a BPF file system is mounted there.
+/// True if a BPF file system is mounted at the path.
 pub fn is_bpffs(path: &Path) -> bool {
     statfs(path).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 
-/// A mounted BPF file system: `/sys/fs/bpf` here, else that of process 1 or of the processes that started
-/// this one, because `ip netns exec` covers /sys. With `create` it is mounted there if nobody did. The path is
-/// good for this process, whatever capabilities it gives up.
+/// Finds a mounted BPF file system: `/sys/fs/bpf` of this process, else that of process 1 or of the processes that
+/// started this one, because `ip netns exec` covers /sys. With `create` it is mounted if none is found. The path stays
+/// valid for this process when it gives up capabilities.
 pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     let here = PathBuf::from(BPFFS);
     if is_bpffs(&here) {
@@ -88,7 +88,7 @@ pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     Err(failure)
 }
 
-/// Another process's folder, by a way that needs no right to look at that process.
+/// Returns a path to another process's folder that can be used without the privilege to see that process.
 fn hold(folder: &Path) -> io::Result<PathBuf> {
     static HELD: Mutex<Vec<(PathBuf, OwnedFd)>> = Mutex::new(Vec::new());
     let mut held = HELD
@@ -109,7 +109,7 @@ fn hold(folder: &Path) -> io::Result<PathBuf> {
     )))
 }
 
-/// Process 1, then this one's ancestors from the outermost on.
+/// Returns process 1, then this process's ancestors from the outermost to its parent.
 fn outer_processes() -> Vec<u32> {
     let mut ancestors = Vec::new();
     let mut next = Some(nix::unistd::getppid().as_raw().unsigned_abs());
@@ -128,11 +128,12 @@ fn parent_of(pid: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// Mounts the BPF file system in the mount namespace of a process, where later commands find it.
+/// Mounts the BPF file system in the mount namespace of a process, where later commands will find it.
 fn mount_for(pid: u32) -> io::Result<()> {
     let mounted = thread::spawn(move || -> io::Result<()> {
         let namespace = File::open(format!("/proc/{pid}/ns/mnt"))?;
-        // A thread may change its mount namespace only if it shares its root and directory with nobody.
+        // A thread may only change its mount namespace if it shares its root and working directory with no other
+        // thread.
         unshare(CloneFlags::CLONE_FS)?;
         setns(&namespace, CloneFlags::CLONE_NEWNS)?;
         mount(

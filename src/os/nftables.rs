@@ -1,4 +1,4 @@
-//! Which chains of nftables drop packets, as `nft -j list ruleset` tells.
+//! The chains of nftables that drop packets, as `nft -j list ruleset` lists them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -13,13 +13,13 @@ pub struct Chain {
     pub table: String,
     pub name: String,
     pub hook: String,
-    /// What no rule accepts is dropped.
+    /// The chain drops packets that no rule accepts.
     pub drops_by_policy: bool,
-    /// Rules that drop or reject, in it and in chains that it jumps to.
+    /// The number of rules that drop or reject, in the chain and in chains that it jumps to.
     pub drops: usize,
 }
 
-/// Asks the program nft.
+/// Runs the program nft and returns its chains.
 pub fn chains() -> io::Result<Vec<Chain>> {
     let output = Command::new("nft")
         .args(["-j", "list", "ruleset"])
@@ -34,20 +34,20 @@ pub fn chains() -> io::Result<Vec<Chain>> {
 }
 
 /// Family, table and name.
-type Key = (String, String, String);
+type ChainKey = (String, String, String);
 
 #[derive(Default)]
-struct Rules {
+struct ChainRules {
     drops: usize,
     jumps: Vec<String>,
 }
 
-/// The chains on hooks of a ruleset in JSON.
+/// Returns the chains on hooks in a JSON ruleset.
 pub fn parse(json: &[u8]) -> io::Result<Vec<Chain>> {
     let ruleset: Value = serde_json::from_slice(json)?;
     let entries = ruleset["nftables"].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let mut rules: BTreeMap<Key, Rules> = BTreeMap::new();
+    let mut rules: BTreeMap<ChainKey, ChainRules> = BTreeMap::new();
     for rule in entries.iter().filter_map(|entry| entry.get("rule")) {
         let key = (
             text(&rule["family"]),
@@ -80,8 +80,8 @@ pub fn parse(json: &[u8]) -> io::Result<Vec<Chain>> {
     Ok(found)
 }
 
-/// Rules that drop, in a chain and in all that it leads to.
-fn drops_below(rules: &BTreeMap<Key, Rules>, from: &Key) -> usize {
+/// Counts the rules that drop in a chain and in all chains that it leads to.
+fn drops_below(rules: &BTreeMap<ChainKey, ChainRules>, from: &ChainKey) -> usize {
     let mut seen = BTreeSet::new();
     let mut next = vec![from.2.clone()];
     let mut sum = 0;
@@ -97,7 +97,7 @@ fn drops_below(rules: &BTreeMap<Key, Rules>, from: &Key) -> usize {
     sum
 }
 
-/// A verdict may stand anywhere in a statement: in verdict maps, too.
+/// True if an expression drops or rejects. A verdict may stand anywhere in it, for example in a verdict map.
 fn drops(expression: &Value) -> bool {
     match expression {
         Value::Array(parts) => parts.iter().any(drops),
@@ -123,7 +123,7 @@ fn jumps(expression: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Tables of the older iptables that were loaded; none where the kernel does not tell.
+/// Returns the loaded tables of legacy iptables, or none if the kernel does not list them.
 pub fn legacy_tables() -> Vec<String> {
     ["ip_tables_names", "ip6_tables_names"]
         .into_iter()

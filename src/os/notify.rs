@@ -1,4 +1,6 @@
-//! What the service manager is told: readiness, state in words, signs of life (sd_notify(3)).
+//! Messages to the service manager: readiness, state in words, signs of life (sd_notify(3)).
+//!
+//! The crate sd-notify 0.5 does not replace this: it finds no abstract socket, and its sends have no timeout.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::{clock, log};
 
-/// A manager that does not read must not hold up the daemon.
+/// The most time that a send takes, so that a manager that does not read cannot block the daemon.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The way to the service manager; without one nothing happens.
+/// The connection to the service manager. Without a manager all calls do nothing.
 #[derive(Debug, Default)]
 pub struct Notify {
     manager: Option<(UnixDatagram, SocketAddr)>,
@@ -24,7 +26,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// As the environment says: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+    /// Connects as the environment says: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
     pub fn from_env() -> Self {
         let get = |name: &str| std::env::var_os(name);
         let for_us = get("WATCHDOG_PID").is_none_or(|pid| pid == *std::process::id().to_string());
@@ -32,7 +34,8 @@ impl Notify {
         Self::new(get("NOTIFY_SOCKET"), watchdog)
     }
 
-    /// A manager at this address, which wants a sign of life within so many microseconds if it says so.
+    /// Connects to a manager at this address. With a watchdog it expects a sign of life within this number of
+    /// microseconds.
     pub fn new(address: Option<OsString>, watchdog_us: Option<OsString>) -> Self {
         let Some(address) = address.filter(|address| !address.is_empty()) else {
             return Self::default();
@@ -47,17 +50,17 @@ impl Notify {
         notify
     }
 
-    /// Whether anybody listens.
+    /// True if there is a service manager.
     pub fn listens(&self) -> bool {
         self.manager.is_some()
     }
 
-    /// It serves.
+    /// Says that the daemon is ready.
     pub fn ready(&mut self) {
         self.send("READY=1");
     }
 
-    /// Whether settings are being read anew; to be called often.
+    /// Says that a reload begins or has ended. The caller calls this often.
     pub fn reload_goes_on(&mut self, goes_on: bool) {
         if goes_on && !self.reloading {
             let now_us = clock::monotonic_ns() / 1000;
@@ -68,12 +71,12 @@ impl Notify {
         self.reloading = goes_on;
     }
 
-    /// It begins to end.
+    /// Says that the daemon is ending.
     pub fn stopping(&mut self) {
         self.send("STOPPING=1");
     }
 
-    /// One line on what it does.
+    /// Sends a line about the daemon's state, if it changed.
     pub fn status(&mut self, line: String) {
         if line != self.status {
             self.send(&format!("STATUS={}", line.replace('\n', " ")));
@@ -81,7 +84,7 @@ impl Notify {
         }
     }
 
-    /// It did its work once more; to be called far more often than the watchdog barks.
+    /// Sends a sign of life when one is due. The caller calls this much more often than the watchdog requires.
     pub fn alive(&mut self) {
         let Some(watchdog) = self.watchdog else {
             return;

@@ -1,19 +1,19 @@
-//! What this process may do: capabilities looked at, and given up.
+//! The privileges of this process: capabilities that it has, lacks or gives up.
 
 use std::io;
 
 pub use caps::Capability;
 use caps::{CapSet, CapsHashSet};
 
-/// For what hostint does to the kernel all the time: maps and programs (BPF), what these read (PERFMON), interfaces
-/// and hooks (NET_ADMIN).
+/// The capabilities that a daemon needs all the time: maps and programs (BPF), the kernel data that programs read
+/// (PERFMON), interfaces and hooks (NET_ADMIN).
 pub const STEADY: [Capability; 3] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
     Capability::CAP_PERFMON,
 ];
 
-/// With those, all that hostint does can be done.
+/// The capabilities that hostint needs for all its commands.
 pub const WANTED: [Capability; 4] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
@@ -21,9 +21,9 @@ pub const WANTED: [Capability; 4] = [
     Capability::CAP_NET_RAW,
 ];
 
-/// To begin: sockets that ask for leases (NET_RAW), memory for maps before Linux 5.11 (SYS_RESOURCE), the control
-/// socket's group (CHOWN); where bpffs is not mounted, or not seen from here, to mount and to find it (SYS_ADMIN,
-/// SYS_CHROOT, SYS_PTRACE); and to leave the bounding set (SETPCAP).
+/// The capabilities that a daemon uses at its start: sockets that ask for leases (NET_RAW), memory for maps before
+/// Linux 5.11 (SYS_RESOURCE), the control socket's group (CHOWN), mounting or finding a BPF file system that is not
+/// visible (SYS_ADMIN, SYS_CHROOT, SYS_PTRACE), and leaving the bounding set (SETPCAP).
 pub const BEGIN: [Capability; 10] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
@@ -37,11 +37,11 @@ pub const BEGIN: [Capability; 10] = [
     Capability::CAP_SETPCAP,
 ];
 
-/// What CAP_SYS_ADMIN allowed before Linux 5.8, and still does for who has that only.
+/// The capabilities that CAP_SYS_ADMIN includes: before Linux 5.8 they did not exist.
 const BY_ADMIN: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
 
-/// Gives up all capabilities but these, for good: neither this thread, nor threads and programs that it starts, get
-/// others again. Those of threads that run already stay, and CAP_SYS_ADMIN where it stands for one that is not there.
+/// Gives up all capabilities but these for good: neither this thread nor threads and programs that it starts can get
+/// others again. Threads that run already keep theirs. CAP_SYS_ADMIN is kept if it stands for one that is missing.
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     nix::sys::prctl::set_no_new_privs()?;
     let mut wanted: CapsHashSet = kept.iter().copied().collect();
@@ -55,7 +55,7 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let left: CapsHashSet = has.intersection(&wanted).copied().collect();
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP).map_err(io::Error::other)? {
         for capability in caps::all() {
-            // The kernel may not know it.
+            // The kernel may not know the capability.
             if !wanted.contains(&capability)
                 && caps::has_cap(None, CapSet::Bounding, capability).unwrap_or(false)
             {
@@ -69,21 +69,24 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     caps::clear(None, CapSet::Inheritable).map_err(io::Error::other)
 }
 
-/// Which of these capabilities this process lacks, by name.
+/// Returns the names of those capabilities that this process lacks.
 pub fn missing(needed: &[Capability]) -> io::Result<Vec<String>> {
     let has = caps::read(None, CapSet::Effective).map_err(io::Error::other)?;
     let all = has.contains(&Capability::CAP_SYS_ADMIN);
     let may = |one: &Capability| has.contains(one) || all && BY_ADMIN.contains(one);
-    let lacking = needed.iter().filter(|one| !may(one));
-    Ok(lacking.map(Capability::to_string).collect())
+    Ok(needed
+        .iter()
+        .filter(|one| !may(one))
+        .map(Capability::to_string)
+        .collect())
 }
 
-/// Whether this process may mount file systems.
+/// True if this process may mount file systems.
 pub fn may_mount() -> io::Result<bool> {
     caps::has_cap(None, CapSet::Effective, Capability::CAP_SYS_ADMIN).map_err(io::Error::other)
 }
 
-/// Whether this is root, but without root's right to open any file.
+/// True if the process runs as root, but without root's right to open any file.
 pub fn is_root_by_modes() -> bool {
     nix::unistd::geteuid().is_root()
         && caps::has_cap(None, CapSet::Effective, Capability::CAP_DAC_OVERRIDE)

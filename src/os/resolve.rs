@@ -1,12 +1,12 @@
-//! Names to addresses, in a static binary too.
+//! The resolution of host names to addresses, in a static binary too.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// Keeps glibc from loading name-service modules of the host, which a static binary can't: with another glibc
-/// than it was built with, they end the process. Must run before the first look-up. What is compiled in,
-/// /etc/hosts and DNS, stays.
+/// Keeps glibc from loading the host's name-service modules. A static binary cannot use them: if the host has another
+/// glibc than the binary was built with, they end the process. Must run before the first look-up. The services that are
+/// compiled in, /etc/hosts and DNS, stay.
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
 pub fn pin_name_services() {
     use std::ffi::{CStr, c_char, c_int};
@@ -29,11 +29,11 @@ pub fn pin_name_services() {
     }
 }
 
-/// A dynamic binary loads the host's own modules with the host's own glibc.
+/// Does nothing: a dynamic binary loads the host's modules with the host's glibc.
 #[cfg(not(all(target_env = "gnu", target_feature = "crt-static")))]
 pub fn pin_name_services() {}
 
-/// All addresses of a host name or address literal.
+/// Returns all addresses of a host name or address literal.
 pub fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     let mut found: Vec<IpAddr> = (host, 0).to_socket_addrs()?.map(|addr| addr.ip()).collect();
     found.sort();
@@ -41,7 +41,7 @@ pub fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     Ok(found)
 }
 
-/// How long what DNS says of a host name may be believed; `None` if DNS says nothing of it.
+/// Returns how long DNS allows to keep the addresses of a host name, or `None` if DNS does not know the name.
 #[cfg(target_env = "gnu")]
 pub fn time_to_live(host: &str) -> Option<Duration> {
     use std::ffi::{CString, c_char, c_int, c_uchar};
@@ -72,31 +72,39 @@ pub fn time_to_live(host: &str) -> Option<Duration> {
                 answer.len() as c_int,
             )
         };
-        let answer = usize::try_from(len).ok().and_then(|len| answer.get(..len));
-        let records = answer.and_then(|bytes| simple_dns::Packet::parse(bytes).ok());
-        let lives = records.iter().flat_map(|packet| &packet.answers);
-        shortest = lives.map(|record| record.ttl).chain(shortest).min();
+        let packet = usize::try_from(len)
+            .ok()
+            .and_then(|len| answer.get(..len))
+            .and_then(|bytes| simple_dns::Packet::parse(bytes).ok());
+        shortest = packet
+            .iter()
+            .flat_map(|packet| &packet.answers)
+            .map(|record| record.ttl)
+            .chain(shortest)
+            .min();
     }
     shortest.map(|seconds| Duration::from_secs(seconds.into()))
 }
 
-/// Only glibc can be asked.
+/// Returns `None`: only glibc offers the look-up.
 #[cfg(not(target_env = "gnu"))]
 pub fn time_to_live(_host: &str) -> Option<Duration> {
     None
 }
 
-/// The same, at least one.
+/// Returns all addresses of a host name or address literal. Fails if there is none.
 pub fn some_addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     let found = addresses(host)?;
     if found.is_empty() {
-        let why = "the name has no address";
-        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the name has no address",
+        ));
     }
     Ok(found)
 }
 
-/// Host and port of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal, which is without brackets then.
+/// Splits `HOST[:PORT]`, `[IPV6]:PORT` or an address literal into host and port. The host has no brackets.
 pub fn name_and_port(text: &str, default_port: u16) -> io::Result<(&str, u16)> {
     if bare(text).parse::<IpAddr>().is_ok() {
         return Ok((bare(text), default_port));
@@ -104,11 +112,10 @@ pub fn name_and_port(text: &str, default_port: u16) -> io::Result<(&str, u16)> {
     let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) => {
-            let number = port.parse();
-            (
-                host,
-                number.map_err(|_| invalid("a port is a number up to 65535"))?,
-            )
+            let port = port
+                .parse()
+                .map_err(|_| invalid("a port is a number up to 65535"))?;
+            (host, port)
         }
         None => (text, default_port),
     };
@@ -119,13 +126,12 @@ pub fn name_and_port(text: &str, default_port: u16) -> io::Result<(&str, u16)> {
 }
 
 fn bare(text: &str) -> &str {
-    let inside = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    inside.unwrap_or(text)
+    text.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(text)
 }
 
-/// The first address of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal.
+/// Returns the first address of `HOST[:PORT]`, `[IPV6]:PORT` or an address literal.
 pub fn socket_address(text: &str, default_port: u16) -> io::Result<SocketAddr> {
     if let Ok(addr) = text.parse::<SocketAddr>() {
         return Ok(addr);
@@ -135,8 +141,10 @@ pub fn socket_address(text: &str, default_port: u16) -> io::Result<SocketAddr> {
         return Ok(SocketAddr::new(ip, port));
     }
     let addresses = some_addresses(host)?;
-    let v4 = addresses.iter().find(|ip| ip.is_ipv4());
-    let first = v4.or(addresses.first());
-    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    first.map(|ip| SocketAddr::new(*ip, port)).ok_or_else(none)
+    addresses
+        .iter()
+        .find(|ip| ip.is_ipv4())
+        .or(addresses.first())
+        .map(|ip| SocketAddr::new(*ip, port))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
 }

@@ -1,4 +1,4 @@
-//! Interfaces made, set up and removed by netlink messages to the kernel.
+//! Requests to the kernel by netlink messages: interfaces are made, changed, described and removed.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,11 +15,11 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-/// Where filters of the clsact qdisc hang.
+/// The parents of the clsact qdisc's filters.
 const CLSACT_INGRESS: u32 = 0xffff_fff2;
 const CLSACT_EGRESS: u32 = 0xffff_fff3;
 
-/// The longest answer: that to one interface is a few KiB.
+/// The longest answer; one about an interface has a few KiB.
 const ANSWER_LEN: usize = 64 << 10;
 
 /// Makes a pair of connected interfaces.
@@ -45,13 +45,13 @@ pub fn add_veth(name: &str, peer: &str, mtu: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes an interface, and what it is connected to if it is a veth.
+/// Removes an interface, and the other end of the pair if it is a veth.
 pub fn remove(index: u32) -> io::Result<()> {
     request(RouteNetlinkMessage::DelLink(link_at(index)), 0)?;
     Ok(())
 }
 
-/// Lets an interface send and receive.
+/// Sets an interface up.
 pub fn set_up(index: u32) -> io::Result<()> {
     let mut link = link_at(index);
     link.header.flags = LinkFlags::Up;
@@ -60,7 +60,7 @@ pub fn set_up(index: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The most segments that a superpacket to this interface may consist of.
+/// Returns the most segments of a superpacket to this interface.
 pub fn gso_max_segs(index: u32) -> io::Result<u32> {
     let answer = request(RouteNetlinkMessage::GetLink(link_at(index)), 0)?;
     answer
@@ -80,21 +80,21 @@ pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// What an interface does just now.
+/// The present state of an interface.
 #[derive(Clone, Debug, Default)]
-pub struct LinkState {
-    /// It is to send and receive,
+pub struct InterfaceState {
+    /// The interface is set up.
     pub up: bool,
-    /// and is connected.
+    /// The interface has a carrier.
     pub running: bool,
     pub qdisc: Option<String>,
 }
 
-pub fn link_state(index: u32) -> io::Result<LinkState> {
+pub fn interface_state(index: u32) -> io::Result<InterfaceState> {
     let answer = request(RouteNetlinkMessage::GetLink(link_at(index)), 0)?;
     let link =
         answer.ok_or_else(|| io::Error::other("the kernel does not describe the interface"))?;
-    Ok(LinkState {
+    Ok(InterfaceState {
         up: link.header.flags.contains(LinkFlags::Up),
         running: link.header.flags.contains(LinkFlags::LowerUp),
         qdisc: link
@@ -107,18 +107,19 @@ pub fn link_state(index: u32) -> io::Result<LinkState> {
     })
 }
 
-/// A filter at a clsact hook; of a BPF program its number and name.
+/// A filter at a clsact hook.
 #[derive(Clone, Debug)]
-pub struct ClsactFilter {
+pub struct InstalledFilter {
     pub ingress: bool,
     pub priority: u16,
     pub kind: String,
+    /// The id of its BPF program, if it has one.
     pub program: Option<u32>,
     pub name: Option<String>,
 }
 
-/// The filters at an interface's clsact hooks.
-pub fn clsact_filters(index: u32) -> io::Result<Vec<ClsactFilter>> {
+/// Returns the filters at an interface's clsact hooks.
+pub fn clsact_filters(index: u32) -> io::Result<Vec<InstalledFilter>> {
     let mut found = Vec::new();
     for (parent, ingress) in [(CLSACT_INGRESS, true), (CLSACT_EGRESS, false)] {
         let mut question = TcMessage::default();
@@ -137,10 +138,10 @@ pub fn clsact_filters(index: u32) -> io::Result<Vec<ClsactFilter>> {
     Ok(found)
 }
 
-fn describe(filter: &TcMessage, ingress: bool) -> ClsactFilter {
-    let mut found = ClsactFilter {
+fn describe(filter: &TcMessage, ingress: bool) -> InstalledFilter {
+    let mut found = InstalledFilter {
         ingress,
-        // The upper half; the lower is the protocol.
+        // The upper half is the priority, the lower half the protocol.
         priority: (filter.header.info >> 16) as u16,
         kind: String::new(),
         program: None,
@@ -172,7 +173,7 @@ fn link_at(index: u32) -> LinkMessage {
     link
 }
 
-/// Sends one message and returns the interface that the kernel answers with, if it does.
+/// Sends one message. Returns the interface in the kernel's answer, if there is one.
 fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMessage>> {
     let mut answer = None;
     exchange(message, NLM_F_ACK | flags, |part| {
@@ -183,7 +184,7 @@ fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMe
     Ok(answer)
 }
 
-/// Sends one message and hands what the kernel answers to `take`, until it is done.
+/// Sends one message and hands each part of the kernel's answer to `take`.
 fn exchange(
     message: RouteNetlinkMessage,
     flags: u16,

@@ -1,4 +1,4 @@
-//! Signals to a program that has the screen to itself: it gives the screen back before it ends or stops.
+//! The signals to a program that uses the whole screen: it restores the screen before it ends or stops.
 
 use std::io;
 use std::thread;
@@ -6,17 +6,17 @@ use std::thread;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::{Pid, getpid};
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Asked {
+pub enum ScreenSignal {
     End,
     Stop,
-    /// It was stopped and goes on: the screen may be another's meanwhile.
+    /// The program was stopped and goes on. Another program may have used the screen meanwhile.
     GoOn,
 }
 
-/// From now on signals are told, and do nothing else; to be called before other threads are started.
-pub fn listen(tell: impl Fn(Asked) + Send + 'static) -> io::Result<()> {
+/// Passes signals to `tell` from now on, instead of their usual effect. Must run before other threads are started.
+pub fn listen(tell: impl Fn(ScreenSignal) + Send + 'static) -> io::Result<()> {
     let mut signals = SigSet::empty();
     for signal in [
         Signal::SIGINT,
@@ -32,21 +32,21 @@ pub fn listen(tell: impl Fn(Asked) + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(move || {
         while let Ok(signal) = signals.wait() {
             tell(match signal {
-                Signal::SIGTSTP => Asked::Stop,
-                Signal::SIGCONT => Asked::GoOn,
-                _ => Asked::End,
+                Signal::SIGTSTP => ScreenSignal::Stop,
+                Signal::SIGCONT => ScreenSignal::GoOn,
+                _ => ScreenSignal::End,
             });
         }
     })?;
     Ok(())
 }
 
-/// Asks this program to stop, and those that wait for it, as Ctrl-Z does where the terminal minds it.
+/// Asks this program to stop, and the programs that wait for it, as Ctrl-Z does.
 pub fn ask_to_stop() -> io::Result<()> {
     Ok(kill(Pid::from_raw(0), Signal::SIGTSTP)?)
 }
 
-/// Stops this program until somebody lets it go on.
+/// Stops this program until a signal lets it go on.
 pub fn stop() -> io::Result<()> {
     Ok(kill(getpid(), Signal::SIGSTOP)?)
 }

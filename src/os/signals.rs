@@ -1,4 +1,4 @@
-//! The signals that end a daemon or ask it for something.
+//! The signals that end a daemon, or make it reload or reopen its files.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -21,7 +21,7 @@ extern "C" fn reload(_: nix::libc::c_int) {
     RELOAD.store(true, Ordering::Relaxed);
 }
 
-/// SIGINT, SIGTERM and SIGHUP ask to end from now on, SIGUSR1 asks for counters or reopened logs.
+/// Installs the handlers: SIGINT, SIGTERM and SIGHUP end the daemon, SIGUSR1 asks for counters or reopened logs.
 pub fn install() -> io::Result<()> {
     ctrlc::set_handler(|| ENDING.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
     let action = SigAction::new(SigHandler::Handler(ask), SaFlags::empty(), SigSet::empty());
@@ -30,12 +30,12 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// As if by SIGHUP.
+/// Asks for a reload, as SIGHUP does.
 pub fn ask_to_reload() {
     RELOAD.store(true, Ordering::Relaxed);
 }
 
-/// SIGHUP asks to read the config file again from now on, unless it says that the terminal is gone.
+/// Makes SIGHUP ask for a reload, unless it is sent because the terminal is gone.
 pub fn reload_on_hangup() -> io::Result<()> {
     let action = SigAction::new(
         SigHandler::Handler(reload),
@@ -51,7 +51,7 @@ pub fn reload_on_hangup() -> io::Result<()> {
 pub fn ending() -> bool {
     let ending = ENDING.load(Ordering::Relaxed);
     if ending && terminal_is_gone() {
-        speak_to_nobody();
+        silence_stderr();
     }
     ending
 }
@@ -61,20 +61,20 @@ pub fn reload_asked() -> bool {
     let asked = RELOAD.swap(false, Ordering::Relaxed);
     if asked && terminal_is_gone() {
         ENDING.store(true, Ordering::Relaxed);
-        speak_to_nobody();
+        silence_stderr();
         return false;
     }
     asked
 }
 
-/// What is said at the end would be an error else.
-fn speak_to_nobody() {
+/// Redirects stderr to /dev/null, because writing to a terminal that is gone fails.
+fn silence_stderr() {
     if let Ok(null) = OpenOptions::new().write(true).open("/dev/null") {
         let _ = dup2_stderr(null);
     }
 }
 
-/// Nobody can read what is written any more.
+/// True if stderr is a terminal that is gone.
 fn terminal_is_gone() -> bool {
     let stderr = io::stderr();
     let mut fds = [PollFd::new(stderr.as_fd(), PollFlags::empty())];
@@ -85,6 +85,6 @@ fn terminal_is_gone() -> bool {
 }
 
 /// True once after each SIGUSR1.
-pub fn asked() -> bool {
+pub fn usr1_received() -> bool {
     ASKED.swap(false, Ordering::Relaxed)
 }

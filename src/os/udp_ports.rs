@@ -1,9 +1,9 @@
-//! UDP ports that sockets of this network namespace are bound to.
+//! The UDP ports to which sockets of this network namespace are bound.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Those of both address families; none where the kernel does not tell.
+/// Returns the ports of both address families, or none if the kernel does not list them.
 pub fn bound() -> BTreeSet<u16> {
     ["/proc/thread-self/net/udp", "/proc/thread-self/net/udp6"]
         .into_iter()
@@ -18,7 +18,7 @@ pub fn bound() -> BTreeSet<u16> {
         .collect()
 }
 
-/// `  5: 00000000:7FFE 00000000:0000 …` gives 0x7ffe.
+/// Returns the local port of a line: 0x7ffe of `  5: 00000000:7FFE 00000000:0000 …`.
 fn local_port(line: &str) -> Option<u16> {
     let (_, port) = line.split_whitespace().nth(1)?.rsplit_once(':')?;
     u16::from_str_radix(port, 16).ok()

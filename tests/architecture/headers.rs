@@ -163,7 +163,7 @@ fn mistakes(lines: &str, libbpf: &Path) -> String {
     drop(stdin);
     let output = clang.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
-    let first = text.lines().find(|line| line.contains("error"));
+    let first = text.lines().find(|line| line.contains("error: "));
     assert_eq!(output.status.success(), first.is_none(), "{text}");
     first.unwrap_or_default().to_owned()
 }

@@ -2,13 +2,13 @@
 //!
 //! `HOSTINT_BLESS=1 cargo test --test cli help` writes tests/golden/help/ anew. Read it as a new user would.
 
-use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
+use hostint_testing::places;
 
 const COLUMNS: usize = 100;
 

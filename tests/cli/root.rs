@@ -1,14 +1,14 @@
 //! On a host of its own: a network namespace with a BPF file system and a veth pair, v0 and v1.
 
-use hostint_testing::places;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use hostint_testing::harness::{Daemon, check_all, run, text};
+use hostint_testing::places;
+use hostint_testing::scratch::TempFile;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-
-use hostint_testing::harness::{Daemon, TempFile, check_all, run, text};
 
 struct Host(Child);
 
@@ -124,11 +124,11 @@ impl Drop for Host {
 const NOTHING_RUNS: &str = "
 status
 $ status
-hostint: nothing of hostint runs on this host
+hostint: hostint does not run on this host
 
 all of it
 $ status --all
-hostint: nothing of hostint runs on this host
+hostint: hostint does not run on this host
 
 no sink to detach
 $ sink detach

@@ -1,16 +1,15 @@
 //! The command line as users meet it: help, messages, exit codes, what goes to which stream.
 
-use hostint_testing::places;
 use std::io::{Read, pipe};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
+use hostint_testing::harness::{Daemon, check, check_all, hostint, text};
+use hostint_testing::places;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-
-use hostint_testing::harness::{Daemon, check, check_all, hostint, text};
 
 fn collect(args: &[&str], stdout: Stdio) -> (Daemon, SocketAddr) {
     let mut daemon = Daemon::start(

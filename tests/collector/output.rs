@@ -1,45 +1,23 @@
 //! A collector's file of lines: rotated by others or by itself, on a disk that is full, without losing count.
 
-use hostint_testing::places;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hostint::os::line_file::LineFile;
+use hostint_testing::harness::Daemon;
+use hostint_testing::places;
+use hostint_testing::scratch::Folder;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::Value;
 
-use hostint_testing::harness::Daemon;
-
 const LATE: Duration = Duration::from_secs(30);
-
-/// A folder that goes with its guard.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let name = format!("output-{}-{name}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A collector that writes to this file, and who sends it numbered reports.
 struct Collector {
@@ -109,8 +87,8 @@ fn numbers(path: &Path) -> Vec<u64> {
 #[test]
 fn a_file_that_was_renamed_is_opened_anew() {
     for signal in [Signal::SIGHUP, Signal::SIGUSR1] {
-        let scratch = Scratch::new(signal.as_str());
-        let (path, old) = (scratch.path("reports"), scratch.path("reports.1"));
+        let scratch = Folder::create();
+        let (path, old) = (scratch.file("reports"), scratch.file("reports.1"));
         let mut collector = Collector::start(&path, &[]);
         collector.send(10);
         await_that("ten lines", || numbers(&path).len() == 10);
@@ -129,11 +107,11 @@ fn a_file_that_was_renamed_is_opened_anew() {
 
 #[test]
 fn a_file_is_rotated_by_its_size() {
-    let scratch = Scratch::new("size");
-    let path = scratch.path("reports");
+    let scratch = Folder::create();
+    let path = scratch.file("reports");
     let args = ["--output-size", "64k", "--output-keep", "3"];
     let mut collector = Collector::start(&path, &args);
-    let written = |name: &str| fs::metadata(scratch.path(name)).map_or(0, |file| file.len());
+    let written = |name: &str| fs::metadata(scratch.file(name)).map_or(0, |file| file.len());
     let send = |collector: &mut Collector| {
         collector.send(50);
         let sent = collector.sent.into();
@@ -148,7 +126,7 @@ fn a_file_is_rotated_by_its_size() {
     let names = ["reports.3", "reports.2", "reports.1", "reports"];
     let all: Vec<u64> = names
         .iter()
-        .flat_map(|name| numbers(&scratch.path(name)))
+        .flat_map(|name| numbers(&scratch.file(name)))
         .collect();
     assert_eq!(
         all,
@@ -158,20 +136,20 @@ fn a_file_is_rotated_by_its_size() {
     assert!(names.iter().all(|name| written(name) <= 64 << 10));
     // Another one goes on where it ended, and keeps as many.
     let mut collector = Collector::start(&path, &args);
-    let before = names.map(|name| numbers(&scratch.path(name)));
-    while numbers(&scratch.path("reports.3")) == before[0] {
+    let before = names.map(|name| numbers(&scratch.file(name)));
+    while numbers(&scratch.file("reports.3")) == before[0] {
         send(&mut collector);
     }
     collector.end();
-    assert_eq!(numbers(&scratch.path("reports.3")), before[1]);
-    assert_eq!(numbers(&scratch.path("reports.2")), before[2]);
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 4);
+    assert_eq!(numbers(&scratch.file("reports.3")), before[1]);
+    assert_eq!(numbers(&scratch.file("reports.2")), before[2]);
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 4);
 }
 
 #[test]
 fn a_full_disk_costs_lines_that_are_counted_until_it_is_over() {
-    let scratch = Scratch::new("full");
-    let path = scratch.path("reports");
+    let scratch = Folder::create();
+    let path = scratch.file("reports");
     symlink("/dev/full", &path).unwrap();
     let mut collector = Collector::start(&path, &[]);
     collector.send(20);
@@ -190,8 +168,8 @@ fn a_full_disk_costs_lines_that_are_counted_until_it_is_over() {
 
 #[test]
 fn a_reader_that_is_slow_costs_lines_and_holds_up_nobody() {
-    let scratch = Scratch::new("fifo");
-    let path = scratch.path("reports");
+    let scratch = Folder::create();
+    let path = scratch.file("reports");
     nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
     let reader: File = OpenOptions::new()
         .read(true)
@@ -239,9 +217,9 @@ fn a_line_that_lacks_only_its_end_is_not_lost() {
         ("the first line lacks its end", 2001, 1),
         ("and a letter", 2002, 2),
     ];
-    let scratch = Scratch::new("end");
+    let scratch = Folder::create();
     for (n, (name, behind, lost)) in CASES.into_iter().enumerate() {
-        let path = scratch.path(&format!("fifo-{n}"));
+        let path = scratch.file(&format!("fifo-{n}"));
         nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
         let mut reader = OpenOptions::new()
             .read(true)
@@ -274,8 +252,8 @@ fn a_line_that_lacks_only_its_end_is_not_lost() {
 
 #[test]
 fn a_capture_becomes_a_file_too() {
-    let scratch = Scratch::new("read");
-    let (path, lines) = (scratch.path("reports"), scratch.path("lines"));
+    let scratch = Folder::create();
+    let (path, lines) = (scratch.file("reports"), scratch.file("lines"));
     let mut collector = Collector::start(&path, &[]);
     collector.send(3);
     await_that("three lines", || numbers(&path).len() == 3);

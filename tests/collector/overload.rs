@@ -1,6 +1,5 @@
 //! A collector that is offered more than it can take, and one that is lied to: nothing is lost without being counted.
 
-use hostint_testing::places;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -11,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use hostint::collector::{Exporters, Reception, ReportListener, decode};
 use hostint::os::clock;
-use nix::sys::signal::Signal;
-
 use hostint_testing::harness::Daemon;
+use hostint_testing::places;
 use hostint_testing::random::Random;
+use nix::sys::signal::Signal;
 
 const LATE: Duration = Duration::from_secs(60);
 

@@ -1,34 +1,13 @@
 //! `hostint collect --read`: captures and lines in, lines out, and what the user is told.
 
-use hostint_testing::places;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 
 use hostint_testing::golden::frame;
 use hostint_testing::harness::{check, hostint, text};
+use hostint_testing::places;
+use hostint_testing::scratch::TempFile;
 use serde_json::Value;
-
-/// A file that goes with its guard.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn new(name: &str, content: &[u8]) -> Self {
-        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("read-{}-{name}", std::process::id()));
-        std::fs::write(&path, content).unwrap();
-        Self(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// A capture of golden frames, one a second from 22:13:20 on.
 fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
@@ -70,7 +49,7 @@ fn lines(output: &Output) -> Vec<Value> {
 
 #[test]
 fn a_capture_becomes_lines_and_lines_become_themselves() {
-    let file = Scratch::new("all.pcap", &reports());
+    let file = TempFile::new("all.pcap", &reports());
     let output = hostint(&["collect", "--read", file.path(), "--json"]);
     let made = lines(&output);
     let kinds: Vec<_> = made
@@ -98,7 +77,7 @@ fn a_capture_becomes_lines_and_lines_become_themselves() {
         assert!(err.contains(part), "{err}does not say: {part}");
     }
 
-    let saved = Scratch::new("all.jsonl", &output.stdout);
+    let saved = TempFile::new("all.jsonl", &output.stdout);
     let again = hostint(&["collect", "--read", saved.path(), "--json"]);
     assert_eq!(text(&again.stdout), text(&output.stdout));
     let said = text(&again.stderr);
@@ -123,10 +102,10 @@ fn a_capture_becomes_lines_and_lines_become_themselves() {
 
 #[test]
 fn standard_input_is_a_file_too() {
-    let file = Scratch::new("stdin.pcap", &reports());
+    let file = TempFile::new("stdin.pcap", &reports());
     let output = Command::new(places::hostint())
         .args(["collect", "--read", "-", "--json", "--count", "2"])
-        .stdin(Stdio::from(File::open(&file.0).unwrap()))
+        .stdin(Stdio::from(File::open(file.path()).unwrap()))
         .output()
         .unwrap();
     assert_eq!(lines(&output).len(), 2);
@@ -137,7 +116,7 @@ fn standard_input_is_a_file_too() {
 fn the_port_is_chosen() {
     let mut report = frame("tr20_drop");
     report[36..38].copy_from_slice(&36166_u16.to_be_bytes());
-    let file = Scratch::new("port.pcap", &capture(&[report, frame("tr20_drop")]));
+    let file = TempFile::new("port.pcap", &capture(&[report, frame("tr20_drop")]));
     for (args, count) in [
         (&[][..], 1),
         (&["--port", "36166"], 1),
@@ -159,7 +138,7 @@ fn what_is_no_report_is_counted() {
     fragment[20] = 0x20;
     let mut wrong = frame("tr20_drop");
     wrong[40] ^= 1;
-    let file = Scratch::new("bad.pcap", &capture(&[changed, fragment, wrong]));
+    let file = TempFile::new("bad.pcap", &capture(&[changed, fragment, wrong]));
     let output = hostint(&["collect", "--json", "--read", file.path()]);
     assert_eq!(lines(&output).len(), 1);
     let err = text(&output.stderr);
@@ -174,7 +153,7 @@ fn what_is_no_report_is_counted() {
 #[test]
 fn a_damaged_file_gives_what_it_has_and_is_1() {
     let whole = reports();
-    let file = Scratch::new("cut.pcap", &whole[..whole.len() - 3]);
+    let file = TempFile::new("cut.pcap", &whole[..whole.len() - 3]);
     let output = hostint(&["collect", "--json", "--read", file.path()]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(text(&output.stdout).lines().count(), 6, "all but the last");
@@ -198,7 +177,7 @@ fn a_damaged_file_gives_what_it_has_and_is_1() {
             "it is neither pcap nor pcapng nor JSON lines",
         ),
     ] {
-        let file = Scratch::new("none", content);
+        let file = TempFile::new("none", content);
         check(
             sentence,
             &hostint(&["collect", "--read", file.path()]),
@@ -213,7 +192,7 @@ fn a_damaged_file_gives_what_it_has_and_is_1() {
         1,
         &["cannot open /nowhere/x.pcap: No such file"],
     );
-    let empty = Scratch::new("empty", b"");
+    let empty = TempFile::new("empty", b"");
     let output = hostint(&["collect", "--read", empty.path()]);
     check(
         "an empty file",
@@ -225,7 +204,7 @@ fn a_damaged_file_gives_what_it_has_and_is_1() {
 
 #[test]
 fn unreadable_lines_are_named_and_the_others_read() {
-    let file = Scratch::new("some.pcap", &reports());
+    let file = TempFile::new("some.pcap", &reports());
     let good = text(&hostint(&["collect", "--json", "--read", file.path()]).stdout);
     let good: Vec<_> = good.lines().collect();
     let long = format!("{{\"schema\":\"{}\"", "x".repeat(3 << 20));
@@ -237,7 +216,7 @@ fn unreadable_lines_are_named_and_the_others_read() {
         good[1],
         "{\"schema\":\"hostint.status/1\"}",
     ];
-    let file = Scratch::new("mixed.jsonl", mixed.join("\n").as_bytes());
+    let file = TempFile::new("mixed.jsonl", mixed.join("\n").as_bytes());
     let output = hostint(&["collect", "--json", "--read", file.path()]);
     assert_eq!(lines(&output).len(), 2);
     let err = text(&output.stderr);
@@ -250,7 +229,7 @@ fn unreadable_lines_are_named_and_the_others_read() {
         assert!(err.contains(part), "{err}does not say: {part}");
     }
     let many = [good[0], &"x\n".repeat(100)].join("\n");
-    let file = Scratch::new("many.jsonl", many.as_bytes());
+    let file = TempFile::new("many.jsonl", many.as_bytes());
     let err = text(&hostint(&["collect", "--json", "--read", file.path()]).stderr);
     assert!(err.contains("100 unreadable lines"), "{err}");
     assert_eq!(err.matches("not the JSON object").count(), 5, "{err}");
@@ -258,13 +237,13 @@ fn unreadable_lines_are_named_and_the_others_read() {
 
 #[test]
 fn a_log_of_a_sink_is_read_although_nobody_received_it() {
-    let file = Scratch::new("log.pcap", &reports());
+    let file = TempFile::new("log.pcap", &reports());
     let made = lines(&hostint(&["collect", "--json", "--read", file.path()]));
     let mut logged = made[0].clone();
     for key in ["exporter", "exporter_port", "received_ns"] {
         logged.as_object_mut().unwrap().remove(key);
     }
-    let log = Scratch::new("log.jsonl", format!("{logged}\n").as_bytes());
+    let log = TempFile::new("log.jsonl", format!("{logged}\n").as_bytes());
     assert_eq!(
         lines(&hostint(&["collect", "--json", "--read", log.path()])),
         [logged]
@@ -278,11 +257,11 @@ fn a_log_of_a_sink_is_read_although_nobody_received_it() {
 
 #[test]
 fn drop_reasons_come_from_a_list() {
-    let file = Scratch::new(
+    let file = TempFile::new(
         "drops.pcap",
         &capture(&[frame("tr10_drop"), frame("tr05_drop")]),
     );
-    let own = Scratch::new(
+    let own = TempFile::new(
         "own.toml",
         b"# ours\n71 = \"buffer full\"\n\"80\" = \"policy\"\n",
     );
@@ -301,12 +280,12 @@ fn drop_reasons_come_from_a_list() {
             .collect();
         assert_eq!(found, names, "{list:?}");
     }
-    let read = |file: &Scratch, more: &[&str]| {
+    let read = |file: &TempFile, more: &[&str]| {
         let output = hostint(&[&["collect", "--read", file.path()], more].concat());
         text(&output.stdout)
     };
     let named = read(&file, &["--json", "--drop-reasons", own.path()]);
-    let saved = Scratch::new("named.jsonl", named.as_bytes());
+    let saved = TempFile::new("named.jsonl", named.as_bytes());
     assert_eq!(read(&saved, &["--json"]), named, "lines keep their names");
     let shown = read(&saved, &[]);
     assert!(shown.contains("reason 71 (buffer full)"), "{shown}");
@@ -316,7 +295,7 @@ fn drop_reasons_come_from_a_list() {
         "unless asked: {shown}"
     );
     let two_lines = named.replace("buffer full", "a\\nb");
-    let hostile = Scratch::new("hostile.jsonl", two_lines.as_bytes());
+    let hostile = TempFile::new("hostile.jsonl", two_lines.as_bytes());
     assert_eq!(read(&hostile, &[]).lines().count(), 2);
     let other = [
         "collect",
@@ -350,7 +329,7 @@ fn drop_reasons_come_from_a_list() {
         ("71 = \"a\"\n71 = \"b\"\n", "duplicate key"),
         ("71: a\n", "drop reasons in"),
     ] {
-        let bad = Scratch::new("bad.toml", content.as_bytes());
+        let bad = TempFile::new("bad.toml", content.as_bytes());
         let output = hostint(&["collect", "--drop-reasons", bad.path()]);
         check(content, &output, 2, &[says, bad.path()]);
     }

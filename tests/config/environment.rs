@@ -1,11 +1,11 @@
 //! Variables that several commands have.
 
-use hostint_testing::places;
 use std::process::Command;
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::config::variable;
+use hostint_testing::places;
 
 /// Values that a setting of a table can have, as far as they are known.
 fn values_of(arg: &clap::Arg) -> Vec<String> {

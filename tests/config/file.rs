@@ -1,6 +1,5 @@
 //! The config file: every mistake with its line, and who wins between flag, environment, file and default.
 
-use hostint_testing::places;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -8,32 +7,9 @@ use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::config::{File, MAX_RULES, keys, variable};
 use hostint::model::{PortRange, RuleHost, Transport, WatchAction, WatchRule};
+use hostint_testing::places;
+use hostint_testing::scratch::TempFile;
 use serde_json::Value;
-
-/// A file that goes with its guard.
-pub struct TempFile(std::path::PathBuf);
-
-impl TempFile {
-    pub fn new(content: impl AsRef<[u8]>) -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let n = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("config-{}-{n}.toml", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::write(&path, content).unwrap();
-        Self(path)
-    }
-
-    pub fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// All mistakes of a text, a line each.
 pub fn mistakes(bytes: &[u8]) -> (File, Vec<String>) {
@@ -136,7 +112,7 @@ to = "10.0.0.9"
 
 /// Runs hostint with variables and a file; nothing starts, because something is always wrong.
 fn refused(command: &str, variables: &[(&str, &str)], file: &str) -> String {
-    let file = TempFile::new(file);
+    let file = TempFile::new("config.toml", file);
     let output = Command::new(places::hostint())
         .args(command.split_whitespace())
         .env("HOSTINT_CONFIG", file.path())
@@ -364,7 +340,7 @@ fn a_file_can_be_checked_without_doing_anything() {
         ),
         ("[collect]\nlisten = \"[::1]:7\"\n", "collect on [::1]:7"),
     ] {
-        let file = TempFile::new(content);
+        let file = TempFile::new("config.toml", content);
         let output = check_config(&[file.path()]);
         assert_eq!(output.status.code(), Some(0), "{content}: {output:?}");
         let said = String::from_utf8(output.stdout).unwrap();
@@ -380,7 +356,10 @@ fn a_file_can_be_checked_without_doing_anything() {
 
 #[test]
 fn a_wrong_file_is_2_and_all_mistakes_are_said() {
-    let file = TempFile::new("[sink]\ndscp-mask = 0\nstrikt = true\n[[watch]\n");
+    let file = TempFile::new(
+        "config.toml",
+        "[sink]\ndscp-mask = 0\nstrikt = true\n[[watch]\n",
+    );
     let output = check_config(&[file.path()]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
@@ -449,7 +428,7 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
 
 #[test]
 fn secrets_of_another_command_are_its_own_business() {
-    let reports = TempFile::new("");
+    let reports = TempFile::new("config.toml", "");
     let run = |args: &[&str]| Command::new(places::hostint()).args(args).output().unwrap();
     for (sentence, table, key) in [
         ("a sink's lease key", "sink", "lease-key"),
@@ -460,9 +439,10 @@ fn secrets_of_another_command_are_its_own_business() {
             "push-headers-file" => "otlp = \"http://192.0.2.1\"\n",
             _ => "",
         };
-        let file = TempFile::new(format!(
-            "[collect]\nstore = \"none\"\n[{table}]\n{otlp}{key} = \"/nowhere/secret\"\n"
-        ));
+        let file = TempFile::new(
+            "config.toml",
+            format!("[collect]\nstore = \"none\"\n[{table}]\n{otlp}{key} = \"/nowhere/secret\"\n"),
+        );
         let read = run(&["collect", "--config", file.path(), "--read", reports.path()]);
         assert_eq!(read.status.code(), Some(0), "{sentence}: {read:?}");
         let check = run(&["status", "--check-config", file.path()]);

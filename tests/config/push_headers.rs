@@ -1,11 +1,13 @@
 //! The file with headers: what is in it is secret, also where it is wrong.
 
-use hostint_testing::places;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::file::{TempFile, mistakes};
+use hostint_testing::places;
+use hostint_testing::scratch::TempFile;
+
+use super::file::mistakes;
 
 #[test]
 fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
@@ -66,7 +68,7 @@ fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
         ),
     ];
     for (name, mode, text, refused) in cases {
-        let headers = TempFile::new(text);
+        let headers = TempFile::new("headers", text);
         let permissions = std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(headers.path(), permissions).unwrap();
         let path = headers.path();
@@ -101,13 +103,14 @@ fn headers_are_read_from_a_file_that_others_cannot_read_and_never_shown() {
 
 #[test]
 fn a_file_that_the_service_manager_hands_over_may_seem_to_be_read_by_a_group() {
-    let headers = TempFile::new("X-A: s3cret\n");
+    let headers = TempFile::new("headers", "X-A: s3cret\n");
     let permissions = std::fs::Permissions::from_mode(0o440);
     std::fs::set_permissions(headers.path(), permissions).unwrap();
     let path = headers.path();
-    let file = TempFile::new(format!(
-        "[collect]\notlp = \"http://otlp\"\npush-headers-file = \"{path}\"\n"
-    ));
+    let file = TempFile::new(
+        "config.toml",
+        format!("[collect]\notlp = \"http://otlp\"\npush-headers-file = \"{path}\"\n"),
+    );
     let folder = Path::new(path).parent().unwrap();
     let cases = [
         ("what it hands over", folder, Some(0)),

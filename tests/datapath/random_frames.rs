@@ -2,7 +2,7 @@
 //! out is what the source put in.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hostint::datapath::abi::{sink_counter, source_counter};
 use hostint_testing::generate::{mutate, received, sent, taggable, with_vlans};
@@ -17,17 +17,17 @@ use hostint_testing::source_cases::{passes, run, stamp_of, verify_tagged};
 /// Between two looks at the counters.
 const BATCH: u64 = 2_000;
 const FLOWS: u32 = 64;
+/// A plain run has this many of each kind.
+const FRAMES: u64 = 250_000;
+const ROUND_TRIPS: u64 = 150_000;
 
-/// Calls `each` with a frame's number as often as HOSTINT_TEST_FRAMES says, or for some seconds if it says nothing;
-/// then `check` after every batch. Prints how many there were.
-fn repeat(what: &str, seconds: u64, mut each: impl FnMut(u64), mut check: impl FnMut(u64)) {
-    let wanted = env_number("HOSTINT_TEST_FRAMES", 0);
+/// Calls `each` with a frame's number as often as HOSTINT_TEST_FRAMES says, or else this often; then `check` after every
+/// batch. Prints how many there were.
+fn repeat(what: &str, frames: u64, mut each: impl FnMut(u64), mut check: impl FnMut(u64)) {
+    let frames = env_number("HOSTINT_TEST_FRAMES", frames);
     let begin = Instant::now();
     let mut done = 0;
-    while match wanted {
-        0 => begin.elapsed() < Duration::from_secs(seconds),
-        wanted => done < wanted,
-    } {
+    while done < frames {
         for number in done..done + BATCH {
             each(number);
         }
@@ -151,7 +151,7 @@ mod root {
                 "{hook:?}, seed {seed}: counters before frame {done}"
             );
         };
-        repeat(&format!("sink at {hook:?}"), 10, each, check);
+        repeat(&format!("sink at {hook:?}"), FRAMES, each, check);
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod root {
         };
         repeat(
             &format!("source, {encapsulation:?} at {hook:?}"),
-            10,
+            FRAMES,
             each,
             check,
         );
@@ -329,7 +329,7 @@ mod root {
         };
         repeat(
             &format!("round trip, {encapsulation:?} at {hook:?}"),
-            10,
+            ROUND_TRIPS,
             each,
             check,
         );

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use hostint::engines::*;
 use hostint::model::*;
-
 use hostint_testing::synthetic::Synthetic;
 
 const LATE: Duration = Duration::from_secs(30);

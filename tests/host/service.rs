@@ -1,6 +1,5 @@
 //! Under a service manager: readiness, state in words, signs of life, and lines in the journal.
 
-use hostint_testing::places;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use hostint::os::clock;
 use hostint::os::log::Event;
 use hostint::os::notify::Notify;
+use hostint_testing::places;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

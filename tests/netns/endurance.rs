@@ -193,12 +193,7 @@ mod root {
         let line = format!("{} --report-log {disk}/log --report-period 1ms", SINKS[1]);
         pair.sinks[1] = Some(pair.host(1).start(&line, "sink attached"));
         let load = pair.load();
-        let daemon = |name: &str| {
-            let status = pair.host(1).status();
-            let counters = status["sink"]["daemon"].as_array().unwrap();
-            let counter = counters.iter().find(|counter| counter["name"] == name);
-            counter.unwrap()["value"].as_u64().unwrap()
-        };
+        let daemon = |name: &str| pair.host(1).daemon_count(name);
         await_that("log lines are lost, and counted", || daemon("log_lost") > 0);
         let written = daemon("log_written");
         sh(&format!("mount -o remount,size=16m {disk}"));

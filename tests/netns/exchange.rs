@@ -5,10 +5,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use hostint_testing::netns::Host;
 use nix::libc;
 use serde_json::Value;
-
-use hostint_testing::netns::Host;
 
 /// Bytes that differ everywhere and for every seed.
 pub fn noise(seed: u64, len: usize) -> Vec<u8> {

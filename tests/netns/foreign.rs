@@ -5,10 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use hostint::datapath::links::{Hook, Link};
 use hostint::datapath::pins::Pins;
+use hostint_testing::netns::Host;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder, libbpf_sys};
 use nix::net::if_::if_nametoindex;
-
-use hostint_testing::netns::Host;
 
 pub const XDP_PASS: i32 = 2;
 /// The next program decides.

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use hostint_testing::netns::Host;
 use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Packet, QTYPE, ResourceRecord, TYPE};
-
-use hostint_testing::netns::Host;
 
 type Addresses = Arc<Mutex<Vec<Ipv4Addr>>>;
 

@@ -255,7 +255,7 @@ fn the_node_id_word_makes_no_difference_to_an_extended_report() {
 #[test]
 fn a_report_for_host_int_names_no_queue() {
     let mut event = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
-    let without = datagram(&SinkEvent::Latency(event.clone()), 1, BUILDER, NOW_NS);
+    let without = datagram(&SinkEvent::Latency(event), 1, BUILDER, NOW_NS);
     event.queue = Some(QueueDepth {
         packets: 7,
         bytes: 4000,

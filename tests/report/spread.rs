@@ -1,6 +1,5 @@
 //! Reports spread over collectors: real emitters, real collectors, and a clock that the test turns.
 
-use hostint_testing::places;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
@@ -13,6 +12,7 @@ use hostint::model::*;
 use hostint::report::{CollectorStanding, Destinations, Emitter, PROBE_PERIOD, rendezvous};
 use hostint::wire::probe::{self, ProbeAnswer};
 use hostint_testing::harness::Daemon;
+use hostint_testing::places;
 use hostint_testing::synthetic::Synthetic;
 use serde_json::Value;
 

@@ -1,6 +1,5 @@
 //! A writer that is killed, and a disk that is full: what was written stays, and the file is whole.
 
-use hostint_testing::places;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -8,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::places;
+use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
-use hostint_testing::synthetic::Synthetic;
 
 /// A collector that is fed lines without end, and killed.
 struct Fed {

@@ -1,12 +1,11 @@
 //! A store in a folder that goes with its guard.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostint::collector::decode;
 use hostint::model::*;
 use hostint::store::*;
-
+use hostint_testing::scratch::Folder;
 use hostint_testing::synthetic::Sample;
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -19,24 +18,19 @@ pub const ALWAYS: Span = Span {
     until_ns: u64::MAX,
 };
 
-pub struct Disk(PathBuf);
+pub struct Disk(Folder);
 
 impl Disk {
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let n = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("store-{}-{n}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Folder::create())
     }
 
     pub fn folder(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub fn file(&self) -> PathBuf {
-        self.0.join("history.db")
+        self.0.file("history.db")
     }
 
     pub fn settings(&self) -> Settings {
@@ -49,12 +43,6 @@ impl Disk {
 
     pub fn reader(&self) -> Reader {
         Reader::open(&self.file(), decoder()).unwrap()
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

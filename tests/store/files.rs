@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
-use hostint_testing::synthetic::Synthetic;
 
 fn refusal(settings: Settings) -> String {
     let opened = Opened::open(settings);

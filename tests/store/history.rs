@@ -1,12 +1,13 @@
 //! `hostint history` as users meet it: tables, a matrix, JSON, CSV, exit codes.
 
-use hostint_testing::places;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use hostint::model::*;
 use hostint_testing::harness::{Daemon, text};
+use hostint_testing::places;
+use hostint_testing::scratch::Folder;
 use hostint_testing::synthetic::Synthetic;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -14,28 +15,6 @@ use serde_json::Value;
 /// 2026-11-21 10:00 UTC.
 const TEN: u64 = 1_795_255_200_000_000_000;
 const SECOND: u64 = 1_000_000_000;
-
-/// A folder that goes with its guard.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("history-{}-{name}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self) -> String {
-        self.0.join("history.db").to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn hostint(args: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(places::hostint())
@@ -89,8 +68,8 @@ const SPAN: &str = "--since 2026-11-21T10:00:00Z --until 2026-11-21T10:10:00Z";
 
 #[test]
 fn what_was_read_in_can_be_asked() {
-    let folder = Folder::new("asked");
-    let file = folder.file();
+    let folder = Folder::create();
+    let file = folder.name("history.db");
     let lines = lines(4, 24, 1_200);
     let output = read_in(&file, &lines);
     assert_eq!(output.stdout, lines, "and is printed as ever");
@@ -199,8 +178,8 @@ fn what_was_read_in_can_be_asked() {
 
 #[test]
 fn a_matrix_can_be_read_with_2_and_with_30_nodes() {
-    let folder = Folder::new("matrix");
-    let file = folder.file();
+    let folder = Folder::create();
+    let file = folder.name("history.db");
     read_in(&file, &lines(2, 2, 100));
     let text = history(&file, &format!("pairs {SPAN}"));
     let shown: Vec<&str> = text.lines().collect();
@@ -220,8 +199,8 @@ fn a_matrix_can_be_read_with_2_and_with_30_nodes() {
     assert_eq!(words(shown[4])[2], ".", "{text}");
     assert!(words(shown[6]).starts_with(&["nodes".to_owned()]), "{text}");
 
-    let folder = Folder::new("wide");
-    let file = folder.file();
+    let folder = Folder::create();
+    let file = folder.name("history.db");
     read_in(&file, &lines(30, 870, 1_740));
     for show in ["p50", "p99", "jitter", "loss"] {
         let text = history(&file, &format!("pairs --show {show} --limit 0 {SPAN}"));
@@ -253,8 +232,8 @@ fn a_matrix_can_be_read_with_2_and_with_30_nodes() {
 
 #[test]
 fn what_is_not_there_is_3_and_what_is_wrong_is_2() {
-    let folder = Folder::new("codes");
-    let file = folder.file();
+    let folder = Folder::create();
+    let file = folder.name("history.db");
     read_in(&file, &lines(2, 2, 10));
     let absent = format!("{file}.absent");
     let cases: [(&str, &[&str], i32, &str); 6] = [
@@ -301,8 +280,8 @@ fn what_is_not_there_is_3_and_what_is_wrong_is_2() {
 
 #[test]
 fn a_live_collector_is_asked_while_it_collects() {
-    let folder = Folder::new("live");
-    let file = folder.file();
+    let folder = Folder::create();
+    let file = folder.name("history.db");
     let start = || {
         Daemon::start(
             Command::new(places::hostint())
@@ -348,7 +327,7 @@ fn a_live_collector_is_asked_while_it_collects() {
 
 #[test]
 fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
-    let folder = Folder::new("default");
+    let folder = Folder::create();
     let run = |state: &str| {
         Daemon::start(
             Command::new(places::hostint())
@@ -358,14 +337,14 @@ fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
                 .stdout(Stdio::null()),
         )
     };
-    let state = folder.0.to_str().unwrap();
+    let state = folder.path().to_str().unwrap();
     let mut first = run(state);
     first.wait_for("collecting on ");
-    assert!(Path::new(&folder.file()).exists());
+    assert!(Path::new(&folder.name("history.db")).exists());
     let mut second = run(state);
     second.wait_for("no history is kept: cannot write to store");
     second.wait_for("collecting on ");
-    std::fs::write(folder.0.join("file"), "").unwrap();
+    std::fs::write(folder.file("file"), "").unwrap();
     let mut third = run(&format!("{state}/file/below"));
     third.wait_for("no history is kept: ");
     third.wait_for("collecting on ");

@@ -2,9 +2,9 @@
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
-use hostint_testing::synthetic::Synthetic;
 
 /// Some time long ago, as of the beginning of a day.
 const DAWN: u64 = 20_000 * DAY;

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::random::Random;
+use hostint_testing::synthetic::{Sample, Synthetic};
 
 use crate::disk::*;
 use crate::rollups::{check_figures, ends, samples_over};
-use hostint_testing::random::Random;
-use hostint_testing::synthetic::{Sample, Synthetic};
 
 const QUEUE: usize = 2 << 20;
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hostint::model::*;
-
-use crate::disk::*;
 use hostint_testing::random::Random;
 use hostint_testing::synthetic::{Sample, Synthetic};
+
+use crate::disk::*;
 
 /// 2026-11-21 00:00 UTC.
 const DAWN: u64 = 1_795_219_200 * SECOND;

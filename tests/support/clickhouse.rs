@@ -1,6 +1,5 @@
 //! A real ClickHouse server, of the distribution, with files and ports of its own; and the SQL that is installed.
 
-use crate::places;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -8,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hostint::engines::http::HttpClient;
+
+use crate::places;
 
 const LATE: Duration = Duration::from_secs(60);
 

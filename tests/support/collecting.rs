@@ -1,32 +1,27 @@
 //! A real collector that is sent synthetic reports, and what an engine behind it then has to have.
-//!
-//! Needs harness, random and synthetic beside it.
 
-use crate::places;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::process::{Command, Stdio};
+use std::net::UdpSocket;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
 use serde_json::Value;
 
-use crate::harness::Daemon;
+use crate::collector::Collector;
+use crate::places;
 use crate::synthetic::Synthetic;
 
 const LATE: Duration = Duration::from_secs(120);
 
-/// So many reports may wait at the collector's socket, which has room for them.
+/// The most reports that wait at the collector's socket, which has room for them.
 const UNDER_WAY: u64 = 2000;
 
 const NODES: u32 = 8;
 const FLOWS: usize = 200;
 
-/// `hostint collect` on loopback.
+/// A collector, and what it is sent.
 pub struct Collecting {
-    pub daemon: Daemon,
-    reports: SocketAddr,
-    http: SocketAddr,
+    pub collector: Collector,
     socket: UdpSocket,
     synthetic: Synthetic,
     pub sent: Sent,
@@ -50,33 +45,16 @@ impl Collecting {
     }
 
     /// By a command that only lacks arguments, in another namespace say; [`Self::send`] is for its caller's namespace.
-    pub fn start_with(mut command: Command, args: &[&str]) -> Self {
-        let mut daemon = Daemon::start(
-            command
-                .args(["collect", "--listen", "127.0.0.1:0", "--json"])
-                .args(["--http", "127.0.0.1:0", "--output", "/dev/null"])
-                .args(args)
-                .env("HOSTINT_STORE", "none")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null()),
-        );
-        let mut address = |words: &str, behind: &str| {
-            let line = daemon.wait_for(words);
-            line.trim().rsplit(behind).next().unwrap().parse().unwrap()
-        };
-        let reports = address("collecting on ", " ");
-        let http = address("serving http://", "/");
+    pub fn start_with(command: Command, args: &[&str]) -> Self {
         Self {
-            daemon,
-            reports,
-            http,
+            collector: Collector::start_with(command, &[&["--json"], args].concat()),
             socket: UdpSocket::bind("127.0.0.1:0").unwrap(),
             synthetic: Synthetic::new(1, NODES, FLOWS),
             sent: Sent::default(),
         }
     }
 
-    /// Sends so many reports, not faster than the collector reads them: none is lost before the engines.
+    /// Sends a number of reports, not faster than the collector reads them: none is lost before the engines.
     pub fn send(&mut self, reports: u64) {
         let already = self.status()["reports"].as_u64().unwrap() - self.sent.reports;
         assert_eq!(already, 0, "only these reports come");
@@ -88,7 +66,7 @@ impl Collecting {
             self.sent.add(&sample.report);
             sample.report.sequence = self.sent.reports as u32;
             self.socket
-                .send_to(&sample.datagram(), self.reports)
+                .send_to(&sample.datagram(), self.collector.reports)
                 .unwrap();
             if n % UNDER_WAY == 0 {
                 self.await_reading();
@@ -101,8 +79,8 @@ impl Collecting {
 
     /// Waits until nothing is left in the socket.
     fn await_reading(&self) {
-        let sockets = format!("/proc/{}/net/udp", self.daemon.child.id());
-        let local = format!(":{:04X} ", self.reports.port());
+        let sockets = format!("/proc/{}/net/udp", self.collector.daemon.child.id());
+        let local = format!(":{:04X} ", self.collector.reports.port());
         let waits = |line: &str| line.contains(&local) && !line.contains(":00000000 00:");
         let end = Instant::now() + LATE;
         while std::fs::read_to_string(&sockets)
@@ -116,7 +94,7 @@ impl Collecting {
 
     /// As of a second ago at most.
     pub fn status(&self) -> Value {
-        serde_json::from_str(&get(self.http, "/api/status")).unwrap()
+        self.collector.status()
     }
 
     /// Counts of an engine.
@@ -165,19 +143,4 @@ impl Sent {
             body => panic!("{body:?}"),
         }
     }
-}
-
-fn get(at: SocketAddr, path: &str) -> String {
-    let mut stream = TcpStream::connect(at).unwrap();
-    let host = format!("127.0.0.1:{}", at.port());
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head} {body}");
-    body.to_owned()
 }

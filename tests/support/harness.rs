@@ -1,13 +1,13 @@
 //! Runs hostint and checks what it says.
 
-use crate::places;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::places;
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -54,27 +54,6 @@ pub fn check_all(code: i32, cases: &str, start: impl Fn(&[&str]) -> Output) {
             code,
             says,
         );
-    }
-}
-
-/// A file that goes with its guard.
-pub struct TempFile(PathBuf);
-
-impl TempFile {
-    pub fn new(name: &str, content: &str) -> Self {
-        let path = places::scratch().join(format!("cli-{}-{name}", std::process::id()));
-        std::fs::write(&path, content).unwrap();
-        Self(path)
-    }
-
-    pub fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
     }
 }
 

@@ -1,6 +1,5 @@
 //! Hosts as network namespaces: a - m - b, with the real binary in them.
 
-use crate::places;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,17 +15,26 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-/// Waits until a condition holds; what is the sentence of the failure.
+use crate::places;
+
+/// Long enough for a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A look at a host costs processor time, which others need meanwhile.
+const LONGEST_PAUSE: Duration = Duration::from_millis(80);
+
+/// Waits until a condition holds; `what` is the sentence of the failure.
 pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
     await_that_or(holds, || format!("never happened: {what}"));
 }
 
 /// Waits until a condition holds, or fails with what is then to be said.
 pub fn await_that_or(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + PATIENCE;
+    let mut pause = Duration::from_millis(5);
     while !holds() {
         assert!(Instant::now() < end, "{}", failure());
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
 }
 
@@ -161,25 +169,47 @@ impl Host {
         self.start(&format!("sink {flags}"), "sink attached")
     }
 
+    /// All that status says, with each flow.
     pub fn status(&self) -> Value {
-        let output = self.try_hostint("status --json --flows 100000");
+        self.look("status --json --flows 100000")
+    }
+
+    /// What status says besides flows, which may be many.
+    pub fn figures(&self) -> Value {
+        self.look("status --json --flows 0")
+    }
+
+    fn look(&self, line: &str) -> Value {
+        let output = self.try_hostint(line);
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// Packets counted by the sink or source for a reason.
     pub fn count(&self, role: &str, name: &str) -> u64 {
-        let status = self.status();
-        let counters = status[role]["counters"].as_array();
-        counters
-            .and_then(|all| all.iter().find(|counter| counter["name"] == name))
-            .unwrap_or_else(|| panic!("{role} has no counter {name}: {status}"))["packets"]
+        self.counter(role, "counters", name)["packets"]
             .as_u64()
             .unwrap()
     }
 
+    /// What the sink's daemon counts.
+    pub fn daemon_count(&self, name: &str) -> u64 {
+        self.counter("sink", "daemon", name)["value"]
+            .as_u64()
+            .unwrap()
+    }
+
+    fn counter(&self, role: &str, list: &str, name: &str) -> Value {
+        let status = self.figures();
+        let counters = status[role][list].as_array();
+        counters
+            .and_then(|all| all.iter().find(|counter| counter["name"] == name))
+            .unwrap_or_else(|| panic!("{role} has no counter {name}: {status}"))
+            .clone()
+    }
+
     /// All counters of the sink or the source.
     pub fn counters(&self, role: &str) -> BTreeMap<String, u64> {
-        let status = self.status();
+        let status = self.figures();
         let counters = status[role]["counters"].as_array();
         counters
             .unwrap_or_else(|| panic!("no {role}: {status}"))
@@ -286,6 +316,7 @@ pub struct Lab {
 }
 
 impl Lab {
+    #[allow(clippy::new_without_default)] // it makes namespaces
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = format!(

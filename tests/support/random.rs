@@ -17,6 +17,7 @@ impl Random {
         (Self::seeded(seed), seed)
     }
 
+    #[allow(clippy::should_implement_trait)] // it never ends
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

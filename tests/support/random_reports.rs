@@ -6,6 +6,7 @@ use hostint::wire::packet;
 pub struct Random(pub u64);
 
 impl Random {
+    #[allow(clippy::should_implement_trait)] // it never ends
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -6,17 +6,9 @@ pub fn lease_states() -> impl Iterator<Item = LeaseState> {
     LeaseState::all("192.0.2.2".parse().unwrap()).into_iter()
 }
 
-/// All of it, nothing of it, and roles with nothing in them.
+/// All of it, a sink whose daemon does not run, and nothing of it.
 pub fn all() -> [HostStatus; 3] {
-    let nothing = HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
-        sink: None,
-        source: None,
-        why: Vec::new(),
-    };
-    let mut bare = nothing.clone();
+    let mut bare = nothing();
     bare.sink = Some(SinkStatus {
         daemon_pid: None,
         ..sink()
@@ -31,9 +23,21 @@ pub fn all() -> [HostStatus; 3] {
         sink: Some(sink()),
         source: Some(source()),
         why: reasons(),
-        ..nothing.clone()
+        ..nothing()
     };
-    [most, bare, nothing]
+    [most, bare, nothing()]
+}
+
+/// A host without a sink and a source.
+pub fn nothing() -> HostStatus {
+    HostStatus {
+        schema: STATUS_SCHEMA,
+        node_id: None,
+        clock: None,
+        sink: None,
+        source: None,
+        why: Vec::new(),
+    }
 }
 
 /// One of each topic and severity, with a counter or without.
@@ -56,7 +60,7 @@ pub fn reasons() -> Vec<Reason> {
     ]
 }
 
-fn attachment() -> Attachment {
+pub fn attachment() -> Attachment {
     Attachment {
         dev: "eth0".to_owned(),
         hook: "xdp",
@@ -77,16 +81,10 @@ fn counter() -> CounterStatus {
     }
 }
 
-fn sink() -> SinkStatus {
+/// A sink whose daemon runs and which has met nothing yet.
+pub fn idle_sink() -> SinkStatus {
     SinkStatus {
-        attachments: vec![
-            attachment(),
-            Attachment {
-                gro: Some(true),
-                nic_timestamps: Some(true),
-                ..attachment()
-            },
-        ],
+        attachments: vec![attachment()],
         daemon_pid: Some(1),
         settings: SinkSettings {
             encapsulations: vec!["over-tcp-udp"],
@@ -97,16 +95,50 @@ fn sink() -> SinkStatus {
             loss_timeout_ns: 0,
             bucket_hold_ns: 0,
             drop_tagged: false,
+            buckets: Vec::new(),
+            report_ports: vec![REPORT_PORT],
+            clock_offset_ns: 0,
+            allow: Vec::new(),
+            strict: false,
+            lease_key: true,
+            closing: false,
+        },
+        counters: Vec::new(),
+        daemon: Vec::new(),
+        flows_total: 0,
+        flows_max: 65_536,
+        flows: Vec::new(),
+        spread: false,
+        collectors: Vec::new(),
+        leases_granted: 0,
+    }
+}
+
+fn sink() -> SinkStatus {
+    let stamping = Attachment {
+        gro: Some(true),
+        nic_timestamps: Some(true),
+        ..attachment()
+    };
+    let collector = |queue_percent| CollectorStatus {
+        address: "192.0.2.9:32766".parse().unwrap(),
+        state: "answers",
+        since_ns: 1,
+        sent: 1,
+        lost: 0,
+        doubtful: 0,
+        queue_percent,
+    };
+    let idle = idle_sink();
+    SinkStatus {
+        attachments: vec![attachment(), stamping],
+        settings: SinkSettings {
             buckets: vec![BucketEdge {
                 up_ns: 1,
                 down_ns: 1,
             }],
-            report_ports: vec![REPORT_PORT],
-            clock_offset_ns: 0,
             allow: vec!["192.0.2.0/24".to_owned()],
-            strict: false,
-            lease_key: true,
-            closing: false,
+            ..idle.settings
         },
         counters: vec![counter()],
         daemon: vec![DaemonCounter {
@@ -115,25 +147,15 @@ fn sink() -> SinkStatus {
             value: 0,
         }],
         flows_total: 2,
-        flows_max: 65_536,
         flows: vec![flow(Vlans::NONE), flow(Vlans { outer: 2, inner: 1 })],
         spread: true,
-        collectors: [Some(0), None]
-            .map(|queue_percent| CollectorStatus {
-                address: "192.0.2.9:32766".parse().unwrap(),
-                state: "answers",
-                since_ns: 1,
-                sent: 1,
-                lost: 0,
-                doubtful: 0,
-                queue_percent,
-            })
-            .to_vec(),
-        leases_granted: 0,
+        collectors: vec![collector(Some(0)), collector(None)],
+        ..idle
     }
 }
 
-fn flow(vlans: Vlans) -> FlowStatus {
+/// A flow of UDP that has had one packet.
+pub fn flow(vlans: Vlans) -> FlowStatus {
     FlowStatus {
         flow: FlowKey {
             src: "192.0.2.1".parse().unwrap(),
@@ -187,7 +209,8 @@ fn source() -> SourceStatus {
     }
 }
 
-fn silent_peer() -> PeerStatus {
+/// A peer of which nothing has come.
+pub fn silent_peer() -> PeerStatus {
     PeerStatus {
         source: "192.0.2.1".parse().unwrap(),
         dest: "192.0.2.2".parse().unwrap(),

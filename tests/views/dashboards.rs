@@ -5,10 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use serde_json::Value;
-
 use hostint_testing::dashboards::{RULES, dashboards, files, panels, queries};
 use hostint_testing::places::repository;
+use serde_json::Value;
 
 /// What Grafana's grid has.
 const COLUMNS: u64 = 24;

@@ -10,6 +10,7 @@ use hostint::model::*;
 use hostint::views::diagnosis::counters::{CounterReason, DAEMON, NO_REASON, SINK, SOURCE};
 use hostint::views::diagnosis::diagnose;
 use hostint::views::status::StatusText;
+use hostint_testing::status_samples;
 
 fn rows() -> impl Iterator<Item = &'static CounterReason> {
     SOURCE.iter().chain(SINK).chain(DAEMON)
@@ -118,31 +119,18 @@ fn attachment() -> Attachment {
         dev: "eth1".to_owned(),
         hook: "tc",
         mode: "tcx",
-        encapsulation: None,
-        superpackets: None,
-        gro: None,
-        nic_timestamps: None,
+        ..status_samples::attachment()
     }
 }
 
 fn peer(state: LeaseState) -> PeerStatus {
     PeerStatus {
-        source: "192.0.2.1".parse().unwrap(),
-        dest: "192.0.2.2".parse().unwrap(),
         state: state.name(),
-        lease_left_ns: 0,
-        node: None,
-        rtt_ns: None,
-        clock_offset_ns: None,
-        clock_error_ns: None,
-        clock_synchronised: None,
-        mtu: None,
-        tai_offset_s: None,
-        version: None,
         lease: Lease {
             state,
             ..Lease::default()
         },
+        ..status_samples::silent_peer()
     }
 }
 
@@ -166,43 +154,18 @@ fn source() -> SourceStatus {
 fn sink() -> SinkStatus {
     SinkStatus {
         attachments: vec![attachment()],
-        daemon_pid: Some(7),
-        settings: SinkSettings {
-            encapsulations: Vec::new(),
-            dscp_value: 1,
-            dscp_mask: 1,
-            extension_port: 33122,
-            report_period_ns: 0,
-            loss_timeout_ns: 0,
-            bucket_hold_ns: 0,
-            drop_tagged: false,
-            buckets: Vec::new(),
-            report_ports: Vec::new(),
-            clock_offset_ns: 0,
-            allow: Vec::new(),
-            strict: false,
-            lease_key: true,
-            closing: false,
-        },
         counters: vec![counter("stripped", 10)],
-        daemon: Vec::new(),
-        flows_total: 0,
         flows_max: 10,
-        flows: Vec::new(),
         leases_granted: 1,
-        spread: false,
-        collectors: Vec::new(),
+        ..status_samples::idle_sink()
     }
 }
 
 fn host(source: Option<SourceStatus>, sink: Option<SinkStatus>) -> HostStatus {
     HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
         sink,
         source,
-        why: Vec::new(),
+        ..status_samples::nothing()
     }
 }
 

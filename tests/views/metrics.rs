@@ -12,7 +12,6 @@ use std::process::{Command, Stdio};
 use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
-
 use hostint_testing::random::Random;
 
 fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {

@@ -2,7 +2,6 @@
 //!
 //! `HOSTINT_BLESS=1 cargo test --test views schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
 
-use hostint_testing::places;
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,6 +15,7 @@ use hostint::model::*;
 use hostint::views::history::{Cell, View};
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
+use hostint_testing::places;
 use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -2,76 +2,38 @@
 
 use hostint::model::*;
 use hostint::views::status::StatusText;
+use hostint_testing::status_samples;
 
 fn flow(src: &str, dst: &str, vlans: Vlans) -> FlowStatus {
+    let sample = status_samples::flow(vlans);
     FlowStatus {
         flow: FlowKey {
             src: src.parse().unwrap(),
             dst: dst.parse().unwrap(),
-            sport: 40000,
-            dport: 5001,
-            protocol: 17,
-            vlans,
+            ..sample.flow
         },
-        source_node: NodeId(2),
-        source_port: 13,
-        sink_port: 12,
-        encapsulation: "vxlan-gpe",
         packets: 1000,
         bytes: 64_000,
         lost: 3,
-        missing: 0,
-        reordered: 0,
-        duplicates: 0,
-        late: 0,
-        restarts: 0,
         latency_min_ns: 1_000,
         latency_mean_ns: 2_000,
         latency_max_ns: 3_000,
         latency_last_ns: 2_000,
-        bucket: 0,
-        first_ns: 0,
-        last_ns: 0,
         histogram: Vec::new(),
+        ..sample
     }
 }
 
 fn status(flows: Vec<FlowStatus>) -> HostStatus {
     HostStatus {
-        schema: STATUS_SCHEMA,
         node_id: Some(NodeId(3)),
-        clock: None,
         sink: Some(SinkStatus {
             attachments: Vec::new(),
-            daemon_pid: Some(1),
-            settings: SinkSettings {
-                encapsulations: Vec::new(),
-                dscp_value: 1,
-                dscp_mask: 1,
-                extension_port: 33122,
-                report_period_ns: 0,
-                loss_timeout_ns: 0,
-                bucket_hold_ns: 0,
-                drop_tagged: false,
-                buckets: Vec::new(),
-                report_ports: Vec::new(),
-                clock_offset_ns: 0,
-                allow: Vec::new(),
-                strict: false,
-                lease_key: true,
-                closing: false,
-            },
-            counters: Vec::new(),
-            daemon: Vec::new(),
             flows_total: flows.len(),
-            flows_max: 65_536,
-            leases_granted: 0,
-            spread: false,
-            collectors: Vec::new(),
             flows,
+            ..status_samples::idle_sink()
         }),
-        source: None,
-        why: Vec::new(),
+        ..status_samples::nothing()
     }
 }
 

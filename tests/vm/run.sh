@@ -2,7 +2,7 @@
 # Runs a command under another kernel, in QEMU, on this machine's files: run.sh KERNEL COMMAND...
 # KERNEL is a folder that kernels.sh made. What the command writes stays in the guest's memory. The exit code is the
 # command's; 99: the guest died without one. Also a runner for cargo:
-#   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test verifier
+#   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test datapath verifier
 # With VM_ROOT=DIR the guest has that root file system and runs systemd, VM_SHARE=DIR is its /mnt, and COMMAND a service.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: run.sh KERNEL COMMAND..." >&2; exit 2; }

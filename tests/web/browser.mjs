@@ -18,10 +18,11 @@ export async function open() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: FLAGS });
 }
 
-// Expected while a server is stopped.
-let quiet = false;
-export function expectTrouble(expected) {
-  quiet = expected;
+// Pages whose complaints are expected, while a server is stopped.
+const quiet = new Set();
+export function expectTrouble(page, expected) {
+  if (expected) quiet.add(page);
+  else quiet.delete(page);
 }
 
 export async function newPage(browser, name, hash = "", options = {}) {
@@ -34,13 +35,13 @@ export async function newPage(browser, name, hash = "", options = {}) {
     return route.abort();
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on("console", (message) => {
-    if (!quiet && ["error", "warning"].includes(message.type())) complaints.push(`${name}: ${message.text()}`);
+    if (!quiet.has(page) && ["error", "warning"].includes(message.type())) complaints.push(`${name}: ${message.text()}`);
   });
   page.on("pageerror", (error) => complaints.push(`${name}: ${error.stack}`));
   page.on("requestfailed", (request) => {
-    if (!quiet && !/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) complaints.push(`${name}: ${request.url()} ${request.failure()?.errorText}`);
+    if (!quiet.has(page) && !/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) complaints.push(`${name}: ${request.url()} ${request.failure()?.errorText}`);
   });
   await page.goto(base + hash);
   return page;

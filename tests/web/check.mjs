@@ -1,8 +1,22 @@
 // Checks with a sentence each, and waiting for what is to come true.
 
 let failed = 0;
+const waiting = [];
 
-export async function check(sentence, run) {
+// Something to be checked, in any order and beside others.
+export function check(sentence, run) {
+  waiting.push([sentence, run]);
+}
+
+// Checks all, some at once: each mostly waits.
+export async function checkAll(atOnce) {
+  const worker = async () => {
+    while (waiting.length > 0) await checkNow(...waiting.shift());
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+export async function checkNow(sentence, run) {
   const begun = Date.now();
   try {
     await run();
@@ -24,7 +38,7 @@ export function holds(found, what) {
 }
 
 // Until `run` returns something true.
-export async function until(what, run, patience = 20_000) {
+export async function until(what, run, patience = 60_000) {
   const end = Date.now() + patience;
   let last;
   while (Date.now() < end) {

@@ -1,7 +1,7 @@
 // The page as people use it: clicks, keys, links, light and dark, with much, little and nothing to show.
 
 import { ask, complaints, expectTrouble, newPage, open, strays } from "./browser.mjs";
-import { check, equal, holds, result, until } from "./check.mjs";
+import { check, checkAll, checkNow, equal, holds, result, until } from "./check.mjs";
 
 const browser = await open();
 const hash = (page) => new URL(page.url()).hash;
@@ -36,7 +36,7 @@ async function cell(page, row, column) {
   }, [row, column, box]);
 }
 
-await check("without reports it says where it listens and what to do", async () => {
+check("without reports it says where it listens and what to do", async () => {
   const page = await newPage(browser, "empty");
   await shown(page, ".nothing");
   const words = await text(page, ".nothing");
@@ -49,7 +49,7 @@ await check("without reports it says where it listens and what to do", async () 
   await page.context().close();
 });
 
-await check("a single pair is shown by itself, without a matrix", async () => {
+check("a single pair is shown by itself, without a matrix", async () => {
   const page = await newPage(browser, "pair");
   await shown(page, "h1");
   equal(await text(page, "h1"), "The only pair: node 1 → node 2");
@@ -60,7 +60,7 @@ await check("a single pair is shown by itself, without a matrix", async () => {
   await page.context().close();
 });
 
-await check("from the matrix to a pair, a flow, a report, and back", async () => {
+check("from the matrix to a pair, a flow, a report, and back", async () => {
   const page = await newPage(browser, "eight");
   await matrixDrawn(page);
   const at = await cell(page, 3, 2);
@@ -100,7 +100,7 @@ await check("from the matrix to a pair, a flow, a report, and back", async () =>
   await page.context().close();
 });
 
-await check("keys alone lead everywhere", async () => {
+check("keys alone lead everywhere", async () => {
   const page = await newPage(browser, "eight");
   await matrixDrawn(page);
   await page.locator(".matrix .over").focus();
@@ -145,7 +145,7 @@ await check("keys alone lead everywhere", async () => {
   await page.context().close();
 });
 
-await check("what is sorted by and which figure is shown stand in the address", async () => {
+check("what is sorted by and which figure is shown stand in the address", async () => {
   const page = await newPage(browser, "eight");
   await matrixDrawn(page);
   await page.getByRole("group", { name: "Figure" }).getByRole("button", { name: "loss" }).click();
@@ -168,7 +168,7 @@ await check("what is sorted by and which figure is shown stand in the address", 
   await page.context().close();
 });
 
-await check("a chart tells values under its cursor, and a drawn time is shown", async () => {
+check("a chart tells values under its cursor, and a drawn time is shown", async () => {
   const page = await newPage(browser, "eight", "#/pair/3/2");
   await shown(page, "svg.chart polyline.p50");
   const chart = page.locator("svg.chart");
@@ -195,7 +195,7 @@ await check("a chart tells values under its cursor, and a drawn time is shown", 
   await page.context().close();
 });
 
-await check("it goes on by itself until it is paused", async () => {
+check("it goes on by itself until it is paused", async () => {
   const page = await newPage(browser, "eight", "#/?range=15m");
   await matrixDrawn(page);
   const asked = [];
@@ -217,7 +217,7 @@ await check("it goes on by itself until it is paused", async () => {
   await page.context().close();
 });
 
-await check("light and dark follow the system, or the switch, which is remembered", async () => {
+check("light and dark follow the system, or the switch, which is remembered", async () => {
   const ground = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await newPage(browser, "eight", "", { colorScheme: "light" });
   equal(await ground(light), "rgb(244, 245, 247)");
@@ -249,7 +249,7 @@ await check("light and dark follow the system, or the switch, which is remembere
   }
 });
 
-await check("200 nodes are drawn, named under the pointer, and can be looked at closely", async () => {
+check("200 nodes are drawn, named under the pointer, and can be looked at closely", async () => {
   const page = await newPage(browser, "many");
   await matrixDrawn(page);
   holds((await text(page, "main")).includes("of 35,"), "the number of pairs is told");
@@ -268,7 +268,7 @@ await check("200 nodes are drawn, named under the pointer, and can be looked at 
   await page.context().close();
 });
 
-await check("exporters in trouble come first, with what it is", async () => {
+check("exporters in trouble come first, with what it is", async () => {
   const page = await newPage(browser, "eight", "#/exporters");
   const rows = page.locator("table[aria-label='Exporters'] tbody tr");
   await rows.first().waitFor();
@@ -281,7 +281,7 @@ await check("exporters in trouble come first, with what it is", async () => {
   await page.context().close();
 });
 
-await check("without history, exporters are what there is", async () => {
+check("without history, exporters are what there is", async () => {
   const page = await newPage(browser, "unkept");
   await until("exporters", () => hash(page) === "#/exporters");
   await until("why", async () => (await text(page, "main")).includes("This collector keeps no history"));
@@ -289,7 +289,7 @@ await check("without history, exporters are what there is", async () => {
   await page.context().close();
 });
 
-await check("a narrow window scrolls in one direction only", async () => {
+check("a narrow window scrolls in one direction only", async () => {
   const page = await newPage(browser, "eight", "#/", { viewport: { width: 400, height: 800 } });
   for (const at of EVERYWHERE) {
     await page.evaluate((at) => { location.hash = at; }, at);
@@ -299,7 +299,7 @@ await check("a narrow window scrolls in one direction only", async () => {
   await page.context().close();
 });
 
-await check("what can be pressed has a name, and each table heads", async () => {
+check("what can be pressed has a name, and each table heads", async () => {
   const page = await newPage(browser, "eight");
   for (const at of EVERYWHERE) {
     await page.evaluate((at) => { location.hash = at; }, at);
@@ -315,7 +315,7 @@ await check("what can be pressed has a name, and each table heads", async () => 
   await page.context().close();
 });
 
-await check("numbers keep their last figure, and units fit", async () => {
+check("numbers keep their last figure, and units fit", async () => {
   const page = await newPage(browser, "eight");
   const found = await page.evaluate(async () => {
     const [{ parse }, units] = await Promise.all([import("/api.js"), import("/units.js")]);
@@ -337,32 +337,34 @@ await check("numbers keep their last figure, and units fit", async () => {
   await page.context().close();
 });
 
-await check("a collector that is gone is said, and that it is back", async () => {
-  const page = await newPage(browser, "eight", "#/pair/3/2");
+check("a collector that is gone is said, and that it is back", async () => {
+  const page = await newPage(browser, "stopped", "#/pair/3/2");
   await shown(page, "svg.chart polyline.p50");
-  expectTrouble(true);
-  await ask("stop eight");
+  expectTrouble(page, true);
+  await ask("stop stopped");
   await shown(page, "#banner:not([hidden])");
   holds((await text(page, "#banner")).includes("No answer from the collector at 127.0.0.1:"), await text(page, "#banner"));
   await until("no answer", async () => (await text(page, "#live")) === "No answer");
   holds(await page.locator("svg.chart polyline.p50").count() > 0, "what was shown stays");
-  await ask("start eight");
+  await ask("start stopped");
   await page.locator("#banner").waitFor({ state: "hidden" });
   await until("live", async () => (await text(page, "#live")) === "Live");
-  expectTrouble(false);
+  expectTrouble(page, false);
   await page.context().close();
 });
 
-await check("what the collector refuses is shown in its words", async () => {
+check("what the collector refuses is shown in its words", async () => {
   const page = await newPage(browser, "eight", "#/pair/4294967296/1");
-  expectTrouble(true);
+  expectTrouble(page, true);
   await shown(page, "#banner:not([hidden])");
   holds((await text(page, "#banner")).includes("expected a node ID"), await text(page, "#banner"));
-  expectTrouble(false);
+  expectTrouble(page, false);
   await page.context().close();
 });
 
-await check("nothing was asked of anybody else, and no page complained", async () => {
+await checkAll(3);
+
+await checkNow("nothing was asked of anybody else, and no page complained", async () => {
   equal(strays, [], "strays");
   equal(complaints.filter((one) => !one.includes("400 (Bad Request)")), [], "complaints");
 });

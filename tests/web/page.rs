@@ -1,17 +1,18 @@
 //! What the collector serves by HTTP: every path, every refusal, and the page in a real browser.
 
-use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
+use hostint_testing::collector::Collector;
 use hostint_testing::history_samples::{Synthetic, now_ns};
+use hostint_testing::scratch::Folder;
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -474,62 +475,12 @@ fn every_file_of_the_page_is_served_and_small() {
     }
 }
 
-/// A collector as users start it, and its folder.
-struct Collector {
-    child: Child,
-    said: BufReader<ChildStderr>,
-    folder: PathBuf,
-}
-
-impl Collector {
-    fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("hostint-page-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut child = Command::new(places::hostint())
-            .args([
-                "collect",
-                "--listen",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-            ])
-            .arg("--store")
-            .arg(folder.join("history.db"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Self {
-            said: BufReader::new(child.stderr.take().unwrap()),
-            child,
-            folder,
-        }
-    }
-
-    /// The address that stands behind `words` in what it says.
-    fn address(&mut self, words: &str) -> SocketAddr {
-        let mut line = String::new();
-        while !line.contains(words) {
-            line.clear();
-            assert!(self.said.read_line(&mut line).unwrap() > 0, "{words}");
-        }
-        line.split(words).nth(1).unwrap().trim().parse().unwrap()
-    }
-}
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 #[test]
 fn a_collector_serves_what_it_received() {
-    let mut collector = Collector::start();
-    let receives = collector.address("collecting on ");
-    let at = collector.address("serving http://");
+    let folder = Folder::create();
+    let store = folder.name("history.db");
+    let collector = Collector::start(&["--store", &store]);
+    let (receives, at) = (collector.reports, collector.http);
     let get = |path: &str| {
         let head = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
         let answer = exchange(at, &head);
@@ -571,6 +522,7 @@ fn in_a_browser() {
         ("empty", Synthetic::of(0)),
         ("pair", Synthetic::one_pair()),
         ("eight", Synthetic::of(8)),
+        ("stopped", Synthetic::of(8)),
         ("many", Synthetic::of(200)),
     ]);
     let serve = |at, name| match name {

@@ -13,7 +13,7 @@ use super::terminal::{Input, Screen, input};
 use crate::cli::{StatusArgs, StatusOrder, exit};
 use crate::model::HostStatus;
 use crate::os::clock;
-use crate::os::screen_signals::{self, Asked};
+use crate::os::screen_signals::{self, ScreenSignal};
 use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, Watch};
 
 /// Nothing is due.
@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(3600);
 enum Message {
     Input(Input),
     Seen(Result<Box<HostSnapshot>>),
-    Asked(Asked),
+    Signal(ScreenSignal),
 }
 
 pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> {
@@ -32,7 +32,7 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
     let first = looker.all()?;
     let (tell, messages) = mpsc::channel();
     let signals = tell.clone();
-    screen_signals::listen(move |asked| drop(signals.send(Message::Asked(asked))))
+    screen_signals::listen(move |asked| drop(signals.send(Message::Signal(asked))))
         .context("cannot wait for signals")?;
     let mut screen = Screen::open().context("cannot take the terminal")?;
     let mut watch = Watch::new(terminal_look(), interval, sort(args.sort));
@@ -81,9 +81,9 @@ fn read_keys(tell: Sender<Message>) -> io::Result<()> {
                     None => continue,
                 },
                 // The terminal is gone.
-                Err(_) => Message::Asked(Asked::End),
+                Err(_) => Message::Signal(ScreenSignal::End),
             };
-            let over = matches!(message, Message::Asked(_));
+            let over = matches!(message, Message::Signal(_));
             if tell.send(message).is_err() || over {
                 return;
             }
@@ -128,15 +128,17 @@ fn show(
                     Act::Refresh => due = Instant::now(),
                     Act::Nothing => {}
                 },
-                Ok(Message::Input(Input::Quit) | Message::Asked(Asked::End)) => return Ok(()),
+                Ok(Message::Input(Input::Quit) | Message::Signal(ScreenSignal::End)) => {
+                    return Ok(());
+                }
                 Ok(Message::Input(Input::Stop)) => screen_signals::ask_to_stop()?,
                 Ok(Message::Input(Input::Redraw)) => screen.redraw()?,
                 Ok(Message::Input(Input::Resize)) => {}
-                Ok(Message::Asked(Asked::Stop)) => {
+                Ok(Message::Signal(ScreenSignal::Stop)) => {
                     screen.give_back()?;
                     screen_signals::stop()?;
                 }
-                Ok(Message::Asked(Asked::GoOn)) => {
+                Ok(Message::Signal(ScreenSignal::GoOn)) => {
                     // Whoever had the terminal meanwhile left it as it likes it.
                     screen.give_back()?;
                     screen.take()?;

@@ -17,7 +17,7 @@ impl Duty<Collector> for HeedSignals {
     }
 
     fn turn(&mut self, collector: &mut Collector, _now: Instant) -> Result<()> {
-        let (usr1, hup) = (signals::asked(), signals::reload_asked());
+        let (usr1, hup) = (signals::usr1_received(), signals::reload_asked());
         if usr1 || hup {
             collector.output_mut().reopen();
         }

@@ -17,7 +17,7 @@ impl Duty<SinkDaemon> for ReopenReportLog {
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        if signals::asked()
+        if signals::usr1_received()
             && let Err(err) = daemon.reports.emitter.reopen_log()
         {
             log::error(err);

@@ -178,7 +178,7 @@ fn network_facts(
 
 fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceFacts> {
     let ifindex = netdev::index_of(dev).ok().context("no such interface")?;
-    let state = rtnetlink::link_state(ifindex)?;
+    let state = rtnetlink::interface_state(ifindex)?;
     let flags = links::xdp_features(ifindex);
     let tells = flags != 0 || version(release).is_some_and(|version| version >= (6, 3));
     let (occupants, tcx) = hooks::occupants(ifindex, pins)?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hostint::engines::clickhouse::ClickHouse;
-
 use hostint_testing::clickhouse_queries::Known;
 use hostint_testing::collecting::Collecting;
 

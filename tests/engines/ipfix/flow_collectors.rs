@@ -1,43 +1,26 @@
 //! Flow collectors that many use: nfdump's nfcapd and pmacct's nfacctd.
 
-use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use hostint::engines::Engine;
 use hostint::engines::ipfix::{Ipfix, Transport};
 use hostint::model::{FlowKey, Vlans};
+use hostint_testing::collecting::Collecting;
+use hostint_testing::netns::{Host, Lab, await_that};
+use hostint_testing::places;
+use hostint_testing::scratch::Folder;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::outages::reports;
 use super::parcels::*;
-use hostint_testing::collecting::Collecting;
-use hostint_testing::netns::{Host, Lab, await_that};
 
 const COLLECTOR: &str = "10.9.2.1:4739";
-
-/// A folder that goes with its guard.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let name = format!("ipfix-{}-{name}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A collector that listens on UDP.
 struct FlowCollector<'a> {
@@ -88,8 +71,8 @@ fn number(value: &Value) -> u64 {
 #[test]
 fn nfdump_shows_flows_packets_and_how_many_reports() {
     let lab = Lab::new();
-    let scratch = Scratch::new("nfdump");
-    let folder = scratch.0.to_str().unwrap();
+    let scratch = Folder::create();
+    let folder = scratch.path().to_str().unwrap();
     let mut nfcapd = lab
         .b
         .command("nfcapd", &["-w", folder, "-p", "4739", "-t", "3600"]);
@@ -185,8 +168,8 @@ fn sums(output: &Path) -> [u64; 3] {
 #[test]
 fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
     let lab = Lab::new();
-    let scratch = Scratch::new("pmacct");
-    let output = scratch.0.join("json");
+    let scratch = Folder::create();
+    let output = scratch.file("json");
     let nfacctd = || {
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/ipfix");
         let mut command = lab.b.command("nfacctd", &["-f", "nfacctd.conf"]);

@@ -8,12 +8,12 @@ use std::time::Duration;
 use hostint::engines::ipfix::{Ipfix, Transport};
 use hostint::engines::{Engine, Parcel, Trouble};
 use hostint::model::{FlowKey, Vlans};
+use hostint_testing::netns::{Lab, await_that, sh};
+use hostint_testing::synthetic::Synthetic;
 
 use super::decoder::*;
 use super::listeners::TcpCollector;
 use super::parcels::*;
-use hostint_testing::netns::{Lab, await_that, sh};
-use hostint_testing::synthetic::Synthetic;
 
 /// Reports of as many flows.
 fn of_flows(number: u64, first: u64, count: u64) -> Parcel {

@@ -1,17 +1,17 @@
 //! Networks and collectors that go away: a real collector of reports, and what it has delivered afterwards.
 
-use hostint_testing::places;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use hostint::engines::Engine;
 use hostint::engines::ipfix::{Ipfix, Transport};
+use hostint_testing::collecting::Collecting;
+use hostint_testing::netns::{Lab, await_that};
+use hostint_testing::places;
 
 use super::decoder::{Session, Sums};
 use super::listeners::{TcpCollector, datagrams};
 use super::parcels::*;
-use hostint_testing::collecting::Collecting;
-use hostint_testing::netns::{Lab, await_that};
 
 const COLLECTOR: &str = "10.9.2.1:4739";
 

@@ -2,12 +2,12 @@
 
 use hostint::engines::Entry;
 use hostint::model::*;
-
-use super::decoder::*;
-use super::parcels::*;
 use hostint_testing::golden;
 use hostint_testing::random::Random;
 use hostint_testing::synthetic::Synthetic;
+
+use super::decoder::*;
+use super::parcels::*;
 
 const MS: u64 = 1_000_000;
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hostint::engines::kafka::{Window, message as proto, partition_of};
+use hostint_testing::collecting::Sent;
 use prost::Message as _;
 
 use super::cluster::Message;
-use hostint_testing::collecting::Sent;
 
 /// The reports of a topic.
 #[derive(Debug, Default)]

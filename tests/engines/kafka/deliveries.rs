@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use hostint::engines::kafka::{Compression, Kafka, Settings};
 use hostint::engines::*;
+use hostint_testing::synthetic::Synthetic;
 
 use super::cluster::Cluster;
 use super::consumed::{Consumed, windows};
 use super::{CLOCK_TOPIC, TOPIC};
-use hostint_testing::synthetic::Synthetic;
 
 const TIME_NS: u64 = 1_800_000_000_000_000_000;
 const LATE: Duration = Duration::from_secs(60);

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use hostint::engines::Entry;
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::model::*;
+use hostint_testing::report_samples;
 use prost::Message;
 
 use super::read_back;
-use hostint_testing::report_samples;
 
 #[test]
 fn a_record_comes_back_from_its_message() {

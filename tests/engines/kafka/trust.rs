@@ -1,42 +1,20 @@
 //! Who is trusted: brokers by their certificates, users by their passwords.
 
-use hostint_testing::places;
 use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
 use hostint::engines::kafka::{Credentials, Kafka, SaslConfig, Settings};
 use hostint::engines::{Engine, Trouble};
-
-use super::deliveries::{parcel, settings};
 use hostint_testing::collecting::Collecting;
 use hostint_testing::harness::{check, hostint};
 use hostint_testing::kafka_stub::Stub;
+use hostint_testing::places;
+use hostint_testing::scratch::Folder;
 
-/// A folder that goes with its guard.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("kafka-{name}-{}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use super::deliveries::{parcel, settings};
 
 /// Anything over TLS that says what it hears.
 struct Listening(Child);
@@ -52,9 +30,9 @@ impl Listening {
             ])
             .args([
                 "-cert",
-                &folder.path("broker.pem"),
+                &folder.name("broker.pem"),
                 "-key",
-                &folder.path("broker.key"),
+                &folder.name("broker.key"),
             ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -95,7 +73,7 @@ fn certificates(folder: &Folder) {
     );
     let made = Command::new("sh")
         .args(["-ec", &script])
-        .current_dir(&folder.0)
+        .current_dir(folder.path())
         .output();
     let made = made.unwrap();
     assert!(
@@ -107,7 +85,7 @@ fn certificates(folder: &Folder) {
 
 #[test]
 fn brokers_are_known_by_certificates_that_the_system_trusts() {
-    let folder = Folder::new("tls");
+    let folder = Folder::create();
     certificates(&folder);
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
@@ -116,7 +94,7 @@ fn brokers_are_known_by_certificates_that_the_system_trusts() {
     let at = format!("127.0.0.1:{port}");
     let collect = |trusted: &str| {
         let mut command = Command::new(places::hostint());
-        command.env("SSL_CERT_FILE", folder.path(trusted));
+        command.env("SSL_CERT_FILE", folder.name(trusted));
         command.env_remove("SSL_CERT_DIR");
         let mut collecting = Collecting::start_with(command, &["--kafka", &at, "--kafka-tls"]);
         collecting.send(1);
@@ -166,8 +144,8 @@ fn a_user_has_a_password() {
 
 #[test]
 fn a_password_is_nobody_elses() {
-    let folder = Folder::new("password");
-    let file = folder.path("password");
+    let folder = Folder::create();
+    let file = folder.name("password");
     let args = ["collect", "--kafka", "127.0.0.1", "--kafka-user", "hostint"];
     let args = [&args[..], &["--kafka-password-file", &file]].concat();
     check(

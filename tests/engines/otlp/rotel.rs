@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use super::*;
 use hostint_testing::collecting::Collecting;
 use hostint_testing::wire::Wire;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+
+use super::*;
 
 /// The program: as HOSTINT_ROTEL names it, else as packaging/install-build-deps.sh installs it, else of the PATH.
 fn program() -> PathBuf {

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hostint::model::*;
 use hostint::views::metrics::sink;
+use hostint_testing::collecting::Collecting;
 
 use super::servers::{Cable, Kind, Server};
 use super::*;
-use hostint_testing::collecting::Collecting;
 
 const TOTAL: &str = "hostint_collect_reports_total";
 
@@ -78,9 +78,18 @@ fn all_is_there_afterwards(kind: Kind) {
 
     // Ended, it pushes how it was at the end.
     collecting.send(many);
-    collecting.daemon.signal(nix::sys::signal::Signal::SIGTERM);
+    collecting
+        .collector
+        .daemon
+        .signal(nix::sys::signal::Signal::SIGTERM);
     await_that("it has pushed, and ended", || {
-        collecting.daemon.child.try_wait().unwrap().is_some()
+        collecting
+            .collector
+            .daemon
+            .child
+            .try_wait()
+            .unwrap()
+            .is_some()
     });
     arrives(&server, &collecting);
 

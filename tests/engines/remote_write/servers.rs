@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use hostint_testing::pushing::await_that;
 use nix::sched::{CloneFlags, unshare};
 use serde_json::Value;
-
-use hostint_testing::pushing::await_that;
 
 pub const ADDRESS: &str = "10.9.3.2";
 

@@ -1,10 +1,10 @@
 //! Programs of others on the same interfaces stay as they are.
 
 use hostint::datapath::links::Hook;
+use hostint_testing::netns::{Host, Lab, await_that};
 
 use crate::exchange::exchange_udp;
 use crate::foreign::{Foreign, TC_NEXT, TC_OK, tcx_programs};
-use hostint_testing::netns::{Host, Lab, await_that};
 
 /// What an outsider sees of an interface.
 fn seen(host: &Host, dev: &str) -> String {

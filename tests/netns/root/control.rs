@@ -1,18 +1,18 @@
 //! The control socket: who may ask a sink's daemon, and what clients cannot do to it.
 
-use hostint_testing::places;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
+use hostint_testing::places;
 use nix::libc;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 const GROUP: u32 = 54_321;
 
@@ -82,13 +82,6 @@ fn start(host: &Host, folder: &Path) -> Daemon {
     ))
 }
 
-fn refused(host: &Host) -> u64 {
-    let status = host.status();
-    let counters = status["sink"]["daemon"].as_array().unwrap();
-    let counter = counters.iter().find(|one| one["name"] == "control_refused");
-    counter.unwrap()["value"].as_u64().unwrap()
-}
-
 /// Sends a line and returns the answer.
 fn ask(socket: &mut UnixStream, line: &str) -> Value {
     // What is too long is answered before all of it was sent.
@@ -140,7 +133,7 @@ fn members_of_the_group_see_what_root_sees() {
     let text = place.status(&GROUP.to_string(), "");
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.starts_with("node id 2\n"), "{text}");
-    assert_eq!(refused(&place.lab.b), 0);
+    assert_eq!(place.lab.b.daemon_count("control_refused"), 0);
 }
 
 #[test]
@@ -182,7 +175,7 @@ fn strangers_are_told_whom_to_ask() {
             );
         }
     }
-    assert_eq!(refused(&place.lab.b), 3);
+    assert_eq!(place.lab.b.daemon_count("control_refused"), 3);
 }
 
 #[test]
@@ -208,7 +201,7 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
         answer["status"]["node_id"], 2,
         "it is listened to all the same"
     );
-    assert_eq!(refused(&place.lab.b), 4);
+    assert_eq!(place.lab.b.daemon_count("control_refused"), 4);
     // As a member, by the same protocol.
     let socket = place.socket();
     let answer = as_user_of(GROUP, || {
@@ -216,11 +209,11 @@ fn what_may_not_be_asked_is_refused_said_and_counted() {
         ask(&mut member, r#"{"change":"reload"}"#)
     });
     assert_eq!(answer["error"], "only root may change anything");
-    assert_eq!(refused(&place.lab.b), 5);
+    assert_eq!(place.lab.b.daemon_count("control_refused"), 5);
     let mut client = place.connect();
     let answer = ask(&mut client, &"x".repeat(5000));
     assert!(answer["error"].as_str().unwrap().contains("too long"));
-    assert_eq!(refused(&place.lab.b), 6);
+    assert_eq!(place.lab.b.daemon_count("control_refused"), 6);
     let log = place.sink.stderr();
     assert!(log.contains("control socket: process "), "{log}");
     assert!(log.contains(" of user 0 is refused: "), "{log}");
@@ -244,7 +237,7 @@ fn slow_clients_hold_up_nobody() {
         }
     }
     await_that("no more clients are taken", || {
-        refused(&lab.b) > 0 || {
+        lab.b.daemon_count("control_refused") > 0 || {
             drop(place.connect());
             false
         }

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use hostint::model::{CollectStatus, EngineStatus};
 use hostint::views::metrics::{Rising, collect};
-use nix::sys::signal::Signal;
-
-use super::metrics::{COLLECT, Prometheus, SINK};
 use hostint_testing::dashboards::{RULES, queries};
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::places::repository;
+use nix::sys::signal::Signal;
+
+use super::metrics::{COLLECT, Prometheus, SINK};
 
 /// Where the page of a collector with an engine is.
 const WITH_ENGINE: u16 = 13_278;
@@ -284,7 +284,7 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
         || format!("{:#?}", ask_all(&prometheus)),
     );
     prometheus.await_value(&silent, 1.0);
-    let by_state = of_panel("Collectors of sinks, by whether they answer");
+    let by_state = of_panel("Collectors of sinks, by state");
     for (state, collectors) in [("answers", 1.0), ("silent", 1.0), ("unprobed", 0.0)] {
         let of_state = by_state.replace("}", &format!(",state=\"{state}\"}}"));
         prometheus.await_value(&of_state, collectors);

@@ -4,20 +4,21 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use hostint_testing::netns::Lab;
 use nix::libc;
 
 use crate::exchange::{exchange_tcp_with, noise, set_option, set_option_bytes};
-use hostint_testing::netns::Lab;
 
 const ENCAPSULATIONS: [&str; 3] = ["over-tcp-udp", "extension-udp", "vxlan-gpe"];
 
 /// A socket option: level, name, value.
-type Setting = (i32, i32, &'static [u8]);
+type Setting = (i32, i32, Vec<u8>);
 
+#[derive(Clone)]
 struct Case {
     name: &'static str,
     /// The sender's over IPv4 and IPv6; none: there is no such packet.
-    settings: [Option<&'static [Setting]>; 2],
+    settings: [Option<Vec<Setting>>; 2],
     len: usize,
     tagged: [bool; 2],
     has_options: bool,
@@ -27,265 +28,120 @@ struct Case {
 const PAD: &[u8] = &[0, 0, 1, 4, 0, 0, 0, 0];
 const EXPERIMENT: &[u8] = &[0, 1, 0x1e, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-const CASES: &[Case] = &[
+/// A datagram of this length, tagged over either IP version.
+fn plain(name: &'static str, len: usize) -> Case {
     Case {
-        name: "nothing special",
-        settings: [Some(&[]), Some(&[])],
-        len: 300,
+        name,
+        settings: [Some(Vec::new()), Some(Vec::new())],
+        len,
         tagged: [true, true],
         has_options: false,
-    },
+    }
+}
+
+/// With a number set that IPv4 and IPv6 have, each at a place of its own.
+fn with_number(name: &'static str, number: i32, places: [(i32, i32); 2]) -> Case {
+    let set = |(level, option)| Some(vec![(level, option, number.to_ne_bytes().into())]);
     Case {
-        name: "no data",
-        settings: [Some(&[]), Some(&[])],
-        len: 0,
-        tagged: [true, true],
-        has_options: false,
-    },
+        settings: places.map(set),
+        ..plain(name, 300)
+    }
+}
+
+fn traffic_class(name: &'static str, byte: u8) -> Case {
+    let ipv4 = (libc::IPPROTO_IP, libc::IP_TOS);
+    let ipv6 = (libc::IPPROTO_IPV6, libc::IPV6_TCLASS);
+    with_number(name, byte.into(), [ipv4, ipv6])
+}
+
+fn ipv4_options(name: &'static str, options: &[u8]) -> Case {
+    let options = (libc::IPPROTO_IP, libc::IP_OPTIONS, options.to_vec());
     Case {
-        name: "one byte",
-        settings: [Some(&[]), Some(&[])],
-        len: 1,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "an odd length",
-        settings: [Some(&[]), Some(&[])],
-        len: 1301,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "hops left",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TTL, &7i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_UNICAST_HOPS,
-                &7i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "expedited forwarding",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0xb8i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0xb8i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "ECT(1)",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0x01i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0x01i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "ECT(0), which becomes CE on the way",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0x02i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0x02i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "CE",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0x03i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0x03i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "the mark itself",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0x04i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0x04i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "all bits of the traffic class",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_TOS, &0xffi32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_IPV6,
-                libc::IPV6_TCLASS,
-                &0xffi32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "no UDP checksum",
-        settings: [
-            Some(&[(libc::SOL_SOCKET, libc::SO_NO_CHECK, &1i32.to_ne_bytes())]),
-            Some(&[(
-                libc::IPPROTO_UDP,
-                libc::UDP_NO_CHECK6_TX,
-                &1i32.to_ne_bytes(),
-            )]),
-        ],
-        len: 300,
-        tagged: [true, true],
-        has_options: false,
-    },
-    Case {
-        name: "NOPs",
-        settings: [
-            Some(&[(
-                libc::IPPROTO_IP,
-                libc::IP_OPTIONS,
-                &[1, 1, 1, 1, 1, 1, 1, 0],
-            )]),
-            None,
-        ],
-        len: 300,
+        settings: [Some(vec![options]), None],
         tagged: [true, false],
         has_options: true,
-    },
+        ..plain(name, 300)
+    }
+}
+
+fn ipv6_options(name: &'static str, options: &[(i32, &[u8])]) -> Case {
+    let options = options
+        .iter()
+        .map(|(option, value)| (libc::IPPROTO_IPV6, *option, value.to_vec()));
     Case {
-        name: "router alert",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_OPTIONS, &[0x94, 4, 0, 0])]),
-            None,
-        ],
-        len: 300,
-        tagged: [true, false],
-        has_options: true,
-    },
-    Case {
-        name: "record route",
-        settings: [
-            Some(&[(
-                libc::IPPROTO_IP,
-                libc::IP_OPTIONS,
-                &[7, 15, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            )]),
-            None,
-        ],
-        len: 300,
-        tagged: [true, false],
-        has_options: true,
-    },
-    Case {
-        name: "as many options as there can be",
-        settings: [
-            Some(&[(libc::IPPROTO_IP, libc::IP_OPTIONS, &[1; 40])]),
-            None,
-        ],
-        len: 300,
-        tagged: [true, false],
-        has_options: true,
-    },
-    Case {
-        name: "hop-by-hop options",
-        settings: [None, Some(&[(libc::IPPROTO_IPV6, libc::IPV6_HOPOPTS, PAD)])],
-        len: 300,
+        settings: [None, Some(options.collect())],
         tagged: [false, true],
         has_options: true,
-    },
+        ..plain(name, 300)
+    }
+}
+
+/// IPv4 that may be fragmented.
+fn without_df(name: &'static str, len: usize, tagged: bool) -> Case {
+    let never = libc::IP_PMTUDISC_DONT.to_ne_bytes().into();
     Case {
-        name: "destination options",
-        settings: [None, Some(&[(libc::IPPROTO_IPV6, libc::IPV6_DSTOPTS, PAD)])],
-        len: 300,
-        tagged: [false, true],
-        has_options: true,
-    },
-    Case {
-        name: "hop-by-hop and destination options",
         settings: [
-            None,
-            Some(&[
-                (libc::IPPROTO_IPV6, libc::IPV6_HOPOPTS, EXPERIMENT),
-                (libc::IPPROTO_IPV6, libc::IPV6_DSTOPTS, PAD),
-            ]),
-        ],
-        len: 300,
-        tagged: [false, true],
-        has_options: true,
-    },
-    Case {
-        name: "short and without DF",
-        settings: [
-            Some(&[(
-                libc::IPPROTO_IP,
-                libc::IP_MTU_DISCOVER,
-                &libc::IP_PMTUDISC_DONT.to_ne_bytes(),
-            )]),
+            Some(vec![(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, never)]),
             None,
         ],
-        len: 300,
-        tagged: [true, false],
-        has_options: false,
-    },
-    Case {
-        name: "long and without DF",
-        settings: [
-            Some(&[(
-                libc::IPPROTO_IP,
-                libc::IP_MTU_DISCOVER,
-                &libc::IP_PMTUDISC_DONT.to_ne_bytes(),
-            )]),
-            None,
-        ],
-        len: 700,
-        tagged: [false, false],
-        has_options: false,
-    },
-    Case {
-        name: "fragments",
-        settings: [
-            Some(&[(
-                libc::IPPROTO_IP,
-                libc::IP_MTU_DISCOVER,
-                &libc::IP_PMTUDISC_DONT.to_ne_bytes(),
-            )]),
-            Some(&[]),
-        ],
-        len: 3000,
-        tagged: [false, false],
-        has_options: false,
-    },
-];
+        tagged: [tagged, false],
+        ..plain(name, len)
+    }
+}
+
+fn cases() -> Vec<Case> {
+    vec![
+        plain("nothing special", 300),
+        plain("no data", 0),
+        plain("one byte", 1),
+        plain("an odd length", 1301),
+        with_number(
+            "hops left",
+            7,
+            [
+                (libc::IPPROTO_IP, libc::IP_TTL),
+                (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
+            ],
+        ),
+        traffic_class("expedited forwarding", 0xb8),
+        traffic_class("ECT(1)", 0x01),
+        traffic_class("ECT(0), which becomes CE on the way", 0x02),
+        traffic_class("CE", 0x03),
+        traffic_class("the mark itself", 0x04),
+        traffic_class("all bits of the traffic class", 0xff),
+        with_number(
+            "no UDP checksum",
+            1,
+            [
+                (libc::SOL_SOCKET, libc::SO_NO_CHECK),
+                (libc::IPPROTO_UDP, libc::UDP_NO_CHECK6_TX),
+            ],
+        ),
+        ipv4_options("NOPs", &[1, 1, 1, 1, 1, 1, 1, 0]),
+        ipv4_options("router alert", &[0x94, 4, 0, 0]),
+        ipv4_options(
+            "record route",
+            &[7, 15, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ),
+        ipv4_options("as many options as there can be", &[1; 40]),
+        ipv6_options("hop-by-hop options", &[(libc::IPV6_HOPOPTS, PAD)]),
+        ipv6_options("destination options", &[(libc::IPV6_DSTOPTS, PAD)]),
+        ipv6_options(
+            "hop-by-hop and destination options",
+            &[(libc::IPV6_HOPOPTS, EXPERIMENT), (libc::IPV6_DSTOPTS, PAD)],
+        ),
+        without_df("short and without DF", 300, true),
+        without_df("long and without DF", 700, false),
+        Case {
+            settings: [
+                without_df("", 0, false).settings[0].clone(),
+                Some(Vec::new()),
+            ],
+            tagged: [false, false],
+            ..plain("fragments", 3000)
+        },
+    ]
+}
 
 const ADDRESSES: [[&str; 2]; 2] = [["10.9.1.1", "10.9.2.1"], ["[fd09:1::1]", "[fd09:2::1]"]];
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -365,7 +221,7 @@ fn next(witness: &OwnedFd, ipv6: bool, name: &str) -> Seen {
 
 /// Sends a case's datagrams, and sees them arrive.
 struct Probe {
-    case: &'static Case,
+    case: Case,
     family: usize,
     sender: UdpSocket,
 }
@@ -374,8 +230,8 @@ impl Probe {
     fn all(lab: &Lab) -> Vec<Self> {
         let mut probes = Vec::new();
         for (family, [from, _]) in ADDRESSES.into_iter().enumerate() {
-            for case in CASES {
-                let Some(settings) = case.settings[family] else {
+            for case in cases() {
+                let Some(settings) = &case.settings[family] else {
                     continue;
                 };
                 let sender = lab.a.udp(&format!("{from}:{}", 5000 + probes.len()));

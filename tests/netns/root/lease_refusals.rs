@@ -3,8 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::exchange::exchange_udp;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, sh};
+
+use crate::exchange::exchange_udp;
 
 /// Files that are gone with it.
 pub(super) struct Folder(PathBuf);

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use hostint::os::clock::realtime_ns;
+use hostint_testing::load::Load;
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp, flow};
 use crate::foreign::take_off;
 use crate::stamped::{Form, Stamped};
-use hostint_testing::load::Load;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 /// What is promised of the beginning and the end of tagging.
 const SECOND: Duration = Duration::from_secs(1);
@@ -236,12 +236,7 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
     let _a = watch(&lab);
     let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
     lab.a.hostint("source add-dest fd09:2::1");
-    let answered = || {
-        let status = lab.a.status();
-        let counters = status["sink"]["daemon"].as_array().unwrap();
-        let counter = counters.iter().find(|one| one["name"] == "leases_answered");
-        counter.unwrap()["value"].as_u64().unwrap()
-    };
+    let answered = || lab.a.daemon_count("leases_answered");
     let before = answered();
     await_that("the clock was compared often", || {
         for dest in ["10.9.2.1", "fd09:2::1"] {

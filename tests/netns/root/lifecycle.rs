@@ -1,8 +1,9 @@
 //! Start, stop, kill, take over, detach: traffic never notices, nothing stays behind.
 
-use crate::exchange::{exchange_udp, flow};
 use hostint_testing::netns::{Lab, await_that, pins_below, sh};
 use hostint_testing::places;
+
+use crate::exchange::{exchange_udp, flow};
 
 #[test]
 fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {

@@ -1,7 +1,8 @@
 //! Reported loss, reordering and duplication against the truth.
 
-use crate::exchange::{exchange_tcp, flow};
 use hostint_testing::netns::{Lab, await_that};
+
+use crate::exchange::{exchange_tcp, flow};
 
 #[test]
 fn reported_loss_is_the_true_loss() {

@@ -1,8 +1,9 @@
 //! Names on the watchlist follow what DNS says.
 
+use hostint_testing::netns::{Lab, await_that};
+
 use crate::exchange::exchange_udp;
 use crate::name_server::NameServer;
-use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn a_name_that_moves_is_followed_and_one_that_is_lost_stays() {

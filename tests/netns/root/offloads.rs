@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use crate::exchange::{exchange_tcp_with, exchange_udp, exchange_udp_superpackets};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh};
+
+use crate::exchange::{exchange_tcp_with, exchange_udp, exchange_udp_superpackets};
 
 const STREAM: usize = 6_000_000;
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use hostint_testing::netns::{Lab, await_that, sh};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp};
-use hostint_testing::netns::{Lab, await_that, sh};
 
 #[test]
 fn destinations_change_live_by_name_address_and_prefix() {

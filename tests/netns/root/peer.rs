@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 
+use hostint_testing::netns::Lab;
 use nix::sys::socket::{getsockopt, sockopt};
 
 use crate::exchange::exchange_tcp;
-use hostint_testing::netns::Lab;
 
 /// Every TCP segment a packet of its own, and full ones: nobody tells TCP to leave room.
 fn whole_segments(lab: &Lab) {

@@ -1,12 +1,12 @@
 //! `hostint status --preflight`: what it finds on hosts that were prepared for it.
 
 use hostint::datapath::links::Hook;
+use hostint_testing::netns::{Host, Lab, pins_below};
 use hostint_testing::places;
 use serde_json::Value;
 
 use super::lease_refusals::Folder;
 use crate::foreign::{Foreign, TC_NEXT};
-use hostint_testing::netns::{Host, Lab, pins_below};
 
 /// A finding: verdict, what was found, what to do.
 type Found = (String, String, String);
@@ -97,7 +97,12 @@ fn what_is_missing_fails_and_says_what_to_do() {
     }
     host.sh("ip link set dull0 up");
     let (_, found) = preflight(host, "--dev dull0 --dev lo");
-    assert_found(&found, "interface", Some("dull0"), &[("note", "no link")]);
+    assert_found(
+        &found,
+        "interface",
+        Some("dull0"),
+        &[("note", "but no link")],
+    );
     assert_found(&found, "xdp", Some("lo"), &[("note", "no native XDP")]);
     let output = host.try_hostint("status --preflight --dev nix0");
     assert_eq!(output.status.code(), Some(1));
@@ -136,7 +141,7 @@ fn the_config_file_says_what_is_looked_at_and_flags_say_otherwise() {
         None,
         &[
             ("fail", "cannot find nosuch.invalid: "),
-            ("ok", "10.9.1.1:32766: reachable from"),
+            ("ok", "10.9.1.1:32766: reachable"),
         ],
     );
     for dev in ["b0", "lo"] {

@@ -1,6 +1,5 @@
 //! What the daemons may do once they run, and who else may run them.
 
-use hostint_testing::places;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -9,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::places;
 
 const NOBODY: u32 = 65534;
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hostint::datapath::links::Hook;
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::exchange::exchange_udp;
 use crate::foreign::Foreign;
 use crate::stamped::Stamped;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 
 /// A host's config file; it goes with its guard.
 struct Config(PathBuf);

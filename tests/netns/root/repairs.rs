@@ -1,15 +1,9 @@
 //! What others do to our programs and interfaces is noticed and made good.
 
+use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh};
+
 use crate::exchange::exchange_udp;
 use crate::foreign::take_off;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
-
-fn repaired(host: &Host) -> u64 {
-    let status = host.status();
-    let counters = status["sink"]["daemon"].as_array().unwrap();
-    let counter = counters.iter().find(|one| one["name"] == "repaired");
-    counter.unwrap()["value"].as_u64().unwrap()
-}
 
 fn await_said(daemon: &Daemon, name: &str, what: &str) {
     await_that_or(
@@ -156,10 +150,10 @@ fn programs_that_others_take_off_are_put_back() {
         let lab = Lab::new();
         let daemons = measure(&lab, case.source, case.sink);
         await_measured(&lab, name);
-        let (host, daemon) = if case.on_a {
-            (&lab.a, &daemons[0])
+        let (host, other, daemon) = if case.on_a {
+            (&lab.a, &lab.b, &daemons[0])
         } else {
-            (&lab.b, &daemons[1])
+            (&lab.b, &lab.a, &daemons[1])
         };
         for times in 1..=2 {
             (case.harm)(&lab);
@@ -168,12 +162,12 @@ fn programs_that_others_take_off_are_put_back() {
                 || format!("{name}, {times}: {}", daemon.stderr()),
             );
             await_that(&format!("{name}, {times}: it is counted"), || {
-                repaired(host) == times as u64
+                host.daemon_count("repaired") == times as u64
             });
             await_measured(&lab, name);
         }
         assert_eq!(
-            repaired(if case.on_a { &lab.b } else { &lab.a }),
+            other.daemon_count("repaired"),
             0,
             "{name}: nothing happened on the other side"
         );
@@ -208,7 +202,14 @@ fn programs_follow_an_interface_to_its_new_name() {
         assert_eq!(a["sink"]["attachments"][0]["dev"], "front.9", "{name}: {a}");
         assert_eq!(b["sink"]["attachments"][0]["dev"], "back", "{name}: {b}");
         assert!(lab.b.hostint("status").contains(" back "), "{name}");
-        assert_eq!((repaired(&lab.a), repaired(&lab.b)), (0, 0), "{name}");
+        assert_eq!(
+            (
+                lab.a.daemon_count("repaired"),
+                lab.b.daemon_count("repaired")
+            ),
+            (0, 0),
+            "{name}"
+        );
         assert_all_detaches(&lab, &name, daemons);
     }
 }
@@ -268,7 +269,10 @@ fn programs_come_back_with_their_interface() {
             "the sink was no longer attached to b0: attached again",
         );
         await_that(&format!("{name}: it is counted"), || {
-            (repaired(&lab.a), repaired(&lab.b)) == (2, 1)
+            (
+                lab.a.daemon_count("repaired"),
+                lab.b.daemon_count("repaired"),
+            ) == (2, 1)
         });
         await_measured(&lab, &name);
         let attachments = &lab.a.status()["source"]["attachments"];
@@ -308,7 +312,14 @@ fn a_changed_mtu_is_followed_and_repairs_nothing() {
                 "{name}: with an MTU of {mtu}"
             );
         }
-        assert_eq!((repaired(&lab.a), repaired(&lab.b)), (0, 0), "{name}");
+        assert_eq!(
+            (
+                lab.a.daemon_count("repaired"),
+                lab.b.daemon_count("repaired")
+            ),
+            (0, 0),
+            "{name}"
+        );
         assert_all_detaches(&lab, &name, daemons);
     }
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use hostint::collector::{ReportGroup, decode};
 use hostint::model::{Body, Observation, ReportVersion};
-use serde_json::Value;
-
 use hostint_testing::netns::{Lab, await_that};
+use serde_json::Value;
 
 /// A file with these datagrams to the report port, as tshark reads it.
 fn capture(name: &str, datagrams: &[Vec<u8>]) -> std::path::PathBuf {
@@ -143,12 +142,7 @@ fn every_format_tells_real_traffic_to_our_collector_and_to_wireshark() {
         }
 
         assert_eq!(b.end(), Some(0));
-        let daemon = &lab.b.status()["sink"]["daemon"];
-        let count = |name: &str| {
-            let counters = daemon.as_array().unwrap();
-            let counter = counters.iter().find(|counter| counter["name"] == name);
-            counter.unwrap()["value"].as_u64().unwrap()
-        };
+        let count = |name: &str| lab.b.daemon_count(name);
         let (sent, sent_datagrams) = (count("reports_sent"), count("report_datagrams_sent"));
         assert_eq!(count("reports_lost") + count("report_datagrams_lost"), 0);
         match version {
@@ -259,13 +253,8 @@ fn groups_stay_below_the_path_mtu_also_when_it_shrinks() {
         }
     }
     assert_eq!(b.end(), Some(0));
-    let status = lab.b.status();
-    let counters = status["sink"]["daemon"].as_array().unwrap();
-    let lost = counters
-        .iter()
-        .find(|counter| counter["name"] == "reports_lost");
     assert_eq!(
-        lost.unwrap()["value"],
+        lab.b.daemon_count("reports_lost"),
         0,
         "what was too big was sent in parts"
     );

@@ -1,10 +1,10 @@
 //! Reports reach collectors, senders and logs.
 
+use hostint_testing::netns::{Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Lab, await_that};
 
 #[test]
 fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
@@ -48,14 +48,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
         gaps(&collect.stdout()) == dropped
     });
     assert_eq!(b.end(), Some(0));
-    let sent: u64 = lab.b.status()["sink"]["daemon"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|counter| counter["name"] == "reports_sent")
-        .unwrap()["value"]
-        .as_u64()
-        .unwrap();
+    let sent = lab.b.daemon_count("reports_sent");
     let lines = |text: String, exporter: &str| -> Vec<Value> {
         text.lines()
             .map(|line| serde_json::from_str(line).expect(line))

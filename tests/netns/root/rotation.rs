@@ -1,15 +1,15 @@
 //! The shipped recipe rotates a report log without losing a line, by the real logrotate.
 
-use hostint_testing::places;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
+use hostint_testing::netns::{Lab, await_that, await_that_or};
+use hostint_testing::places;
 use serde_json::Value;
 
 use crate::stamped::Stamped;
-use hostint_testing::netns::{Lab, await_that, await_that_or};
 
 const RECIPE: &str = include_str!("../../../packaging/logrotate/hostint");
 

@@ -4,10 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
 use hostint_testing::netns::{Host, Lab, await_that};
 use hostint_testing::shape::{Schemas, kept_in, misfits, parse};
+use serde_json::{Value, json};
 
 const CONFIG: &str = r#"
 [source]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::UdpSocket;
 
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::name_server::NameServer;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 
 const FLOWS: u16 = 60;
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use hostint_testing::netns::{Host, Lab, pins_below};
 use nix::sys::socket::{setsockopt, sockopt};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp, noise};
-use hostint_testing::netns::{Host, Lab, pins_below};
 
 /// A veth with XDP holds 256 packets: TCP may have no more on their way.
 fn lab() -> Lab {

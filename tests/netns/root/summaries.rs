@@ -1,10 +1,10 @@
 //! What a collector hears of whole flows is what the sink counts.
 
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::exchange::flow;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
@@ -168,12 +168,7 @@ fn summaries_begin_and_end_with_the_file() {
         !summaries(&collect, 6000).is_empty()
     });
     apply("");
-    let sweeps = || {
-        let status = lab.b.status();
-        let counters = status["sink"]["daemon"].as_array().unwrap().clone();
-        let counter = counters.iter().find(|one| one["name"] == "sweeps");
-        counter.unwrap()["value"].as_u64().unwrap()
-    };
+    let sweeps = || lab.b.daemon_count("sweeps");
     let (before, told) = (sweeps(), summaries(&collect, 6000).len());
     await_that("the table is passed over three times", || {
         send();

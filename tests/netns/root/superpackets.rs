@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
 use nix::libc;
 
 use crate::exchange::{exchange_tcp_with, noise, set_option};
-use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
 
 /// Behind IP header and outer UDP header; see hostint-wire(7).
 struct Block<'a>(&'a [u8]);

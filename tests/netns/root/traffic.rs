@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use crate::exchange::{exchange_tcp, exchange_udp, flow, noise};
 use hostint_testing::netns::{Lab, await_that, sh};
+
+use crate::exchange::{exchange_tcp, exchange_udp, flow, noise};
 
 #[test]
 fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
@@ -84,8 +85,11 @@ fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
                 &[
                     "--immediate-mode",
                     "-U",
+                    // Room for all of them, though nobody reads: each takes as much as the longest may.
                     "-B",
                     "65536",
+                    "-s",
+                    "4096",
                     "-Q",
                     "out",
                     "-i",

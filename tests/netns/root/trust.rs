@@ -3,22 +3,15 @@
 use std::net::UdpSocket;
 use std::time::Instant;
 
+use hostint_testing::netns::{Host, Lab, await_that};
 use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use hostint_testing::netns::{Host, Lab, await_that};
 
 /// A source on a that tags whether it has a lease or not, without a daemon.
 fn tag_anyway(lab: &Lab) {
     lab.a.hostint("source attach --dev a0 --force --node-id 1");
     lab.a.hostint("source add-dest --static 10.9.2.1");
-}
-
-fn daemon_counter(host: &Host, name: &str) -> u64 {
-    let status = host.status();
-    let counters = status["sink"]["daemon"].as_array().unwrap();
-    let counter = counters.iter().find(|one| one["name"] == name);
-    counter.unwrap()["value"].as_u64().unwrap()
 }
 
 #[test]
@@ -87,10 +80,10 @@ fn only_hosts_with_a_lease_or_in_an_allowed_prefix_are_stripped() {
             assert_eq!(count("stripped"), stripped, "{name}");
             assert_eq!(count("not_allowed"), strange, "{name}");
             let flows = u64::from(case.stripped);
-            assert_eq!(lab.b.status()["sink"]["flows_total"], flows, "{name}");
+            assert_eq!(lab.b.figures()["sink"]["flows_total"], flows, "{name}");
             await_that(&format!("{name}: what is news is reported"), || {
-                let passed = daemon_counter(&lab.b, "sweeps") > 1;
-                passed && (daemon_counter(&lab.b, "reports_sent") > 0) == case.stripped
+                let passed = lab.b.daemon_count("sweeps") > 1;
+                passed && (lab.b.daemon_count("reports_sent") > 0) == case.stripped
             });
             if !case.arrives {
                 // What is not tagged is none of its business.
@@ -171,7 +164,7 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
         }
         let reports = lab.a.udp("10.9.1.1:32766");
         let arrived = || {
-            let status = lab.b.status();
+            let status = lab.b.figures();
             let counters = status["sink"]["counters"].as_array().unwrap();
             let stripped = counters.iter().find(|one| one["name"] == "stripped");
             let stripped = stripped.unwrap();
@@ -181,20 +174,17 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
         };
         let sent_and_forwarded = || {
             // Whatever is still to be reported is, once the daemon has gone over its tables again.
-            let sweeps = daemon_counter(&lab.b, "sweeps");
+            let sweeps = lab.b.daemon_count("sweeps");
             await_that("the daemon has read all events", || {
-                daemon_counter(&lab.b, "sweeps") > sweeps + 1
-                    && daemon_counter(&lab.b, "events_read") == lab.b.count("sink", "event_sent")
+                lab.b.daemon_count("sweeps") > sweeps + 1
+                    && lab.b.daemon_count("events_read") == lab.b.count("sink", "event_sent")
             });
-            (
-                daemon_counter(&lab.b, "reports_sent"),
-                forwarded(&lab, "sent"),
-            )
+            (lab.b.daemon_count("reports_sent"), forwarded(&lab, "sent"))
         };
         let flows = Flows::new(&lab, 200, 100);
         flows.exchange(200);
         assert_eq!(lab.b.count("sink", "flow_new"), 20_000, "{to_whom}");
-        assert_eq!(lab.b.status()["sink"]["flows_total"], 20_000, "{to_whom}");
+        assert_eq!(lab.b.figures()["sink"]["flows_total"], 20_000, "{to_whom}");
         let (_, bytes) = sent_and_forwarded();
         let traffic = arrived();
         assert!(
@@ -247,7 +237,7 @@ fn no_host_fills_the_flow_table_at_once() {
         flows.exchange(100);
         // A second's worth at once, and then so many a second.
         let most = 100 + 100 * (begun.elapsed().as_secs() + 1);
-        let status = lab.b.status();
+        let status = lab.b.figures();
         let tracked = status["sink"]["flows_total"].as_u64().unwrap();
         let limited = lab.b.count("sink", "new_flow_limited");
         assert!(

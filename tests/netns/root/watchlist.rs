@@ -1,9 +1,9 @@
 //! Rules of the config file decide over real traffic.
 
+use hostint_testing::netns::{Lab, await_that};
 use nix::libc;
 
 use crate::exchange::{exchange_tcp, exchange_udp, set_option};
-use hostint_testing::netns::{Lab, await_that};
 
 const RULES: &str = r#"
 [source]

@@ -8,9 +8,10 @@ pub mod sink;
 pub mod source;
 pub mod watch;
 
+use layout::Layout;
+
 use super::checksum::{be16, complement, pseudo_header, put16, sum, udp_form};
 use super::int_block::BLOCK_LEN;
-use layout::Layout;
 
 /// Bytes of the extra UDP header and the INT block behind it.
 pub const EXTENSION_LEN: usize = 8 + BLOCK_LEN;

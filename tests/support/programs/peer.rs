@@ -1,6 +1,7 @@
 //! The loaded program for what comes back to a source.
 
 use std::mem::MaybeUninit;
+use std::net::IpAddr;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
 use hostint::datapath::abi::{
@@ -9,7 +10,6 @@ use hostint::datapath::abi::{
 };
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use std::net::IpAddr;
 
 use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
 use crate::frame::{EXTENSION_PORT, MARK};

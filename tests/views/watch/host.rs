@@ -5,6 +5,7 @@ use std::time::Duration;
 use hostint::model::*;
 use hostint::model::{ReasonSeverity, ReasonTopic};
 use hostint::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, KeyPress, Watch};
+use hostint_testing::status_samples::{self, nothing};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -14,26 +15,12 @@ pub const BEGIN_NS: u64 = 1_700_049_600 * 1_000_000_000 - 1_700_049_600 % 86_400
     + 12 * 3600 * 1_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-pub fn nothing() -> HostStatus {
-    HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
-        sink: None,
-        source: None,
-        why: Vec::new(),
-    }
-}
-
 fn attachment(dev: &str, hook: &'static str, mode: &'static str) -> Attachment {
     Attachment {
         dev: dev.to_owned(),
         hook,
         mode,
-        encapsulation: None,
-        superpackets: None,
-        gro: None,
-        nic_timestamps: None,
+        ..status_samples::attachment()
     }
 }
 
@@ -60,23 +47,6 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
         sink: Some(SinkStatus {
             attachments: vec![attachment("eth0", "xdp", "native")],
             daemon_pid: Some(4711),
-            settings: SinkSettings {
-                encapsulations: vec!["over-tcp-udp"],
-                dscp_value: 1,
-                dscp_mask: 1,
-                extension_port: 33122,
-                report_period_ns: 0,
-                loss_timeout_ns: 0,
-                bucket_hold_ns: 0,
-                drop_tagged: false,
-                buckets: Vec::new(),
-                report_ports: vec![REPORT_PORT],
-                clock_offset_ns: 0,
-                allow: Vec::new(),
-                strict: false,
-                lease_key: true,
-                closing: false,
-            },
             counters: vec![
                 counter(
                     "stripped",
@@ -103,11 +73,9 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
                 },
             ],
             flows_total: flows.len(),
-            flows_max: 65_536,
             flows,
             leases_granted: 2,
-            spread: false,
-            collectors: Vec::new(),
+            ..status_samples::idle_sink()
         }),
         ..nothing()
     }
@@ -116,19 +84,9 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
 /// A host that only sends.
 pub fn source(tagged: u64) -> HostStatus {
     let peer = |dest: &str, state: LeaseState| PeerStatus {
-        source: "192.0.2.1".parse().unwrap(),
         dest: dest.parse().unwrap(),
         state: state.name(),
-        lease_left_ns: 0,
-        node: None,
-        rtt_ns: None,
-        clock_offset_ns: None,
-        clock_error_ns: None,
-        clock_synchronised: None,
-        mtu: None,
-        tai_offset_s: None,
-        version: None,
-        lease: Lease::default(),
+        ..status_samples::silent_peer()
     };
     let granted = PeerStatus {
         lease_left_ns: 812_000_000,
@@ -207,17 +165,10 @@ pub fn flow(n: u16, packets: u64, lost: u64, slot: usize) -> FlowStatus {
             vlans: Vlans::NONE,
         },
         source_node: NodeId(1 + u32::from(n % 4)),
-        source_port: 13,
-        sink_port: 12,
         encapsulation: "over-tcp-udp",
         packets,
         bytes: packets * 100,
         lost,
-        missing: 0,
-        reordered: 0,
-        duplicates: 0,
-        late: 0,
-        restarts: 0,
         latency_min_ns: ns,
         latency_mean_ns: (ns + ns / 10).into(),
         latency_max_ns: ns * 3,
@@ -226,6 +177,7 @@ pub fn flow(n: u16, packets: u64, lost: u64, slot: usize) -> FlowStatus {
         first_ns: BEGIN_NS - 60 * SECOND_NS,
         last_ns: BEGIN_NS,
         histogram,
+        ..status_samples::flow(Vlans::NONE)
     }
 }
 

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use hostint::model::{FlowKey, FlowStatus, HostStatus, Vlans};
 use hostint::views::watch::KeyPress;
+use hostint_testing::status_samples::nothing;
 use ratatui::style::{Color, Modifier};
 
-use super::host::{Viewer, flow, nothing, sink, source};
+use super::host::{Viewer, flow, sink, source};
 
 /// Three flows after so many seconds, of which the second loses.
 fn few(second: u64) -> HostStatus {
