@@ -1,18 +1,16 @@
 #!/bin/bash
-# Installs what a build needs on Debian 12, Ubuntu 22.04 or newer, and says nothing if all is there.
-# --demo adds what the demo uses, --test what the tests use, too (among it a browser; CHROMIUM names one that is there),
-# --engines what make test-engines uses besides, in target/engines-venv, --kafka what make test-kafka uses, in target/tansu
-# (half an hour on two processors),
-# --vm what make test-vm uses, --lint what make lint uses, --audit what make audit uses, --package what packages are made
-# and looked at with, --source-packages what they are built from source with, --root what tests of packages install them
-# into.
+# Installs the packages for a build on Debian 12, Ubuntu 22.04 or newer, and is silent if all are installed. Options add those
+# for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
+# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --vm; --lint; --audit;
+# --package (to build and check packages); --source-packages (to build them from source); --root (the system that tests of
+# packages install them into).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc libc6-dev make pkg-config clang libelf-dev zlib1g-dev libzstd-dev)
 demo=(ethtool iperf3 iproute2 logrotate nftables procps python3 tcpdump tshark util-linux)
 components=()
-# Of some distributions only.
+# Packages that only some distributions have.
 if_there_is=()
 with_browser=
 with_audit=
@@ -54,7 +52,7 @@ update_lists() {
 	apt_updated=1
 }
 
-# No service is started: tests run what they need themselves.
+# Services are not started: tests run the servers themselves.
 policy=/usr/sbin/policy-rc.d
 own_policy=
 forbid_services() {
@@ -81,7 +79,7 @@ is_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# A compiler that is there under a versioned name only is fine too.
+# A program that exists under another name is fine too.
 provided() {
 	case $1 in
 	clang) compgen -c clang- | grep -qx 'clang-\(1[4-9]\|[2-9][0-9]\)' ;;
@@ -110,7 +108,7 @@ candidate() {
 	apt-cache policy "$1" | sed -n 's/^  Candidate: \([0-9].*\)/\1/p'
 }
 
-# The distribution's own Rust if it is new enough, else its rustup, else rustup as its makers give it out.
+# The distribution's own Rust if it is new enough, else its rustup, else rustup from its project.
 install_rust() {
 	if [ -n "${RUSTUP_HOME:-}" ] && [ -n "${SUDO_USER:-}" ]; then
 		echo "$0: cargo $wanted_rust or newer is needed (try: rustup update stable, as $SUDO_USER)" >&2
@@ -150,7 +148,7 @@ add_components() {
 	done
 }
 
-# What drives the browser in the tests of the collector's page, exactly as tests/web/package-lock.json says.
+# The browser driver for tests of the collector's page, in exactly the version of tests/web/package-lock.json.
 install_browser_driver() {
 	local installed=tests/web/node_modules/.package-lock.json
 	[ -e "$installed" ] && [ ! tests/web/package-lock.json -nt "$installed" ] && return
@@ -163,7 +161,7 @@ install_browser_driver() {
 	touch "$installed"
 }
 
-# Built without optimisation, which takes a third of the time: it has little to do here.
+# cargo-deny is built without optimisation, in a third of the time: it has little to do here.
 install_cargo_deny() {
 	cargo deny --version >/dev/null 2>&1 && return
 	echo "Installing cargo-deny"
@@ -175,7 +173,7 @@ install_cargo_deny() {
 	rm -rf target/cargo-deny
 }
 
-# A Kafka broker that needs neither Java nor other servers, hardly optimised.
+# tansu is a Kafka broker that needs neither Java nor other servers; it is hardly optimised.
 install_tansu() {
 	[ ! -x target/tansu/bin/tansu ] || return 0
 	echo "Building tansu"
@@ -188,7 +186,7 @@ install_tansu() {
 	rm -rf target/tansu/build
 }
 
-# Engines that are Python packages, and what is not among the distribution's.
+# Engines that are Python packages, and programs that the distribution lacks.
 install_from_pypi() {
 	local venv=target/engines-venv
 	[ -e "$venv/bin/pip" ] || python3 -m venv "$venv"
@@ -211,7 +209,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 1
 fi
 
-# make sets these for what it runs itself, too.
+# make sets this for its own commands too.
 export PATH=${HOME:-/root}/.cargo/bin:$PATH
 log=$(mktemp)
 trap clean_up EXIT

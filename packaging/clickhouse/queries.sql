@@ -1,13 +1,13 @@
--- Queries of the tables of hostint collect --clickhouse: what the collector's page shows, on old servers and new ones.
+-- Queries of the tables of hostint collect --clickhouse with the views of the collector's page, for old and new servers.
 --
--- $since and $until are seconds since the Unix epoch; what else begins with $ is said at the query. For instance:
+-- $since and $until are seconds since the Unix epoch; other names with $ are explained at the query. For instance:
 --
 --     export since=$(date -d '1 hour ago' +%s) until=$(date +%s)
 --     sed -n '/^-- name: matrix$/,/;$/p' queries.sql | envsubst | clickhouse-client --format PrettyCompact
 --
--- Roll-ups (rollup_10s, rollup_1m, rollup_1h) are quick, and their quantiles are near (t-digest); choose the one that
--- is fine enough. Queries of reports are exact: FINAL leaves out what came twice. Over several servers, all tables have
--- _all behind their names. Node 0 is one that reports did not tell.
+-- Roll-ups (rollup_10s, rollup_1m, rollup_1h) are fast, and their quantiles approximate (t-digest); choose the one that
+-- is fine enough. Queries of reports are exact: FINAL leaves out repeated ones. Over several servers, append _all to the
+-- names of all tables. Node 0 is an unknown node.
 
 -- name: matrix
 -- From node to node.
@@ -27,7 +27,7 @@ GROUP BY source_node, sink_node
 ORDER BY source_node, sink_node;
 
 -- name: matrix-exact
--- From node to node, of single reports: exact quantiles, and lost packets among those that the flows' numbers show.
+-- From node to node, from single reports: exact quantiles, and lost packets relative to the flows' sequence numbers.
 SELECT
     source_node,
     sink_node,
@@ -45,7 +45,7 @@ FROM
         sink_node,
         count() AS flow_reports,
         sum(lost) AS flow_gone,
-        -- Numbers of 32 bits begin anew at 0: of the two distances, that without the way around.
+        -- Numbers of 32 bits wrap to 0: of the two distances, this is the shorter one.
         ifNull(1 + least(max(seq) - min(seq), max(bitXor(seq, 2147483648)) - min(bitXor(seq, 2147483648))), toInt64(count())) AS flow_sent,
         quantilesExactIfState(0.5, 0.99)(assumeNotNull(latency_ns), isNotNull(latency_ns)) AS latencies
     FROM hostint.reports FINAL
@@ -88,7 +88,7 @@ GROUP BY begin, source_node, sink_node
 ORDER BY begin, source_node, sink_node;
 
 -- name: top-flows
--- Flows in most trouble: $order is lost_packets, p99_ns, jitter_ns or packets.
+-- The worst flows: $order is lost_packets, p99_ns, jitter_ns or packets.
 SELECT
     flow_hash,
     replaceOne(IPv6NumToString(src), '::ffff:', '') AS source,
@@ -134,7 +134,7 @@ ORDER BY last_ns DESC, flow_hash
 LIMIT 200;
 
 -- name: flow-totals
--- What sinks said last of their flows' packets, where they send flow-summaries.
+-- The last totals of each flow, if sinks send flow-summaries.
 SELECT
     replaceOne(IPv6NumToString(src), '::ffff:', '') AS source,
     sport,
@@ -196,7 +196,7 @@ GROUP BY reporter_node, drop_reason
 ORDER BY reports DESC;
 
 -- name: exporters
--- Who reports, and whose clock nothing keeps to UTC.
+-- The exporters, and the state of their clocks.
 SELECT
     replaceOne(IPv6NumToString(exporter), '::ffff:', '') AS exporter_address,
     count() AS reports,
@@ -210,7 +210,7 @@ GROUP BY exporter
 ORDER BY last_ns;
 
 -- name: deliveries
--- What each run of a collector delivered: numbers that are missing between the first and the last did not come.
+-- The reports delivered by each run of a collector: missing numbers between the first and the last were not delivered.
 SELECT
     run,
     min(number) AS first,

@@ -4,10 +4,10 @@
 --     hostint collect --clickhouse http://any-of-them:8123/ --clickhouse-table reports_all
 --
 -- Needs a cluster named hostint in each server's config (remote_servers), with internal_replication where shards have
--- replicas. Both directions of a flow have the same flow_hash, and so land on the same shard; reports that show no flow
--- land on the first one. The engine asks for synchronous inserts: what is acknowledged is on its shard.
+-- replicas. Both directions of a flow have the same flow_hash, and so land on the same shard; reports without a flow
+-- land on the first one. The engine uses synchronous inserts: acknowledged reports are on their shard.
 --
--- queries.sql asks these tables by their names with _all behind.
+-- queries.sql uses these tables if _all is appended to its names.
 
 CREATE TABLE IF NOT EXISTS hostint.reports_all AS hostint.reports
 ENGINE = Distributed(hostint, hostint, reports, flow_hash);

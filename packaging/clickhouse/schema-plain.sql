@@ -2,12 +2,12 @@
 --
 --     clickhouse-client --multiquery <schema-plain.sql
 --
--- Nothing goes by itself; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
+-- Nothing is deleted automatically; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
 --
--- The engine inserts all columns of hostint.reports but time. What a report does not tell is NULL, or 0 and '' in columns
--- that cannot be NULL: kind tells what a report has. Times and latencies are integers in nanoseconds.
+-- The engine inserts all columns of hostint.reports but time. Values that a report does not have are NULL, or 0 and '' in
+-- columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 --
--- Duplicates: a report may come twice where an acknowledgement was lost; run and number tell it from two. The table
+-- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
 -- drops such rows when it merges, and queries with FINAL do not see them.
 -- Roll-ups count such a report twice: these servers know no tokens.
 
@@ -15,19 +15,19 @@ CREATE DATABASE IF NOT EXISTS hostint;
 
 CREATE TABLE IF NOT EXISTS hostint.reports
 (
-    -- a collector from its start to its end; with number it names a report for good
+    -- a collector from its start to its end; with number it identifies a report
     run UInt64,
-    -- of the report in its run, from 1; where some are missing, they were not delivered
+    -- of the report in its run, from 1; missing ones were not delivered
     number UInt64,
     -- arrival at the collector, else the report's own time, ns since the Unix epoch
     time_ns UInt64,
-    -- 1: time_ns is its arrival at the collector; 0: the report's own time, for lines without arrival were read
+    -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8,
     -- latency, drop-summary, flow-summary, local, drop, intermediate, packet, ethernet
     kind String,
     -- 0.5, 1.0 or 2.0 of Telemetry Report
     version String,
-    -- who sent it, IPv4 as ::ffff:0:0/96; :: if not received
+    -- the sender, IPv4 as ::ffff:0:0/96; :: if not received
     exporter FixedString(16),
     exporter_port UInt16,
     hw_id UInt8,
@@ -37,12 +37,12 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     congested_queue UInt8,
     tracked_flow UInt8,
     intermediate UInt8,
-    -- the reporter's clock; empty: not told
+    -- the reporter's clock; empty: unknown
     sink_clock String,
     sink_clock_synchronised Nullable(UInt8),
-    -- NULL: not told
+    -- NULL: unknown
     reporter_node Nullable(UInt32),
-    -- where the packet entered the INT domain; NULL: not told
+    -- where the packet entered the INT domain; NULL: unknown
     source_node Nullable(UInt32),
     -- where it was last seen
     sink_node Nullable(UInt32),
@@ -62,33 +62,33 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     inner_sport UInt16,
     inner_dport UInt16,
     inner_protocol UInt8,
-    -- as the rules name it; empty: none
+    -- the class of the rules; empty: none
     class String,
-    -- one way; NULL: the report tells none
+    -- one-way latency; NULL: the report has none
     latency_ns Nullable(Int64),
-    -- packets that this report tells to be lost
+    -- lost packets in this report
     lost UInt32,
-    -- the highest sequence number of the flow that the report shows
+    -- the highest sequence number of the flow in the report
     seq Nullable(UInt32),
-    -- of drop-summaries: the first number that is missing
+    -- of drop-summaries: the first missing number
     gap_first_seq Nullable(UInt32),
     -- arrival of the last packet before it, seconds
     gap_time_s Nullable(UInt32),
-    -- the source's root queue, if it tells
+    -- the source's root queue, if known
     source_queue_packets Nullable(UInt32),
     source_queue_bytes Nullable(UInt32),
-    -- as the device numbers it
+    -- by the device's numbering
     drop_reason Nullable(UInt8),
     drop_reason_name String,
-    -- what the reporting device tells of itself; NULL: not told
+    -- the reporting device's own metadata; NULL: unknown
     ingress_port Nullable(UInt16),
     egress_port Nullable(UInt16),
     queue_id Nullable(UInt8),
     queue_occupancy Nullable(UInt32),
     hop_latency_ns Nullable(UInt32),
-    -- of the packet that the report brought; 0: none
+    -- of the packet in the report; 0: none
     frame_bytes UInt32,
-    -- oldest first; empty if there are none but source and sink; 0: not told
+    -- oldest first; empty if there are only source and sink; 0: unknown
     `hops.node` Array(UInt32),
     `hops.latency_ns` Array(UInt32),
     `hops.queue_occupancy` Array(UInt32),
@@ -115,11 +115,11 @@ PARTITION BY toDate(time)
 PRIMARY KEY (toStartOfHour(time), flow_hash)
 ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number);
 
--- Roll-ups of ten seconds, without addresses; begin is that of the period.
+-- Roll-ups of ten seconds, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_10s
 (
     begin DateTime,
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class String,
@@ -151,11 +151,11 @@ SELECT
 FROM hostint.reports
 GROUP BY begin, source_node, sink_node, class;
 
--- Roll-ups of a minute, without addresses; begin is that of the period.
+-- Roll-ups of a minute, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_1m
 (
     begin DateTime,
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class String,
@@ -187,11 +187,11 @@ SELECT
 FROM hostint.reports
 GROUP BY begin, source_node, sink_node, class;
 
--- Roll-ups of an hour, without addresses; begin is that of the period.
+-- Roll-ups of an hour, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_1h
 (
     begin DateTime,
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class String,

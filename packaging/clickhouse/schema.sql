@@ -2,36 +2,36 @@
 --
 --     clickhouse-client --multiquery <schema.sql
 --
--- Safe to be run again. How long rows are kept (TTL) is for you to choose. With other names of database and tables here,
--- give them to --clickhouse-database and --clickhouse-table.
+-- This file may be run again. Choose the lifetime of rows (TTL) yourself. If you change the names of database and tables
+-- here, give them to --clickhouse-database and --clickhouse-table.
 --
--- The engine inserts all columns of hostint.reports but time and exact_time. What a report does not tell is NULL, or 0
--- and '' in columns that cannot be NULL: kind tells what a report has. Times and latencies are integers in nanoseconds.
+-- The engine inserts all columns of hostint.reports but time and exact_time. Values that a report does not have are NULL,
+-- or 0 and '' in columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 --
--- Duplicates: a report may come twice where an acknowledgement was lost; run and number tell it from two. The table
+-- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
 -- drops such rows when it merges, and queries with FINAL do not see them.
--- A parcel that comes again within the last 1000 inserts is not stored at all, nor counted by the roll-ups
+-- A batch that comes again within the last 1000 inserts is not stored at all, nor counted by the roll-ups
 -- (non_replicated_deduplication_window with the engine's token). For Replicated tables that is
--- replicated_deduplication_window, which is on by itself. A parcel that comes again later is counted twice by the
+-- replicated_deduplication_window, which is on by itself. A batch that comes again later is counted twice by the
 -- roll-ups, and once by queries of reports with FINAL.
 
 CREATE DATABASE IF NOT EXISTS hostint;
 
 CREATE TABLE IF NOT EXISTS hostint.reports
 (
-    -- a collector from its start to its end; with number it names a report for good
+    -- a collector from its start to its end; with number it identifies a report
     run UInt64 CODEC(LZ4),
-    -- of the report in its run, from 1; where some are missing, they were not delivered
+    -- of the report in its run, from 1; missing ones were not delivered
     number UInt64 CODEC(DoubleDelta, ZSTD),
     -- arrival at the collector, else the report's own time, ns since the Unix epoch
     time_ns UInt64 CODEC(DoubleDelta, ZSTD),
-    -- 1: time_ns is its arrival at the collector; 0: the report's own time, for lines without arrival were read
+    -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8 CODEC(ZSTD),
     -- latency, drop-summary, flow-summary, local, drop, intermediate, packet, ethernet
     kind LowCardinality(String) CODEC(ZSTD),
     -- 0.5, 1.0 or 2.0 of Telemetry Report
     version LowCardinality(String) CODEC(ZSTD),
-    -- who sent it, IPv4 as ::ffff:0:0/96; :: if not received
+    -- the sender, IPv4 as ::ffff:0:0/96; :: if not received
     exporter IPv6 CODEC(ZSTD),
     exporter_port UInt16 CODEC(ZSTD),
     hw_id UInt8 CODEC(ZSTD),
@@ -41,12 +41,12 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     congested_queue UInt8 CODEC(ZSTD),
     tracked_flow UInt8 CODEC(ZSTD),
     intermediate UInt8 CODEC(ZSTD),
-    -- the reporter's clock; empty: not told
+    -- the reporter's clock; empty: unknown
     sink_clock LowCardinality(String) CODEC(ZSTD),
     sink_clock_synchronised Nullable(UInt8) CODEC(ZSTD),
-    -- NULL: not told
+    -- NULL: unknown
     reporter_node Nullable(UInt32) CODEC(ZSTD),
-    -- where the packet entered the INT domain; NULL: not told
+    -- where the packet entered the INT domain; NULL: unknown
     source_node Nullable(UInt32) CODEC(ZSTD),
     -- where it was last seen
     sink_node Nullable(UInt32) CODEC(ZSTD),
@@ -66,33 +66,33 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     inner_sport UInt16 CODEC(ZSTD),
     inner_dport UInt16 CODEC(ZSTD),
     inner_protocol UInt8 CODEC(ZSTD),
-    -- as the rules name it; empty: none
+    -- the class of the rules; empty: none
     class LowCardinality(String) CODEC(ZSTD),
-    -- one way; NULL: the report tells none
+    -- one-way latency; NULL: the report has none
     latency_ns Nullable(Int64) CODEC(T64, ZSTD),
-    -- packets that this report tells to be lost
+    -- lost packets in this report
     lost UInt32 CODEC(ZSTD),
-    -- the highest sequence number of the flow that the report shows
+    -- the highest sequence number of the flow in the report
     seq Nullable(UInt32) CODEC(Delta, ZSTD),
-    -- of drop-summaries: the first number that is missing
+    -- of drop-summaries: the first missing number
     gap_first_seq Nullable(UInt32) CODEC(ZSTD),
     -- arrival of the last packet before it, seconds
     gap_time_s Nullable(UInt32) CODEC(ZSTD),
-    -- the source's root queue, if it tells
+    -- the source's root queue, if known
     source_queue_packets Nullable(UInt32) CODEC(ZSTD),
     source_queue_bytes Nullable(UInt32) CODEC(ZSTD),
-    -- as the device numbers it
+    -- by the device's numbering
     drop_reason Nullable(UInt8) CODEC(ZSTD),
     drop_reason_name LowCardinality(String) CODEC(ZSTD),
-    -- what the reporting device tells of itself; NULL: not told
+    -- the reporting device's own metadata; NULL: unknown
     ingress_port Nullable(UInt16) CODEC(ZSTD),
     egress_port Nullable(UInt16) CODEC(ZSTD),
     queue_id Nullable(UInt8) CODEC(ZSTD),
     queue_occupancy Nullable(UInt32) CODEC(ZSTD),
     hop_latency_ns Nullable(UInt32) CODEC(ZSTD),
-    -- of the packet that the report brought; 0: none
+    -- of the packet in the report; 0: none
     frame_bytes UInt32 CODEC(ZSTD),
-    -- oldest first; empty if there are none but source and sink; 0: not told
+    -- oldest first; empty if there are only source and sink; 0: unknown
     `hops.node` Array(UInt32) CODEC(ZSTD),
     `hops.latency_ns` Array(UInt32) CODEC(ZSTD),
     `hops.queue_occupancy` Array(UInt32) CODEC(ZSTD),
@@ -113,7 +113,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     flow_histogram Array(UInt32) CODEC(ZSTD),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
-    -- time_ns to be read by people
+    -- time_ns in readable form
     exact_time DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toInt64(time_ns), 'UTC')
 )
 ENGINE = ReplacingMergeTree
@@ -123,11 +123,11 @@ ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number)
 TTL time + INTERVAL 7 DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
 
--- Roll-ups of ten seconds, without addresses; begin is that of the period.
+-- Roll-ups of ten seconds, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_10s
 (
     begin DateTime('UTC'),
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class LowCardinality(String),
@@ -161,11 +161,11 @@ SELECT
 FROM hostint.reports
 GROUP BY begin, source_node, sink_node, class;
 
--- Roll-ups of a minute, without addresses; begin is that of the period.
+-- Roll-ups of a minute, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_1m
 (
     begin DateTime('UTC'),
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class LowCardinality(String),
@@ -199,11 +199,11 @@ SELECT
 FROM hostint.reports
 GROUP BY begin, source_node, sink_node, class;
 
--- Roll-ups of an hour, without addresses; begin is that of the period.
+-- Roll-ups of an hour, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_1h
 (
     begin DateTime('UTC'),
-    -- 0: not told
+    -- 0: unknown
     source_node UInt32,
     sink_node UInt32,
     class LowCardinality(String),

@@ -48,11 +48,34 @@ fn usage(command: &Command) -> String {
         .collect();
     let positional = command.get_positionals().next();
     let positional = positional.map(|arg| format!("{}...", arg.get_value_names().unwrap()[0]));
-    let subcommand = command.has_subcommands().then(|| "COMMAND".to_owned());
+    let subcommand = command.has_subcommands().then(|| {
+        let required = command.is_subcommand_required_set();
+        if required { "COMMAND" } else { "[COMMAND]" }.to_owned()
+    });
     let last = positional.or(subcommand).unwrap_or_default();
     format!("{name} [OPTION]... {required}{last}")
         .trim_end()
         .to_owned()
+}
+
+/// The command without the options of the one above it, and whether there were any.
+fn without_options_of(above: &Command, command: Command) -> (Command, bool) {
+    let shared: Vec<String> = above
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set())
+        .map(|arg| arg.get_id().to_string())
+        .collect();
+    let repeats = command
+        .get_arguments()
+        .filter(|arg| shared.contains(&arg.get_id().to_string()))
+        .count();
+    let is_form_of_it = !shared.is_empty() && repeats == shared.len();
+    let command = command.mut_args(|arg| {
+        let hidden = arg.is_hide_set();
+        let repeated = is_form_of_it && shared.contains(&arg.get_id().to_string());
+        arg.hide(hidden || repeated)
+    });
+    (command, is_form_of_it)
 }
 
 type Section = fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -98,11 +121,17 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
     out += ".SH DESCRIPTION\n";
     out += description.strip_prefix(".PP\n").unwrap();
     if inline {
+        let own = without_common(command.clone());
+        if own.get_arguments().any(|arg| !arg.is_hide_set()) {
+            out += ".SH OPTIONS\n";
+            out += &options(&man_of(own.clone(), name));
+        }
         for sub in command
             .get_subcommands()
             .filter(|sub| sub.get_name() != "help")
         {
-            let man = man_of(without_common(sub.clone()), name);
+            let (sub, is_form_of_it) = without_options_of(&own, without_common(sub.clone()));
+            let man = man_of(sub.clone(), name);
             out += &format!(
                 ".SH {}\n",
                 sub.get_name().to_uppercase().replace('-', "\\-")
@@ -110,6 +139,9 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             out += &render(&man, Man::render_synopsis_section).replace(".SH SYNOPSIS\n", "");
             out += &render(&man, Man::render_description_section)
                 .replace(".SH DESCRIPTION\n", ".PP\n");
+            if is_form_of_it {
+                out += ".PP\nIt has all options of OPTIONS.\n";
+            }
             out += &options(&man);
         }
     } else {
