@@ -1,5 +1,6 @@
 //! The house has walls: who may import whom, where unsafe code lives, how long a file gets.
 
+mod contents;
 mod headers;
 mod knots;
 

@@ -1,4 +1,4 @@
-//! Help is what somebody looked at: `hostint … --help` at 100 columns.
+//! Every help text is compared with the copy in tests/golden/help, which a person has read at 100 columns.
 //!
 //! `HOSTINT_BLESS=1 cargo test --test cli help` writes tests/golden/help/ anew. Read it as a new user would.
 

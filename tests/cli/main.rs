@@ -1,4 +1,4 @@
-//! The command line as users meet it: help, messages, exit codes, manual pages, and which stream gets what.
+//! The command line: help, messages, exit codes, manual pages, and what goes to standard output or standard error.
 
 mod help;
 mod manpages;

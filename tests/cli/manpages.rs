@@ -1,4 +1,4 @@
-//! Man pages and completions say what the command line's definition says.
+//! Manual pages and completions match the definition of the command line.
 //!
 //! `HOSTINT_BLESS=1 cargo test --test cli manpages` (or `make man`) writes them anew.
 

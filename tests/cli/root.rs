@@ -1,4 +1,4 @@
-//! On a host of its own: a network namespace with a BPF file system and a veth pair, v0 and v1.
+//! Commands that change a host, each on a host of its own: a network namespace with a BPF file system and a veth pair.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};

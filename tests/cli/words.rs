@@ -1,4 +1,4 @@
-//! The command line as users meet it: help, messages, exit codes, what goes to which stream.
+//! Command lines, right and wrong, are answered with the right words, exit code and stream.
 
 use std::io::{Read, pipe};
 use std::net::{SocketAddr, UdpSocket};

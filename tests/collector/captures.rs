@@ -1,4 +1,4 @@
-//! Captures of reports: every file format and link type, damage, and what is no report.
+//! Reports are read from every capture format and link type, and damaged captures give what they still have.
 
 use hostint::collector::capture::{Capture, CaptureError, LinkType, MAX_BLOCK_BYTES};
 use hostint::collector::datagram::{self, NoDatagram};

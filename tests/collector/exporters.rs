@@ -1,4 +1,4 @@
-//! What a collector knows about its exporters: losses, duplicates, restarts, undecodable bytes.
+//! The collector counts each exporter's losses, duplicates, restarts and undecodable datagrams.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

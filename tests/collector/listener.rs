@@ -1,4 +1,4 @@
-//! The collector's sockets: several addresses and threads, hostile datagrams, full buffers.
+//! The collector's sockets serve several addresses and threads, and survive hostile datagrams and full buffers.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The collector's half: sockets, exporters and their losses, probes, captures, and the file of lines.
+//! The collector: its sockets, exporters, probes and captures, and the file of lines that it writes.
 
 mod captures;
 mod exporters;

@@ -1,4 +1,4 @@
-//! A collector's file of lines: rotated by others or by itself, on a disk that is full, without losing count.
+//! A collector's output file is rotated, by others or by itself, and meets a full disk without losing count.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};

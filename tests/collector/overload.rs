@@ -1,4 +1,4 @@
-//! A collector that is offered more than it can take, and one that is lied to: nothing is lost without being counted.
+//! A collector that is overloaded or lied to counts every report that it loses.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! What a collector does with probes: it answers each once, from where it was asked, and counts them apart.
+//! The collector answers each probe once, from the address that was asked, and counts probes apart from reports.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `hostint collect --read`: captures and lines in, lines out, and what the user is told.
+//! `hostint collect --read` turns captures and lines into lines, and tells the user what it could not read.
 
 use std::fs::File;
 use std::process::{Command, Output, Stdio};

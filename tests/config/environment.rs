@@ -1,4 +1,4 @@
-//! Variables that several commands have.
+//! An environment variable that several commands share is read by each command that it suits.
 
 use std::process::Command;
 

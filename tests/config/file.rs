@@ -1,4 +1,5 @@
-//! The config file: every mistake with its line, and who wins between flag, environment, file and default.
+//! Every mistake in a config file is reported with its line, and flags win over environment, file and default in this
+//! order.
 
 use std::path::Path;
 use std::process::{Command, Output};

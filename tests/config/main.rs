@@ -1,4 +1,4 @@
-//! The config file, environment variables and flags: what they mean, and every mistake in them.
+//! The config file, environment variables and flags: their meaning, their order, and every mistake in them.
 
 mod environment;
 mod file;

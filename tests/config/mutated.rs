@@ -1,4 +1,4 @@
-//! Config files that went wrong in every way that chance finds: no panic, and every message has a line.
+//! Config files with random damage cause no panic, and every message about them names a line.
 
 use std::path::Path;
 

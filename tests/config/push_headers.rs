@@ -1,4 +1,4 @@
-//! The file with headers: what is in it is secret, also where it is wrong.
+//! The content of a file of HTTP headers is kept secret, even in the message about a mistake in it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The config file that is shipped says all keys, and what it says is right.
+//! The shipped config file names every key, and its comments are true.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

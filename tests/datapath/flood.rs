@@ -1,4 +1,4 @@
-//! More flows than the tables hold: those that are known keep all their samples, newcomers pass.
+//! When more flows come than the tables hold, known flows keep all their samples and new flows pass unmeasured.
 //!
 //! HOSTINT_LONG=10000000 for as many invented flows.
 

@@ -1,5 +1,6 @@
-//! What the programs cost that does not depend on the machine's mood: instructions that the verifier walks, and
-//! bytes of machine code. A change that makes them grow is to be seen in review: HOSTINT_BLESS=1 writes the file anew.
+//! The programs' cost that no machine's load changes, verified instructions and bytes of machine code, is as committed.
+//!
+//! A change that makes them grow is to be seen in review: HOSTINT_BLESS=1 writes the file anew.
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {

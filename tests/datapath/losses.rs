@@ -1,4 +1,4 @@
-//! What the INT sink tells of a flow's losses, and when.
+//! The INT sink tells which sequence numbers of a flow were lost, and when.
 
 use hostint_testing::frame::{Frame, UDP};
 use hostint_testing::int_block::Block;

@@ -1,4 +1,4 @@
-//! The kernel programs, loaded into the kernel and run on single packets, beside a model in plain Rust.
+//! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod flood;
 mod instructions;

@@ -1,4 +1,5 @@
-//! Packets that stand for several numbers, superpackets whole or merged again: as if each number had come alone.
+//! A packet that stands for several sequence numbers, a superpacket whole or merged again, counts as if each came
+//! alone.
 
 use hostint_testing::arrivals::Path;
 use hostint_testing::model::gpe::{self, Block};

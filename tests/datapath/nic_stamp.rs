@@ -1,4 +1,4 @@
-//! When a packet came by the network card's clock: what the sink takes for that, against a model in plain Rust.
+//! The sink takes a network card's receive timestamp only when it is plausible, as a model in plain Rust does.
 
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::packets::{key, udp};

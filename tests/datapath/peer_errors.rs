@@ -1,4 +1,4 @@
-//! The source's peer program, run on ICMP errors: those about tagged packets become errors about what the stack sent.
+//! The source's peer program turns ICMP errors about tagged packets into errors about the packets that the stack sent.
 
 use hostint::datapath::abi::peer_counter as count;
 use hostint_testing::checksum::verify_packet;

@@ -1,4 +1,4 @@
-//! The source's peer program, run on TCP's SYNs: their MSS leaves room for INT.
+//! The source's peer program clamps the MSS of TCP's SYNs, so that INT has room.
 
 use hostint::datapath::abi::peer_counter as count;
 use hostint_testing::checksum::verify_packet;

@@ -1,5 +1,5 @@
-//! Millions of random and damaged frames: the kernel programs and the models never disagree, and what the sink takes
-//! out is what the source put in.
+//! On hundreds of thousands of random and damaged frames the kernel programs do what the models do, and the sink takes
+//! out exactly what the source put in.
 
 use std::collections::HashSet;
 use std::time::Instant;

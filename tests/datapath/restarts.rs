@@ -1,4 +1,4 @@
-//! Where a flow's numbering begins, begins anew, wraps or rests: none of that is a loss.
+//! A flow's numbering may begin, begin anew, wrap or rest: none of that counts as a loss.
 
 use std::ops::RangeInclusive;
 

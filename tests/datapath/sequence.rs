@@ -1,4 +1,4 @@
-//! What the INT sink makes of a flow's sequence numbers, against a model that remembers every number.
+//! The INT sink's accounting of a flow's sequence numbers agrees with a model that remembers every number.
 
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::arrivals::Path;

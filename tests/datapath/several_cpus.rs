@@ -1,4 +1,4 @@
-//! One flow on several CPUs at once: no count is lost, no number used twice.
+//! One flow on several CPUs at once loses no count and uses no sequence number twice.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! The INT sink, run on single packets: what it takes out, what it counts, what comes out.
+//! The INT sink restores single tagged packets as they were sent, and counts each one.
 
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::frame::{Frame, MARK};

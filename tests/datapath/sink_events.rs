@@ -1,4 +1,4 @@
-//! What the INT sink tells the user half of, and what it keeps of a flow's latency.
+//! The INT sink sends events to user space and keeps each flow's latency.
 
 use hostint::datapath::abi::{sink_counter, sink_settings};
 use hostint_testing::packets::{key, tcp, udp};

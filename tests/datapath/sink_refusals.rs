@@ -1,4 +1,4 @@
-//! The INT sink, run on packets that it leaves as they are, and what it counts them as.
+//! The INT sink leaves malformed and foreign packets unmodified, and counts each one with its reason.
 
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};

@@ -1,4 +1,4 @@
-//! The INT source, run on single packets: what it tags, and how.
+//! The INT source tags single packets in every encapsulation.
 
 use hostint::datapath::abi::source_counter;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};

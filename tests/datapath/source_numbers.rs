@@ -1,4 +1,4 @@
-//! How the INT source numbers packets, and what it says of a flow's age.
+//! The INT source numbers a flow's packets and tells the flow's age.
 
 use hostint::datapath::abi::{int_flag, source_counter};
 use hostint_testing::frame::Frame;

@@ -1,4 +1,4 @@
-//! The INT source, run on packets that it leaves as they are, and what it counts them as.
+//! The INT source leaves packets that it cannot tag unmodified, and counts each one with its reason.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

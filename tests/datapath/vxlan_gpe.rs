@@ -1,4 +1,4 @@
-//! INT over VXLAN-GPE at the sink, run on single packets: segments of superpackets, told apart and put back.
+//! The sink restores INT over VXLAN-GPE: segments of superpackets are told apart and put back together.
 
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::checksum::{be16, put16};

@@ -1,4 +1,5 @@
-//! The watchlist: which rule decides, compiled and in the kernel as asked one after the other.
+//! The compiled watchlist chooses the same rule as asking the rules one after the other, in user space and in the
+//! kernel.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

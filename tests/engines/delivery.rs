@@ -1,4 +1,4 @@
-//! Reports on their way to engines: whatever an engine does, nothing is lost without being counted, and nobody waits.
+//! Whatever an engine does, no report is lost without being counted, and nothing else waits for it.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,4 +1,4 @@
-//! Engines: each report and metric is delivered exactly or counted, whatever the engine does.
+//! The engines: each report and metric is delivered exactly once or counted, whatever the receiver does.
 
 mod clickhouse;
 mod delivery;

@@ -1,4 +1,4 @@
-//! What the control socket understands, and from whom.
+//! The control socket's requests are parsed, and who may ask or change is decided by user and group.
 
 use hostint::control::*;
 

@@ -1,4 +1,4 @@
-//! Interfaces are made and set up as asked, seen by other tools.
+//! Interfaces that hostint makes and sets up look as intended to other tools.
 
 mod root {
     use std::process::Command;

@@ -1,4 +1,5 @@
-//! The host around hostint: interfaces, service manager, journal, control socket; and the duties of its daemons.
+//! The host around hostint: interfaces, preflight findings, control socket, service manager and journal, and the duties
+//! of its daemons.
 
 mod control;
 mod duties;

@@ -1,4 +1,4 @@
-//! What is said of hosts and network cards that are not at hand: facts and the findings they lead to.
+//! Preflight findings follow from facts about hosts and network cards that are not at hand.
 
 use std::collections::BTreeMap;
 

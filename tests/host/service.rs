@@ -1,4 +1,4 @@
-//! Under a service manager: readiness, state in words, signs of life, and lines in the journal.
+//! Under a service manager, daemons tell readiness, state and signs of life, and log to the journal.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

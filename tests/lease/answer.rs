@@ -1,4 +1,5 @@
-//! The sink's answers to lease questions, and whose packets it strips by them; what nobody can make it do.
+//! The sink answers lease questions in the kernel, strips packets of hosts with a lease, and cannot be misused by
+//! others.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! Keeping leases: when which sink is asked, and what its answers, or none, mean. Time is an input.
+//! The source's daemon asks for, renews and ends leases at the right times. Time is an input.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};

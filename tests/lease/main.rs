@@ -1,4 +1,4 @@
-//! Leases: questions, answers, when they are kept and when they run out, in both halves.
+//! Leases: questions, answers, renewal and expiry, in the kernel and in user space.
 
 mod answer;
 mod keeper;

@@ -1,4 +1,4 @@
-//! Lease messages: what a source writes, what a sink makes of it, and what is taken for neither.
+//! Lease messages written by a source are read by a sink, and other bytes are taken for neither.
 
 use std::hash::Hasher;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

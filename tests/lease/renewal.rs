@@ -1,4 +1,4 @@
-//! Leases that answers renew, many in one run of a program in the kernel, against a plain model of the table.
+//! One run of a program in the kernel renews many leases, as a plain model of the table does.
 
 /// These need CAP_BPF.
 mod root {

@@ -1,4 +1,4 @@
-//! The INT source, run on packets to hosts whose sink must be known to be alive.
+//! The INT source tags packets only to hosts that hold a valid lease.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

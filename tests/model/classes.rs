@@ -1,4 +1,4 @@
-//! Flows have the class of the rule that decides about them.
+//! A flow has the class of the rule that decides about it.
 
 use hostint::model::{
     Classes, Classifier, DEFAULT_PRIORITY, FlowKey, RuleHost, Transport, Vlans, WatchAction,

@@ -1,4 +1,4 @@
-//! Latency histograms: how far quantiles may be off, that adding is counting, and what damaged bytes do.
+//! Latency histograms bound the error of quantiles, add up, and survive damaged bytes.
 
 use hostint::model::LatencyHistogram;
 use hostint_testing::random::Random;

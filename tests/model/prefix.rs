@@ -1,4 +1,4 @@
-//! Prefixes of destinations: what is one, and how it is written.
+//! Prefixes of destinations are parsed and written.
 
 use hostint::model::{BadPrefix, Prefix};
 

@@ -1,4 +1,4 @@
-//! Restarts, crashes, upgrades and whatever else operators and fate do to a host, under load.
+//! Under load, hosts survive restarts, crashes, upgrades and every other accident without losing a packet.
 //!
 //! HOSTINT_LONG=1 for the full counts: 100 restarts, 100 crashes, 50 upgrades, 1,000 operations.
 

@@ -1,4 +1,4 @@
-//! Data that must arrive as it was sent, and what the sink says of it.
+//! Data that must arrive as it was sent, and the sink's account of it.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};

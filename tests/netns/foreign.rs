@@ -1,4 +1,4 @@
-//! Programs of others on the hooks that hostint uses.
+//! BPF programs of others on the hooks that hostint uses.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! The real binary on real traffic between network namespaces.
+//! The real binary with real traffic between network namespaces.
 
 mod endurance;
 mod exchange;

@@ -1,4 +1,4 @@
-//! DNS for one host.
+//! A DNS server for one host.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::PathBuf;

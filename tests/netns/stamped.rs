@@ -1,4 +1,4 @@
-//! Datagrams of which is known when each was sent and in which form it arrived.
+//! Steady datagrams, each with the time when it was sent and the form in which it arrived.
 
 use std::collections::HashMap;
 use std::net::UdpSocket;

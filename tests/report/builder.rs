@@ -1,4 +1,4 @@
-//! From sink events to the bytes of reports.
+//! Sink events become the bytes of reports.
 
 use hostint::model::*;
 use hostint::report::Builder;

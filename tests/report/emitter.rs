@@ -1,4 +1,4 @@
-//! Reports on their way: to collectors, back to packet senders, into the log, over loopback.
+//! Reports are sent to collectors and packet senders and written to the log, numbered and counted.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Reports of v1.0 and v2.0 on their way: numbers, groups, what a datagram has room for, and exact counts.
+//! Reports of v1.0 and v2.0 are numbered and grouped into datagrams, and each is counted.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! From an event of the sink to a datagram at the right collector.
+//! The way from a sink event to a datagram at the right collector.
 
 mod builder;
 mod emitter;

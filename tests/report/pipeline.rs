@@ -1,4 +1,4 @@
-//! Ring bytes become reports, datagrams, and the same reports again; nothing in between needs a kernel.
+//! Bytes of the ring buffer become events, reports, datagrams, and the same reports again.
 
 use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_event};
 use hostint::datapath::events;

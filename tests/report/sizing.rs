@@ -1,4 +1,4 @@
-//! hostint-sizing(7): its formulas say what a simulated network makes of reports.
+//! The formulas of hostint-sizing(7) agree with a simulated network.
 //!
 //! With HOSTINT_LONG the network has 10,000 hosts, as in `cargo bench --bench sizing`.
 

@@ -1,4 +1,4 @@
-//! Reports spread over collectors: real emitters, real collectors, and a clock that the test turns.
+//! Emitters spread flows over collectors and move them when a collector fails or returns. The clock is the test's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};

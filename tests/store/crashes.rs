@@ -1,4 +1,4 @@
-//! A writer that is killed, and a disk that is full: what was written stays, and the file is whole.
+//! After a kill or on a full disk the history's file is whole and holds what was written.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

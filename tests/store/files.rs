@@ -1,4 +1,4 @@
-//! Whose file it is: two writers, strangers' files, damage, versions of the schema, readers beside a writer.
+//! The history's file has one writer and many readers; damage, other files and other schema versions are refused.
 
 use std::os::unix::fs::PermissionsExt;
 

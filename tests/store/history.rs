@@ -1,4 +1,4 @@
-//! `hostint history` as users meet it: tables, a matrix, JSON, CSV, exit codes.
+//! `hostint history` prints tables, a matrix, JSON and CSV, with the right exit codes.
 
 use std::io::Write;
 use std::path::Path;

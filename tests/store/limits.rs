@@ -1,4 +1,4 @@
-//! What is old goes, what is too much goes, and the file gets shorter; what does not fit the queue is counted.
+//! The store deletes the oldest reports, gives disk space back, and counts reports that its queue cannot hold.
 
 use hostint::model::*;
 use hostint::store::*;

@@ -1,4 +1,4 @@
-//! The collector's history: roll-ups against a plain model, limits, crashes, full disks, strangers' files.
+//! The collector's history on disk: roll-ups, limits, crashes, full disks and damaged files.
 
 mod crashes;
 mod disk;

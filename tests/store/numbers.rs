@@ -1,4 +1,4 @@
-//! How many packets the sequence numbers of a flow's reports tell of.
+//! The sequence numbers of a flow's reports tell how many packets it had.
 
 use hostint::store::SequenceNumbers;
 

@@ -1,4 +1,4 @@
-//! More reports than can be written: figures still have all of them, and what is not there by itself is counted.
+//! When more reports come than can be written, roll-ups still count all of them, and unstored reports are counted.
 
 use std::collections::HashSet;
 

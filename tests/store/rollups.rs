@@ -1,4 +1,4 @@
-//! Roll-ups say what the reports say, in whatever order those came.
+//! Roll-ups equal the sums of their reports, in whatever order those came.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! How many packets came out of order, by the totals that summaries of flows tell.
+//! Flow summaries tell how many packets came out of order.
 
 use hostint::model::*;
 

@@ -1,4 +1,4 @@
-//! Orders in which a flow's numbers may arrive behind a path that loses, repeats and overtakes.
+//! Orders in which a flow's numbers may arrive behind a path that loses, repeats and reorders packets.
 
 use super::random::Random;
 

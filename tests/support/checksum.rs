@@ -1,4 +1,4 @@
-//! Internet checksums by RFC 1071, added up in plain arithmetic: nothing in common with the kernel half's way.
+//! Internet checksums by RFC 1071, added up in plain arithmetic, with nothing in common with the kernel half.
 
 use super::model::layout::{self, Layout};
 

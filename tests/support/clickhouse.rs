@@ -1,4 +1,4 @@
-//! A real ClickHouse server, of the distribution, with files and ports of its own; and the SQL that is installed.
+//! A real ClickHouse server with files and ports of its own, and the SQL that is installed.
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! The queries that are installed, asked of tables with known reports: they answer what plain sums over these give.
+//! The installed SQL queries, asked of tables with known reports and compared with plain sums.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};

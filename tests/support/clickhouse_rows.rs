@@ -1,4 +1,4 @@
-//! Every kind of report through the engine into a table, and what the row then says.
+//! Every kind of report, sent through the engine into a table and compared with the row.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Queries of single reports: what each row of theirs is to say.
+//! The installed SQL queries about single reports, compared row by row.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

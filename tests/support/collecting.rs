@@ -1,4 +1,4 @@
-//! A real collector that is sent synthetic reports, and what an engine behind it then has to have.
+//! A real collector that is sent synthetic reports, and the sums that an engine behind it must then hold.
 
 use std::net::UdpSocket;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `hostint collect` on loopback: where it listens, what it answers, what it costs.
+//! `hostint collect` on loopback: its addresses, its answers over HTTP, and its processor time.
 
 use std::collections::BTreeMap;
 use std::fs;

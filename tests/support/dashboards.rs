@@ -1,4 +1,4 @@
-//! The dashboards and rules that are shipped, taken apart.
+//! The shipped dashboards and rules, taken apart.
 
 use std::path::PathBuf;
 

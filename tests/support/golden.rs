@@ -1,4 +1,4 @@
-//! Golden packets: whole Ethernet frames as hex dumps, and the way to what is inside.
+//! Golden packets: whole Ethernet frames as hex dumps, and the reports in them.
 
 use hostint::collector;
 use hostint::model::Report;

@@ -1,4 +1,4 @@
-//! Runs hostint and checks what it says.
+//! Runs hostint and checks its exit code and words.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};

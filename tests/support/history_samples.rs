@@ -1,4 +1,4 @@
-//! A history that nobody lived: figures of any number of nodes, made from their names and the time alone.
+//! A made-up history of any number of nodes, computed from their names and the time alone.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

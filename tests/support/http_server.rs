@@ -1,4 +1,4 @@
-//! An HTTP server that does what a test tells it, and remembers what it was asked.
+//! An HTTP server that does what a test tells it and remembers its requests.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Packets of both IP versions as they come back to a source: ICMP errors that quote what it sent, and SYNs.
+//! Packets as they come back to a source, of both IP versions: ICMP errors that quote what it sent, and SYNs.
 
 use super::checksum::{complement, pseudo_header, put16, sum, udp_form};
 use super::frame::{EXTENSION_PORT, MARK, TCP, UDP};

@@ -1,4 +1,4 @@
-//! INT blocks as they travel: 36 bytes, valid unless told otherwise.
+//! INT blocks on the wire: 36 bytes, valid unless told otherwise.
 
 pub const BLOCK_LEN: usize = 36;
 pub const FLAG_CHECKSUM: u8 = 0x80;

@@ -1,4 +1,4 @@
-//! A broker that takes everything and counts it, keeps nothing, and may want a password.
+//! A Kafka broker that accepts and counts everything, keeps nothing, and may want a password.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! What tests and benchmarks share: packets and a model of both roles, labs of network namespaces, samples of all values.
+//! What tests and benchmarks share: packets, a model of both roles, labs of network namespaces, and samples of all
+//! values.
 
 pub mod arrivals;
 

@@ -1,4 +1,4 @@
-//! A line that loses, doubles and reorders packets by plan: two tun devices in the router, a thread between.
+//! A line that loses, doubles and reorders packets by plan: two tun devices in the router and a thread between them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};

@@ -1,5 +1,4 @@
-//! Steady traffic between two hosts, checked byte by byte: whatever hostint is put through meanwhile, the
-//! applications must not notice.
+//! Steady traffic between two hosts, checked byte by byte: the applications must not notice what happens to hostint.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Hosts as network namespaces: a - m - b, with the real binary in them.
+//! Hosts as network namespaces, a - m - b, with the real binary in them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The packets and the flow that most cases are variations of.
+//! The packets and the flow that most cases vary.
 
 use std::net::Ipv4Addr;
 

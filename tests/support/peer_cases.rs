@@ -1,4 +1,4 @@
-//! What can be said of a packet that came back to a source.
+//! Assertions about a packet that came back to a source.
 
 use hostint::datapath::abi::peer_counter;
 

@@ -1,4 +1,4 @@
-//! Where the program under test, the repository and a folder for files of tests are.
+//! The paths of the program under test, of the repository, and of a folder for files of tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What the kernel says of a loaded program.
+//! The kernel's information about a loaded program.
 
 use std::os::fd::{AsFd, AsRawFd};
 

@@ -1,4 +1,4 @@
-//! Snapshots of metrics that are pushed once, and what became of them.
+//! Snapshots of metrics that are pushed once, and the fate of each.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

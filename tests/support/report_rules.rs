@@ -1,4 +1,4 @@
-//! When a sink reports a flow, in plain Rust: from the manual's words, as fast as a simulation of a network needs it.
+//! The rules by which a sink reports a flow, in plain Rust, fast enough to simulate a network.
 //!
 //! tests/report/sizing.rs compares the losses with the model that the kernel programs are compared with.
 

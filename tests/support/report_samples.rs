@@ -1,4 +1,4 @@
-//! Reports as JSON with as much and as little as they can have.
+//! Reports as JSON, with as many and as few fields as there can be.
 
 use hostint::collector::decode;
 use hostint::model::*;

@@ -1,4 +1,4 @@
-//! The shape of JSON: its paths and their types, and what may become of a schema that has readers.
+//! The shape of JSON: its paths and their types, and the changes that readers of a schema allow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! A network of many hosts, packet by packet, and how many reports hostint-sizing(7) says that it makes.
+//! A simulated network of many hosts, packet by packet, and the number of reports that hostint-sizing(7) expects of it.
 //!
 //! Needs random and report_rules beside it.
 

@@ -1,4 +1,4 @@
-//! Cases for the sink: a packet, and what becomes of it.
+//! Cases for the sink: a packet, and its fate.
 
 use hostint::datapath::abi::sink_counter;
 

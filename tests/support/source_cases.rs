@@ -1,4 +1,4 @@
-//! What can be said of a packet that the source left alone, or tagged.
+//! Assertions about a packet that the source tagged or left alone.
 
 use hostint::datapath::abi::source_counter;
 

@@ -1,4 +1,4 @@
-//! A host's status with as much and as little as it can have.
+//! A host's status, with as many and as few fields as there can be.
 
 use hostint::model::*;
 

@@ -1,4 +1,4 @@
-//! Reports of a network that never was: nodes, flows between them, latency with a tail, losses here and there.
+//! Reports of an invented network: nodes, flows between them, latency with a tail, occasional losses.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

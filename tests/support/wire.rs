@@ -1,4 +1,4 @@
-//! A network of its own, in which packets of some ports can be made to vanish.
+//! A network namespace in which packets of some ports can be made to vanish.
 
 use std::fs::File;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Dashboards and alerts: that they are whole, name only metrics that there are, and that each alert fires in time.
+//! Dashboards and alerts are complete, name only metrics that exist, and each alert fires in time.
 //!
 //! tests/netns has a real Prometheus answer every query.
 

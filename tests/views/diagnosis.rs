@@ -1,4 +1,5 @@
-//! Why packets are not tagged, stripped or measured: each counter has its words, and what matters comes first.
+//! Each counter has its words for why packets are not tagged, stripped or measured, and the important reasons come
+//! first.
 
 use std::collections::BTreeSet;
 

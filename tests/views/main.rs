@@ -1,4 +1,4 @@
-//! How a host's state and its reports read: tables, lines, JSON, metrics, dashboards, the screen.
+//! How a host's state and its reports read: tables, lines, JSON, metrics, dashboards and the full-screen view.
 
 mod dashboards;
 mod diagnosis;

@@ -1,7 +1,7 @@
-//! Metrics: what they are called, that they never fall, that labels are bounded, and that promtool finds nothing.
+//! Metrics keep their names, never fall, have bounded labels, and pass promtool.
 //!
-//! `HOSTINT_BLESS=1 cargo test --test views metrics` writes tests/golden/metrics.txt anew; dashboards and alerts of users
-//! name what is there.
+//! `HOSTINT_BLESS=1 cargo test --test views metrics` writes tests/golden/metrics.txt anew; dashboards and alerts of
+//! users name what is there.
 
 use std::collections::BTreeMap;
 use std::io::Write;

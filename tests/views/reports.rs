@@ -1,4 +1,4 @@
-//! How reports read: flows, latencies, log lines, text lines and JSON.
+//! Reports as text: flows, latencies, log lines, text lines and JSON.
 
 use hostint::model::*;
 use hostint::report::LogLine;

@@ -1,4 +1,4 @@
-//! What hostint writes for programs keeps its shape: schemas only grow.
+//! The JSON that hostint writes for programs keeps its shape: schemas only grow.
 //!
 //! `HOSTINT_BLESS=1 cargo test --test views schemas` adds new lines to tests/golden/schemas.txt; it takes none away.
 

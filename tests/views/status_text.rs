@@ -1,4 +1,4 @@
-//! How a host's state reads: the table of flows.
+//! `hostint status` as text: the table of flows, the clock, the collectors.
 
 use hostint::model::*;
 use hostint::views::status::StatusText;

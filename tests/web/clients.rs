@@ -1,4 +1,4 @@
-//! HTTP: what is served, and what clients may not do to the daemon or to each other.
+//! The HTTP server answers every request, and its clients cannot harm the daemon or each other.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

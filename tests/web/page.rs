@@ -1,4 +1,4 @@
-//! What the collector serves by HTTP: every path, every refusal, and the page in a real browser.
+//! The collector's page and API: every path, every refusal, and the page in a real browser.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Wireshark's dissector, run by tshark: what it says of known packets, and that no packet makes it raise an error.
+//! Wireshark's dissector, run by tshark, explains known packets, and no packet makes it raise an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

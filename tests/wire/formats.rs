@@ -1,4 +1,4 @@
-//! Every format of the field: the golden reports and INT packets, field by field, and what is made of them.
+//! Every golden report and INT packet, of other implementations too, is read field by field.
 
 use hostint::collector::{self, DecodeErrorKind, ReportGroup};
 use hostint::model::*;

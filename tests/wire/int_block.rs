@@ -1,4 +1,4 @@
-//! The INT block in packets: bytes to values and back, and what is refused.
+//! The INT block in packets is read and written back, and malformed blocks are refused.
 
 use hostint::model::{Hop, NodeId};
 use hostint::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};

@@ -1,4 +1,4 @@
-//! Telemetry reports and INT blocks: bytes to values and back, and what is refused.
+//! hostint's own reports are read and written back, and malformed reports are refused.
 
 use hostint::model::*;
 use hostint::wire::report_v05;

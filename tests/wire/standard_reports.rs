@@ -1,4 +1,4 @@
-//! The sink's observations in the standard's forms, Telemetry Report v1.0 and v2.0: what comes out again, and what is lost.
+//! Observations written as Telemetry Report v1.0 and v2.0 are read back, but for what the standard cannot say.
 
 use hostint::model::*;
 use hostint::wire::{report, report_standard, report_v10, report_v20};

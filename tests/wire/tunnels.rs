@@ -1,4 +1,4 @@
-//! Which flows a reported packet shows: of the packet, and of what its tunnels hold.
+//! A reported packet shows its own flow and the flows inside its tunnels.
 
 use hostint::model::{FirstHeader, FlowKey, Packet, Vlans};
 use hostint::wire::packet;

@@ -1,4 +1,4 @@
-//! ClickHouse as an engine, at a server of the distribution: what was sent is there, exactly once, whatever happened.
+//! A ClickHouse server of the distribution holds each report exactly once, after crashes and cut connections too.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! ClickHouse as an engine, at a recent version of it, chdb: schema.sql takes what the engine sends, once.
+//! A recent ClickHouse, chdb, accepts schema.sql and holds each report once.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,4 @@
-//! ClickHouse servers that misbehave: every report is counted for what became of it, and a parcel that comes again is
-//! the same.
+//! ClickHouse servers that misbehave: every report is counted by its fate, and a parcel that is sent again is the same.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

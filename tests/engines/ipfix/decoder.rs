@@ -1,4 +1,4 @@
-//! A plain reader of IPFIX messages, after RFC 7011, which shares nothing with what writes them.
+//! A plain reader of IPFIX messages, after RFC 7011, which shares no code with the engine.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Flow collectors that many use: nfdump's nfcapd and pmacct's nfacctd.
+//! Two common flow collectors, nfdump's nfcapd and pmacct's nfacctd, read all reports.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

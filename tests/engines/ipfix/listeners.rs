@@ -1,4 +1,4 @@
-//! Collecting processes of the test's own: they keep what comes.
+//! Collecting processes of the tests, which keep every message.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! How records travel: sequence numbers, templates, sizes, what the exporting process says of itself.
+//! IPFIX messages have right sequence numbers, templates and sizes, and statistics of the exporting process.
 
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;

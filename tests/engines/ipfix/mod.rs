@@ -1,4 +1,4 @@
-//! The IPFIX engine: its messages against a plain reader of the RFC, and against tshark, nfdump and pmacct.
+//! The IPFIX engine's messages, read by a plain decoder, by tshark, by nfdump and by pmacct.
 
 mod decoder;
 mod flow_collectors;

@@ -1,4 +1,4 @@
-//! Networks and collectors that go away: a real collector of reports, and what it has delivered afterwards.
+//! When the network or the flow collector goes away, all reports over TCP arrive afterwards.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Parcels of reports that tests make up, and an engine to take them.
+//! Parcels of reports that tests make up, and an engine that takes them.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;

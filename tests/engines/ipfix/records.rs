@@ -1,4 +1,4 @@
-//! What records say of reports.
+//! IPFIX records hold the values of their reports.
 
 use hostint::engines::FedReport;
 use hostint::model::*;

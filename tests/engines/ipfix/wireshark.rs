@@ -1,4 +1,4 @@
-//! Wireshark's IPFIX dissector, run by tshark.
+//! Wireshark's IPFIX dissector reads every message without complaint.
 
 use std::path::Path;
 use std::process::Command;

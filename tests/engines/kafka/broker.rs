@@ -1,4 +1,4 @@
-//! Kafka as an engine, with a real broker that keeps its messages, tansu: killed, cut off, and asking who is there.
+//! A real Kafka broker, tansu, holds every report although it is killed, cut off, and asks for a password.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Kafka for tests: librdkafka's mock cluster, and kcat as its consumer.
+//! librdkafka's mock cluster as a Kafka broker, and kcat as its consumer.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What consumers make of topics, to be compared with what was sent.
+//! Sums over the messages of a topic, to be compared with what was sent.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Single deliveries, to brokers that do well and brokers that do not.
+//! Single deliveries to brokers that work and brokers that fail: each report is delivered once or counted.
 
 use std::io::Write;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Messages: nothing of a record is lost, and the schema that is shipped is what is sent.
+//! A Kafka message holds every value of a report, and follows the shipped schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Kafka as an engine: messages lose nothing of a report, and real brokers have each report, whatever becomes of them.
+//! The Kafka engine: its messages, and brokers that fail.
 
 #[cfg(feature = "real-engines")]
 mod broker;

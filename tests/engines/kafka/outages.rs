@@ -1,4 +1,4 @@
-//! A collector with Kafka behind it, while brokers are away: what Kafka has and what is counted make up what was sent.
+//! While brokers are away, Kafka's messages and the collector's counts together make up what was sent.
 
 use std::time::{Duration, Instant};
 

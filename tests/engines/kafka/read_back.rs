@@ -1,4 +1,4 @@
-//! Messages back into records: what is lost on the way would show.
+//! Kafka messages turned back into records, so that a lost value shows.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Who is trusted: brokers by their certificates, users by their passwords.
+//! The Kafka engine trusts brokers by their certificates and proves itself by a password.
 
 use std::io::Read;
 use std::net::TcpListener;

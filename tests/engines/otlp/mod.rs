@@ -1,4 +1,4 @@
-//! OTLP: what a receiver is sent, what becomes of it whatever it answers, and that another program understands it.
+//! The OTLP engine: logs and metrics as receivers get them, and the fate of each when a receiver fails.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Rotel, a collector of OpenTelemetry, receives what a real collector of hostint has, and passes it on.
+//! Rotel, an OpenTelemetry collector, receives every report and passes it on.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

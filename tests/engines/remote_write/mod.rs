@@ -1,4 +1,4 @@
-//! Remote write: what a receiver is sent, what becomes of it whatever it answers, and what real servers then know.
+//! The remote-write engine: series as receivers get them, and the fate of each sample when a receiver fails.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

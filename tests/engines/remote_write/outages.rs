@@ -1,4 +1,4 @@
-//! VictoriaMetrics and Prometheus have what a real collector pushes, whatever happens to them on the way.
+//! VictoriaMetrics and Prometheus hold what a collector pushed, outages included.
 
 use std::time::{Duration, Instant, SystemTime};
 

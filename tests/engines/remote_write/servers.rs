@@ -1,4 +1,4 @@
-//! Real servers that take remote write, in a namespace of their own at the other end of a cable.
+//! Real servers that accept remote write, in a network namespace at the other end of a cable.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Programs of others on the same interfaces stay as they are.
+//! BPF programs of others on the same interfaces keep working before, under and after ours.
 
 use hostint::datapath::links::Hook;
 use hostint_testing::netns::{Host, Lab, await_that};

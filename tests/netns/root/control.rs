@@ -1,4 +1,4 @@
-//! The control socket: who may ask a sink's daemon, and what clients cannot do to it.
+//! The control socket of a real daemon: permissions, and clients that misbehave.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

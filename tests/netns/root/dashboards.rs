@@ -1,4 +1,4 @@
-//! Dashboards and rules on real traffic: a real Prometheus answers every query of them, and what it answers is true.
+//! A real Prometheus answers every query of the dashboards and rules on real traffic, and the answers are true.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Every header field, option and kind of packet: the receiving stack sees with INT what it sees without.
+//! For every header field, IP option and kind of packet, the receiving stack sees the same with INT as without.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

@@ -1,4 +1,4 @@
-//! Whether a veth merges what it received, after the strip.
+//! Whether a veth device merges packets after the strip is shown truly.
 
 use hostint_testing::netns::Lab;
 

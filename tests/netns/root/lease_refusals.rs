@@ -1,4 +1,4 @@
-//! What keeps a source from tagging, and that it says so.
+//! A source that must not tag to a host leaves its packets untagged and states the reason.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

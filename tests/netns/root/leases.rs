@@ -1,4 +1,4 @@
-//! Tagging begins and ends with the sink before a destination, by itself.
+//! Tagging begins and ends by itself with the sink at the destination, within a second.
 
 use std::time::{Duration, Instant};
 

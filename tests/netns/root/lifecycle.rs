@@ -1,4 +1,4 @@
-//! Start, stop, kill, take over, detach: traffic never notices, nothing stays behind.
+//! Daemons start, stop, are killed, take over and detach: traffic goes on, and nothing stays behind.
 
 use hostint_testing::netns::{Lab, await_that, pins_below, sh};
 use hostint_testing::places;

@@ -1,4 +1,4 @@
-//! Reported loss, reordering and duplication against the truth.
+//! Reported loss, reordering and duplication equal the true figures.
 
 use hostint_testing::netns::{Lab, await_that};
 

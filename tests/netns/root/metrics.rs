@@ -1,4 +1,4 @@
-//! Metrics and health: what a real Prometheus makes of real traffic, and what HTTP cannot do to a daemon.
+//! A real Prometheus scrapes, and is pushed, the true figures of real traffic, and HTTP clients cannot harm a daemon.
 
 use std::collections::BTreeSet;
 use std::fs;

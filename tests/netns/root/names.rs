@@ -1,4 +1,4 @@
-//! Names on the watchlist follow what DNS says.
+//! Names on the watchlist follow DNS.
 
 use hostint_testing::netns::{Lab, await_that};
 

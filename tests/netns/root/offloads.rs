@@ -1,4 +1,4 @@
-//! Every way that packets are merged, split and summed between source and sink, with bulk traffic of both IP versions.
+//! Bulk traffic of both IP versions survives every way in which packets are merged, split and summed on the way.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Options and live changes do what they say.
+//! Options do what they promise, and so do changes at run time.
 
 use std::collections::HashSet;
 

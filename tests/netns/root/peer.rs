@@ -1,4 +1,4 @@
-//! What comes back to a source's host suits its stack: TCP keeps room for INT, and errors find their sockets.
+//! At the source's host TCP leaves room for INT, and ICMP errors about tagged packets find their sockets.
 
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! `hostint status --preflight`: what it finds on hosts that were prepared for it.
+//! `hostint status --preflight` finds what was prepared on a host.
 
 use hostint::datapath::links::Hook;
 use hostint_testing::netns::{Host, Lab, pins_below};

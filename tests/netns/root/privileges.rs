@@ -1,4 +1,4 @@
-//! What the daemons may do once they run, and who else may run them.
+//! Daemons give up all privileges that they no longer need, and other users run what they may.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! A config file that is read again is applied whole, or not at all, while traffic goes on.
+//! A config file that is read again is applied whole or not at all, while traffic goes on.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What others do to our programs and interfaces is noticed and made good.
+//! A program that others take off is put back, and interfaces that vanish, return or are renamed are followed.
 
 use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh};
 

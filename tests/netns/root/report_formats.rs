@@ -1,4 +1,4 @@
-//! Each version of Telemetry Report, made of real traffic, read by our collector and by tshark.
+//! Reports of real traffic in each version of Telemetry Report are read by our collector and by tshark.
 
 use std::net::UdpSocket;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reports reach collectors, senders and logs.
+//! Reports reach collectors, packet senders and logs.
 
 use hostint_testing::netns::{Lab, await_that};
 use nix::sys::signal::Signal;

@@ -1,4 +1,4 @@
-//! The shipped recipe rotates a report log without losing a line, by the real logrotate.
+//! The shipped logrotate recipe rotates a report log without losing a line.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,4 @@
-//! What the real binary writes for programs is what tests/golden/schemas.txt promises.
+//! The real binary's JSON follows tests/golden/schemas.txt.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

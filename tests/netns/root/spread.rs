@@ -1,4 +1,4 @@
-//! A real sink spreads real reports over real collectors, and follows those that go, come and are named anew.
+//! A real sink spreads its reports over several collectors, and follows those that fail, return or are renamed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::UdpSocket;

@@ -1,4 +1,4 @@
-//! Superpackets: segmented on the way through a pair of interfaces, or not sent at all.
+//! Superpackets are segmented by a pair of staging interfaces, or are not sent at all.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a collector hears of whole flows is what the sink counts.
+//! A collector receives flow summaries with the figures that the sink shows.
 
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use nix::sys::signal::Signal;

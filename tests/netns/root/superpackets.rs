@@ -1,4 +1,4 @@
-//! Segments of superpackets that the way loses, doubles and reorders are counted one by one.
+//! Segments of superpackets that are lost, doubled or reordered on the way are counted one by one.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What is tagged arrives as it was sent, and what is not understood passes.
+//! Tagged packets arrive as they were sent, and packets that hostint does not understand pass unmodified.
 
 use std::io::Read;
 use std::process::{Command, Stdio};

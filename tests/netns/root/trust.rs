@@ -1,4 +1,4 @@
-//! Whose packets the sink strips, and what strangers can make it do.
+//! The sink strips packets only of hosts that it trusts, and strangers cannot make it flood anyone.
 
 use std::net::UdpSocket;
 use std::time::Instant;

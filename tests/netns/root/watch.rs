@@ -1,4 +1,4 @@
-//! The full-screen view in a real terminal: what it shows, and how it leaves.
+//! The full-screen view in a real terminal: its content, and how it leaves the terminal.
 
 use std::process::{Child, Command, Output, Stdio};
 

@@ -1,4 +1,4 @@
-//! Rules of the config file decide over real traffic.
+//! Watchlist rules of the config file decide about real traffic.
 
 use hostint_testing::netns::{Lab, await_that};
 use nix::libc;

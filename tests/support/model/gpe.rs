@@ -1,4 +1,4 @@
-//! INT v2.1 over VXLAN-GPE, byte by byte.
+//! A model of INT v2.1 over VXLAN-GPE, byte by byte.
 
 use super::UDP;
 use super::layout::Layout;

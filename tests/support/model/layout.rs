@@ -1,4 +1,4 @@
-//! Where a frame's headers are, found from the first byte on.
+//! The places of a frame's headers, found from the first byte on.
 
 use super::{TCP, UDP};
 use crate::checksum::be16;

@@ -1,5 +1,5 @@
-//! What the kernel programs are meant to do, in plain Rust: written from the wire format and the meaning of each
-//! counter, for clarity and not for speed.
+//! A model of the kernel programs in plain Rust, written from the wire format and the meaning of each counter, for
+//! clarity and not for speed.
 
 pub mod gpe;
 pub mod layout;

@@ -1,4 +1,4 @@
-//! A flow's accounting with a set of every number ever seen, instead of bitmaps.
+//! A model of a flow's accounting with a set of every number ever seen, instead of bitmaps.
 //!
 //! Numbers are 64 bits wide and never wrap; only what is written on the wire does.
 

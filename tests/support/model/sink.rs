@@ -1,4 +1,4 @@
-//! What a sink does with a packet, by looking at it alone.
+//! A model of the sink: what it does with a packet, by looking at that packet alone.
 
 use hostint::datapath::abi::sink_counter;
 

@@ -1,4 +1,4 @@
-//! What a source does with a packet, by looking at it alone.
+//! A model of the source: what it does with a packet, by looking at that packet alone.
 
 use std::net::IpAddr;
 

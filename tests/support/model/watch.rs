@@ -1,4 +1,4 @@
-//! Which rule decides about a packet, found by asking all of them.
+//! A model of the watchlist: the rule for a packet, found by asking all rules.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! The clock that the kernel programs read, moved at will: time is an input of a test and nobody sleeps.
+//! The clock that the kernel programs read, moved at will, so that no test sleeps.
 
 use std::cell::Cell;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The loaded program for what comes back to a source.
+//! The source's loaded peer program.
 
 use std::mem::MaybeUninit;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What flows did between two looks: never negative, never absurd.
+//! Rates between two looks at a flow are never negative and never absurd.
 
 use hostint::model::{FlowStatus, HostStatus};
 use hostint::views::watch::{quantile, window};

@@ -1,4 +1,4 @@
-//! A made-up host, and somebody who watches it.
+//! A made-up host, and a viewer who watches it.
 
 use std::time::Duration;
 

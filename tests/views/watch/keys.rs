@@ -1,4 +1,4 @@
-//! What keys do.
+//! Keys move, sort, filter and leave the full-screen view.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Screens are what somebody looked at.
+//! Every screen is compared with the copy in tests/golden/watch, which a person has read.
 //!
 //! `HOSTINT_BLESS=1 cargo test --test views watch` writes tests/golden/watch/ anew. Read it as somebody in need would.
 
