@@ -311,7 +311,21 @@ mod root {
     }
 
     impl Pair {
+        /// What the daemons hold, when they do nothing for a moment: their duties open descriptors and close them.
         fn held(&self) -> Held {
+            let counts = |held: &Held| (held.descriptors, held.maps, held.programs, held.pins);
+            let mut last = self.sample();
+            for _ in 0..100 {
+                let next = self.sample();
+                if counts(&next) == counts(&last) {
+                    return next;
+                }
+                last = next;
+            }
+            last
+        }
+
+        fn sample(&self) -> Held {
             let mut held = Held {
                 memory_kb: 0,
                 descriptors: 0,
