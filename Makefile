@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-engines test-kafka test-long test-vm test-packages source-packages test-systemd lint audit man \
+.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-vm test-packages source-packages test-systemd lint audit man \
 	bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
@@ -36,6 +36,10 @@ demo: need-root
 test: need-root
 	packaging/install-build-deps.sh --test
 	cargo test --locked; $(GIVE_BACK)
+
+# All that needs neither root nor programs besides those of a build.
+test-unprivileged:
+	cargo test --locked -- --skip root:: --skip tools::
 
 # Restarts, crashes, upgrades and random operations under load, random config files, forged packets, and outages of
 # engines, in full counts.

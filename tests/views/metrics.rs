@@ -189,25 +189,6 @@ fn names_types_and_help_are_what_users_built_upon() {
 }
 
 #[test]
-fn promtool_finds_nothing_to_complain_of() {
-    for page in [sink_page(), collect_page()] {
-        let mut promtool = Command::new("promtool")
-            .args(["check", "metrics"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = promtool.stdin.take().unwrap();
-        input.write_all(page.as_bytes()).unwrap();
-        drop(input);
-        let output = promtool.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(output.status.success() && said.is_empty(), "{said}");
-    }
-}
-
-#[test]
 fn sums_are_those_of_the_flows_in_base_units() {
     let page = sink_page();
     for (series, wanted) in [
@@ -494,4 +475,28 @@ fn every_state_of_a_lease_has_its_series() {
         .map(LeaseState::name)
         .collect();
     assert_eq!(names, states);
+}
+
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn promtool_finds_nothing_to_complain_of() {
+        for page in [sink_page(), collect_page()] {
+            let mut promtool = Command::new("promtool")
+                .args(["check", "metrics"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut input = promtool.stdin.take().unwrap();
+            input.write_all(page.as_bytes()).unwrap();
+            drop(input);
+            let output = promtool.wait_with_output().unwrap();
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(output.status.success() && said.is_empty(), "{said}");
+        }
+    }
 }

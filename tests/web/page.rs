@@ -514,61 +514,67 @@ fn a_collector_serves_what_it_received() {
     assert_eq!(get("/healthz").body, "ok\n");
 }
 
-/// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
-#[test]
-fn in_a_browser() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web");
-    let histories = BTreeMap::from([
-        ("empty", Synthetic::of(0)),
-        ("pair", Synthetic::one_pair()),
-        ("eight", Synthetic::of(8)),
-        ("stopped", Synthetic::of(8)),
-        ("many", Synthetic::of(200)),
-    ]);
-    let serve = |at, name| match name {
-        "unkept" => serve_page(at, Vec::new(), Synthetic::of(8)),
-        _ => serve_at(at, &histories[name]),
-    };
-    let names = histories.keys().copied().chain(["unkept"]);
-    let mut servers: BTreeMap<_, _> = names.map(|name| (name, serve(anywhere(), name))).collect();
-    let addresses: BTreeMap<_, _> = servers
-        .iter()
-        .map(|(name, server)| (*name, server.address()))
-        .collect();
-    let urls = addresses
-        .iter()
-        .map(|(name, at)| (*name, format!("http://{at}/")));
-    let urls = serde_json::to_string(&urls.collect::<BTreeMap<_, _>>()).unwrap();
-    let mut node = Command::new("node")
-        .arg("page.mjs")
-        .current_dir(folder)
-        .env("PAGES", urls)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("node (try: packaging/install-build-deps.sh --test)");
-    let mut told = node.stdin.take().unwrap();
-    let mut failures = Vec::new();
-    for line in BufReader::new(node.stdout.take().unwrap()).lines() {
-        let line = line.unwrap();
-        match line.split_once(' ') {
-            Some(("stop", name)) => drop(servers.remove(name).unwrap()),
-            Some(("start", name)) => {
-                let (name, at) = addresses.get_key_value(name).unwrap();
-                servers.insert(name, serve(*at, name));
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
+    #[test]
+    fn in_a_browser() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web");
+        let histories = BTreeMap::from([
+            ("empty", Synthetic::of(0)),
+            ("pair", Synthetic::one_pair()),
+            ("eight", Synthetic::of(8)),
+            ("stopped", Synthetic::of(8)),
+            ("many", Synthetic::of(200)),
+        ]);
+        let serve = |at, name| match name {
+            "unkept" => serve_page(at, Vec::new(), Synthetic::of(8)),
+            _ => serve_at(at, &histories[name]),
+        };
+        let names = histories.keys().copied().chain(["unkept"]);
+        let mut servers: BTreeMap<_, _> =
+            names.map(|name| (name, serve(anywhere(), name))).collect();
+        let addresses: BTreeMap<_, _> = servers
+            .iter()
+            .map(|(name, server)| (*name, server.address()))
+            .collect();
+        let urls = addresses
+            .iter()
+            .map(|(name, at)| (*name, format!("http://{at}/")));
+        let urls = serde_json::to_string(&urls.collect::<BTreeMap<_, _>>()).unwrap();
+        let mut node = Command::new("node")
+            .arg("page.mjs")
+            .current_dir(folder)
+            .env("PAGES", urls)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("node (try: packaging/install-build-deps.sh --test)");
+        let mut told = node.stdin.take().unwrap();
+        let mut failures = Vec::new();
+        for line in BufReader::new(node.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            match line.split_once(' ') {
+                Some(("stop", name)) => drop(servers.remove(name).unwrap()),
+                Some(("start", name)) => {
+                    let (name, at) = addresses.get_key_value(name).unwrap();
+                    servers.insert(name, serve(*at, name));
+                }
+                Some(("FAILED", _)) => failures.push(line.clone()),
+                _ => {}
             }
-            Some(("FAILED", _)) => failures.push(line.clone()),
-            _ => {}
+            println!("{line}");
+            if line.starts_with("stop ") || line.starts_with("start ") {
+                writeln!(told, "done").unwrap();
+            }
         }
-        println!("{line}");
-        if line.starts_with("stop ") || line.starts_with("start ") {
-            writeln!(told, "done").unwrap();
-        }
+        let status = node.wait().unwrap();
+        assert!(
+            status.success() && failures.is_empty(),
+            "{}",
+            failures.join("\n")
+        );
     }
-    let status = node.wait().unwrap();
-    assert!(
-        status.success() && failures.is_empty(),
-        "{}",
-        failures.join("\n")
-    );
 }

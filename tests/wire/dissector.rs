@@ -156,60 +156,6 @@ fn assert_fields(name: &str, table: &[Expected]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn every_field_of_the_golden_packets_is_shown() {
-    let table = expected("tests/wire/dissector/vectors.txt");
-    assert!(table.len() >= 56, "{} packets", table.len());
-    assert_fields("vectors", &table);
-}
-
-#[test]
-fn packets_of_hostint_and_malformed_ones_are_explained() {
-    assert_fields("hostint", &expected("tests/wire/dissector/hostint.txt"));
-}
-
-/// What a packet without INT has to look like: as if the dissector were not there.
-#[test]
-fn a_packet_behind_int_is_dissected_as_without_it() {
-    let fields = [
-        "-T",
-        "fields",
-        "-e",
-        "udp.length",
-        "-e",
-        "udp.checksum",
-        "-e",
-        "udp.payload",
-        "-e",
-        "tcp.len",
-        "-e",
-        "tcp.checksum",
-        "-e",
-        "tcp.options",
-        "-e",
-        "tcp.payload",
-        "-e",
-        "udp.checksum.status",
-        "-e",
-        "tcp.checksum.status",
-        "-o",
-        "udp.check_checksum:TRUE",
-        "-o",
-        "tcp.check_checksum:TRUE",
-    ];
-    for (before, with_int) in [
-        ("hostint_l4_udp_0orig", "hostint_l4_udp_1wire"),
-        ("hostint_l4_tcp_0orig", "hostint_l4_tcp_1wire"),
-        ("int10_cc_0orig", "int10_cc_1source"),
-    ] {
-        let [before, after] = [before, with_int]
-            .map(|name| capture(name, &[Captured::whole(frame(name))]))
-            .map(|capture| tshark(&capture, &fields));
-        assert!(before.contains("\t"), "{before}");
-        assert_eq!(before, after, "{with_int}");
-    }
-}
-
 /// The numbers of the packets that a filter finds, with one more argument or none.
 fn found(capture: &Path, filter: &str, arguments: &[&str]) -> String {
     let mut all = vec!["-Y", filter, "-T", "fields", "-e", "frame.number"];
@@ -220,68 +166,6 @@ fn found(capture: &Path, filter: &str, arguments: &[&str]) -> String {
         .filter(|line| line.parse::<u32>().is_ok())
         .collect();
     numbers.join(",")
-}
-
-#[test]
-fn preferences_say_where_to_look() {
-    let names = [
-        "hostint_l4_udp_1wire",
-        "hostint_ext_udp_1wire",
-        "int21_md_udp_dport",
-        "int10_udp_probe_marker",
-        "int21_md_gre_ipv4",
-        "int21_md_geneve",
-        "tr05_drop",
-        "real_lease_answer",
-    ];
-    let packets: Vec<Captured> = names.map(|name| Captured::whole(frame(name))).into();
-    let capture = capture("preferences", &packets);
-    for (what, preference, numbers) in [
-        ("all but a wrong tag", "int.dscp:TRUE", "1,2,3,4,5,6,7"),
-        ("no DSCP mark", "int.dscp:FALSE", "2,3,4,5,6,7"),
-        ("another mark", "int.dscp_value:0x00", "2,3,4,5,6,7"),
-        (
-            "no extension-udp",
-            "int.extension_ports:33123",
-            "1,3,4,5,6,7",
-        ),
-        ("no INT port", "int.ports:1-5", "1,2,4,5,6,7"),
-        ("no probe marker", "int.marker:", "1,2,3,5,6,7"),
-        ("no GRE type", "int.gre_types:1", "1,2,3,4,6,7"),
-        ("another class", "int.geneve_classes:171", "1,2,3,4,5,7"),
-        (
-            "other report ports",
-            "int_report.ports:1,32765",
-            "1,2,3,4,5,6",
-        ),
-        (
-            "another lease key: the tags are wrong",
-            "hostint.key:000102030405060708090a0b0c0d0e0f",
-            "1,2,3,4,5,6,7,8",
-        ),
-        ("no lease key", "hostint.key:", "1,2,3,4,5,6,7"),
-    ] {
-        let filter = "int || int_report || hostint.expert.tag";
-        assert_eq!(
-            found(&capture, filter, &["-o", preference]),
-            numbers,
-            "{what}"
-        );
-    }
-}
-
-#[test]
-fn filters_compare_latencies() {
-    let packets =
-        ["hostint_report_l4_udp", "hostint_l4_udp_1wire"].map(|name| Captured::whole(frame(name)));
-    let capture = capture("latency", &packets);
-    for (filter, numbers) in [
-        ("int.latency_ns > 50000", "1"),
-        ("int.latency_ns > 254321", ""),
-        ("hostint.sequence == 1", "1,2"),
-    ] {
-        assert_eq!(found(&capture, filter, &[]), numbers, "{filter}");
-    }
 }
 
 fn all_packets() -> Vec<Vec<u8>> {
@@ -297,84 +181,206 @@ fn all_packets() -> Vec<Vec<u8>> {
         .collect()
 }
 
-#[test]
-fn damaged_packets_raise_no_error() {
-    let packets = all_packets();
-    let (mut random, seed) = Random::from_env();
-    let damaged: Vec<Captured> = (0..3000)
-        .map(|_| {
-            let mut bytes = packets[random.below(packets.len())].clone();
-            for _ in 0..random.below(5) {
-                // Mostly behind Ethernet and IP: they would go elsewhere.
-                let from = if random.one_in(10) { 12 } else { 34 };
-                let place = from + random.below(bytes.len() - from);
-                bytes[place] = match random.below(3) {
-                    0 => random.pick(&[0, 0xff]),
-                    1 => random.u8(),
-                    _ => bytes[place] ^ 1 << random.below(8),
-                };
-            }
-            let length = 14 + random.below(bytes.len() - 13);
-            match random.below(4) {
-                0 => Captured::cut(bytes, length),
-                1 => Captured::whole(bytes[..length].to_vec()),
-                _ => Captured::whole(bytes),
-            }
-        })
-        .chain([Captured::whole(frame("hostint_report_l4_udp"))])
-        .collect();
-    let capture = capture("damaged", &damaged);
-    for arguments in [&["-V"][..], &["-2", "-V", "-Y", "int"], &[]] {
-        let said = tshark(&capture, arguments);
-        println!("seed {seed}, {arguments:?}: {} lines", said.lines().count());
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_golden_packets_is_shown() {
+        let table = expected("tests/wire/dissector/vectors.txt");
+        assert!(table.len() >= 56, "{} packets", table.len());
+        assert_fields("vectors", &table);
+    }
+
+    #[test]
+    fn packets_of_hostint_and_malformed_ones_are_explained() {
+        assert_fields("hostint", &expected("tests/wire/dissector/hostint.txt"));
+    }
+
+    /// What a packet without INT has to look like: as if the dissector were not there.
+    #[test]
+    fn a_packet_behind_int_is_dissected_as_without_it() {
+        let fields = [
+            "-T",
+            "fields",
+            "-e",
+            "udp.length",
+            "-e",
+            "udp.checksum",
+            "-e",
+            "udp.payload",
+            "-e",
+            "tcp.len",
+            "-e",
+            "tcp.checksum",
+            "-e",
+            "tcp.options",
+            "-e",
+            "tcp.payload",
+            "-e",
+            "udp.checksum.status",
+            "-e",
+            "tcp.checksum.status",
+            "-o",
+            "udp.check_checksum:TRUE",
+            "-o",
+            "tcp.check_checksum:TRUE",
+        ];
+        for (before, with_int) in [
+            ("hostint_l4_udp_0orig", "hostint_l4_udp_1wire"),
+            ("hostint_l4_tcp_0orig", "hostint_l4_tcp_1wire"),
+            ("int10_cc_0orig", "int10_cc_1source"),
+        ] {
+            let [before, after] = [before, with_int]
+                .map(|name| capture(name, &[Captured::whole(frame(name))]))
+                .map(|capture| tshark(&capture, &fields));
+            assert!(before.contains("\t"), "{before}");
+            assert_eq!(before, after, "{with_int}");
+        }
+    }
+
+    #[test]
+    fn preferences_say_where_to_look() {
+        let names = [
+            "hostint_l4_udp_1wire",
+            "hostint_ext_udp_1wire",
+            "int21_md_udp_dport",
+            "int10_udp_probe_marker",
+            "int21_md_gre_ipv4",
+            "int21_md_geneve",
+            "tr05_drop",
+            "real_lease_answer",
+        ];
+        let packets: Vec<Captured> = names.map(|name| Captured::whole(frame(name))).into();
+        let capture = capture("preferences", &packets);
+        for (what, preference, numbers) in [
+            ("all but a wrong tag", "int.dscp:TRUE", "1,2,3,4,5,6,7"),
+            ("no DSCP mark", "int.dscp:FALSE", "2,3,4,5,6,7"),
+            ("another mark", "int.dscp_value:0x00", "2,3,4,5,6,7"),
+            (
+                "no extension-udp",
+                "int.extension_ports:33123",
+                "1,3,4,5,6,7",
+            ),
+            ("no INT port", "int.ports:1-5", "1,2,4,5,6,7"),
+            ("no probe marker", "int.marker:", "1,2,3,5,6,7"),
+            ("no GRE type", "int.gre_types:1", "1,2,3,4,6,7"),
+            ("another class", "int.geneve_classes:171", "1,2,3,4,5,7"),
+            (
+                "other report ports",
+                "int_report.ports:1,32765",
+                "1,2,3,4,5,6",
+            ),
+            (
+                "another lease key: the tags are wrong",
+                "hostint.key:000102030405060708090a0b0c0d0e0f",
+                "1,2,3,4,5,6,7,8",
+            ),
+            ("no lease key", "hostint.key:", "1,2,3,4,5,6,7"),
+        ] {
+            let filter = "int || int_report || hostint.expert.tag";
+            assert_eq!(
+                found(&capture, filter, &["-o", preference]),
+                numbers,
+                "{what}"
+            );
+        }
+    }
+
+    #[test]
+    fn filters_compare_latencies() {
+        let packets = ["hostint_report_l4_udp", "hostint_l4_udp_1wire"]
+            .map(|name| Captured::whole(frame(name)));
+        let capture = capture("latency", &packets);
+        for (filter, numbers) in [
+            ("int.latency_ns > 50000", "1"),
+            ("int.latency_ns > 254321", ""),
+            ("hostint.sequence == 1", "1,2"),
+        ] {
+            assert_eq!(found(&capture, filter, &[]), numbers, "{filter}");
+        }
+    }
+
+    #[test]
+    fn damaged_packets_raise_no_error() {
+        let packets = all_packets();
+        let (mut random, seed) = Random::from_env();
+        let damaged: Vec<Captured> = (0..3000)
+            .map(|_| {
+                let mut bytes = packets[random.below(packets.len())].clone();
+                for _ in 0..random.below(5) {
+                    // Mostly behind Ethernet and IP: they would go elsewhere.
+                    let from = if random.one_in(10) { 12 } else { 34 };
+                    let place = from + random.below(bytes.len() - from);
+                    bytes[place] = match random.below(3) {
+                        0 => random.pick(&[0, 0xff]),
+                        1 => random.u8(),
+                        _ => bytes[place] ^ 1 << random.below(8),
+                    };
+                }
+                let length = 14 + random.below(bytes.len() - 13);
+                match random.below(4) {
+                    0 => Captured::cut(bytes, length),
+                    1 => Captured::whole(bytes[..length].to_vec()),
+                    _ => Captured::whole(bytes),
+                }
+            })
+            .chain([Captured::whole(frame("hostint_report_l4_udp"))])
+            .collect();
+        let capture = capture("damaged", &damaged);
+        for arguments in [&["-V"][..], &["-2", "-V", "-Y", "int"], &[]] {
+            let said = tshark(&capture, arguments);
+            println!("seed {seed}, {arguments:?}: {} lines", said.lines().count());
+            assert_no_errors(&said);
+            assert!(
+                said.contains("Latency 254.3 us from node 2 to 3"),
+                "{arguments:?}"
+            );
+        }
+    }
+
+    /// Wireshark 4.0 forgets to take calls back that run off a packet's end; 200 of them would be the end of Lua.
+    #[test]
+    fn int_is_found_in_a_capture_of_packets_that_were_cut() {
+        let mut packets: Vec<Captured> = (0..400)
+            .map(|number| {
+                let plain =
+                    ["hostint_l4_tcp_0orig", "int10_cc_0orig", "int21_md_geneve"][number % 3];
+                Captured::cut(frame(plain), 44)
+            })
+            .collect();
+        packets.insert(0, Captured::cut(frame("hostint_l4_udp_1wire"), 60));
+        packets.push(Captured::cut(frame("hostint_l4_udp_1wire"), 80));
+        packets.push(Captured::whole(frame("hostint_l4_tcp_1wire")));
+        let said = tshark(&capture("cut", &packets), &["-V"]);
         assert_no_errors(&said);
-        assert!(
-            said.contains("Latency 254.3 us from node 2 to 3"),
-            "{arguments:?}"
+        assert_eq!(
+            said.matches("In-band Network Telemetry, Host-INT").count(),
+            3
         );
     }
-}
 
-/// Wireshark 4.0 forgets to take calls back that run off a packet's end; 200 of them would be the end of Lua.
-#[test]
-fn int_is_found_in_a_capture_of_packets_that_were_cut() {
-    let mut packets: Vec<Captured> = (0..400)
-        .map(|number| {
-            let plain = ["hostint_l4_tcp_0orig", "int10_cc_0orig", "int21_md_geneve"][number % 3];
-            Captured::cut(frame(plain), 44)
-        })
-        .collect();
-    packets.insert(0, Captured::cut(frame("hostint_l4_udp_1wire"), 60));
-    packets.push(Captured::cut(frame("hostint_l4_udp_1wire"), 80));
-    packets.push(Captured::whole(frame("hostint_l4_tcp_1wire")));
-    let said = tshark(&capture("cut", &packets), &["-V"]);
-    assert_no_errors(&said);
-    assert_eq!(
-        said.matches("In-band Network Telemetry, Host-INT").count(),
-        3
-    );
-}
-
-#[test]
-fn the_folder_works_as_a_plugin() {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dissector-home");
-    let plugins = home.join(".local/lib/wireshark/plugins");
-    let _ = std::fs::remove_dir_all(&home);
-    std::fs::create_dir_all(&plugins).unwrap();
-    std::os::unix::fs::symlink(at("packaging/wireshark"), plugins.join("hostint")).unwrap();
-    let capture = capture("plugin", &[Captured::whole(frame("hostint_l4_udp_1wire"))]);
-    let mut alone = Command::new("tshark");
-    let said = run(alone.env("HOME", &home).arg("-r").arg(&capture));
-    assert_no_errors(&said);
-    assert!(
-        said.contains("[INT: node 2, packet 1 of its flow]"),
-        "{said}"
-    );
-    let mut twice = Command::new("tshark");
-    let both = run(twice
-        .env("HOME", &home)
-        .arg(format!("-Xlua_script:{}", script().display()))
-        .arg("-r")
-        .arg(&capture));
-    assert_eq!(said, both, "the second one does nothing");
+    #[test]
+    fn the_folder_works_as_a_plugin() {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dissector-home");
+        let plugins = home.join(".local/lib/wireshark/plugins");
+        let _ = std::fs::remove_dir_all(&home);
+        std::fs::create_dir_all(&plugins).unwrap();
+        std::os::unix::fs::symlink(at("packaging/wireshark"), plugins.join("hostint")).unwrap();
+        let capture = capture("plugin", &[Captured::whole(frame("hostint_l4_udp_1wire"))]);
+        let mut alone = Command::new("tshark");
+        let said = run(alone.env("HOME", &home).arg("-r").arg(&capture));
+        assert_no_errors(&said);
+        assert!(
+            said.contains("[INT: node 2, packet 1 of its flow]"),
+            "{said}"
+        );
+        let mut twice = Command::new("tshark");
+        let both = run(twice
+            .env("HOME", &home)
+            .arg(format!("-Xlua_script:{}", script().display()))
+            .arg("-r")
+            .arg(&capture));
+        assert_eq!(said, both, "the second one does nothing");
+    }
 }

@@ -68,80 +68,6 @@ fn number(value: &Value) -> u64 {
         .unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-#[test]
-fn nfdump_shows_flows_packets_and_how_many_reports() {
-    let lab = Lab::new();
-    let scratch = Folder::create();
-    let folder = scratch.path().to_str().unwrap();
-    let mut nfcapd = lab
-        .b
-        .command("nfcapd", &["-w", folder, "-p", "4739", "-t", "3600"]);
-    nfcapd.stdout(Stdio::null()).stderr(Stdio::null());
-    let nfcapd = FlowCollector::start(&lab.b, nfcapd);
-
-    let address: SocketAddr = COLLECTOR.parse().unwrap();
-    let mut engine = Ipfix::new(settings(address, MessageTransport::Udp));
-    let six = flow("2001:db8::1", "2001:db8::2");
-    let tagged = FlowKey {
-        vlans: Vlans { outer: 0, inner: 7 },
-        sport: 7,
-        ..flow4()
-    };
-    let flows = [flow4(), six, tagged];
-    let mut entries = Vec::new();
-    for n in 1..=300u64 {
-        let flow = flows[n as usize % 3];
-        let began_ns = TIME_NS + 1_000_000_000;
-        let report = match n / 3 % 3 {
-            0 => latency(flow, 20_000),
-            1 => loss(flow, 1),
-            _ => summary(flow, began_ns, n, 100 * n),
-        };
-        entries.push(entry(n, report, TIME_NS + n * 1_000_000));
-    }
-    let parcel = parcel(1, entries);
-    lab.a.enter(|| engine.deliver(&parcel).unwrap());
-    nfcapd.end();
-
-    let shown = Command::new("nfdump")
-        .args(["-R", folder, "-o", "json"])
-        .output()
-        .unwrap();
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
-    let mut found: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
-    for record in shown.as_array().unwrap() {
-        let text = |keys: [&str; 2]| {
-            let mut all = keys.iter().filter_map(|key| record[key].as_str());
-            all.next().unwrap().to_owned()
-        };
-        let key = format!(
-            "{} {} {} {} {} {} {} {}",
-            text(["src4_addr", "src6_addr"]),
-            record["src_port"],
-            text(["dst4_addr", "dst6_addr"]),
-            record["dst_port"],
-            record["proto"],
-            record["input_snmp"],
-            record["output_snmp"],
-            record.get("src_vlan").unwrap_or(&Value::from(0)),
-        );
-        let sums = found.entry(key).or_default();
-        sums.0 += number(&record["aggr_flows"]);
-        sums.1 += number(&record["in_packets"]);
-        sums.2 += number(&record["in_bytes"]);
-    }
-    let expected = [
-        ("10.0.0.1 40000 10.0.0.2 443 6 1 2 0", (100, 294, 29_400)),
-        ("10.0.0.1 7 10.0.0.2 443 6 1 2 7", (100, 296, 29_600)),
-        (
-            "2001:db8::1 40000 2001:db8::2 443 6 1 2 0",
-            (100, 295, 29_500),
-        ),
-    ];
-    let expected = expected.map(|(key, sums)| (key.to_owned(), sums));
-    assert_eq!(found, BTreeMap::from(expected));
-}
-
 /// What nfacctd has written, added up: reports, microseconds of delay, lost packets. A record that came twice is one.
 fn sums(output: &Path) -> [u64; 3] {
     let text = fs::read_to_string(output).unwrap();
@@ -164,51 +90,130 @@ fn sums(output: &Path) -> [u64; 3] {
     sums
 }
 
-/// With the files that are installed as an example, as they are.
-#[test]
-fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
-    let lab = Lab::new();
-    let scratch = Folder::create();
-    let output = scratch.file("json");
-    let nfacctd = || {
-        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/ipfix");
-        let mut command = lab.b.command("nfacctd", &["-f", "nfacctd.conf"]);
-        let file = File::options().create(true).append(true).open(&output);
-        command
-            .current_dir(example)
-            .stdout(file.unwrap())
-            .stderr(Stdio::null());
-        FlowCollector::start(&lab.b, command)
-    };
-    let first = nfacctd();
-    let mut collecting = lab.a.enter(|| {
-        let command = lab.a.command(places::hostint(), &[]);
-        let flags = ["--ipfix", COLLECTOR, "--ipfix-transport", "udp"];
-        let interval = ["--ipfix-interval", "300ms", "--queue", "1G"];
-        Collecting::start_with(command, &[flags.as_slice(), &interval].concat())
-    });
-    lab.a.enter(|| {
-        collecting.send(reports());
-        collecting.await_delivery("ipfix");
-    });
-    first.end();
-    lab.a.enter(|| {
-        collecting.send(reports() / 20);
-        collecting.await_status("nobody is there", |status| {
-            let trouble = status["engines"][0]["trouble"].as_str();
-            trouble.is_some_and(|why| why.contains("Connection refused"))
+/// These need root.
+mod root {
+    use super::*;
+
+    #[test]
+    fn nfdump_shows_flows_packets_and_how_many_reports() {
+        let lab = Lab::new();
+        let scratch = Folder::create();
+        let folder = scratch.path().to_str().unwrap();
+        let mut nfcapd = lab
+            .b
+            .command("nfcapd", &["-w", folder, "-p", "4739", "-t", "3600"]);
+        nfcapd.stdout(Stdio::null()).stderr(Stdio::null());
+        let nfcapd = FlowCollector::start(&lab.b, nfcapd);
+
+        let address: SocketAddr = COLLECTOR.parse().unwrap();
+        let mut engine = Ipfix::new(settings(address, MessageTransport::Udp));
+        let six = flow("2001:db8::1", "2001:db8::2");
+        let tagged = FlowKey {
+            vlans: Vlans { outer: 0, inner: 7 },
+            sport: 7,
+            ..flow4()
+        };
+        let flows = [flow4(), six, tagged];
+        let mut entries = Vec::new();
+        for n in 1..=300u64 {
+            let flow = flows[n as usize % 3];
+            let began_ns = TIME_NS + 1_000_000_000;
+            let report = match n / 3 % 3 {
+                0 => latency(flow, 20_000),
+                1 => loss(flow, 1),
+                _ => summary(flow, began_ns, n, 100 * n),
+            };
+            entries.push(entry(n, report, TIME_NS + n * 1_000_000));
+        }
+        let parcel = parcel(1, entries);
+        lab.a.enter(|| engine.deliver(&parcel).unwrap());
+        nfcapd.end();
+
+        let shown = Command::new("nfdump")
+            .args(["-R", folder, "-o", "json"])
+            .output()
+            .unwrap();
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let mut found: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+        for record in shown.as_array().unwrap() {
+            let text = |keys: [&str; 2]| {
+                let mut all = keys.iter().filter_map(|key| record[key].as_str());
+                all.next().unwrap().to_owned()
+            };
+            let key = format!(
+                "{} {} {} {} {} {} {} {}",
+                text(["src4_addr", "src6_addr"]),
+                record["src_port"],
+                text(["dst4_addr", "dst6_addr"]),
+                record["dst_port"],
+                record["proto"],
+                record["input_snmp"],
+                record["output_snmp"],
+                record.get("src_vlan").unwrap_or(&Value::from(0)),
+            );
+            let sums = found.entry(key).or_default();
+            sums.0 += number(&record["aggr_flows"]);
+            sums.1 += number(&record["in_packets"]);
+            sums.2 += number(&record["in_bytes"]);
+        }
+        let expected = [
+            ("10.0.0.1 40000 10.0.0.2 443 6 1 2 0", (100, 294, 29_400)),
+            ("10.0.0.1 7 10.0.0.2 443 6 1 2 7", (100, 296, 29_600)),
+            (
+                "2001:db8::1 40000 2001:db8::2 443 6 1 2 0",
+                (100, 295, 29_500),
+            ),
+        ];
+        let expected = expected.map(|(key, sums)| (key.to_owned(), sums));
+        assert_eq!(found, BTreeMap::from(expected));
+    }
+
+    /// With the files that are installed as an example, as they are.
+    #[test]
+    fn pmacct_has_delay_and_loss_of_all_reports_after_it_was_away() {
+        let lab = Lab::new();
+        let scratch = Folder::create();
+        let output = scratch.file("json");
+        let nfacctd = || {
+            let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/ipfix");
+            let mut command = lab.b.command("nfacctd", &["-f", "nfacctd.conf"]);
+            let file = File::options().create(true).append(true).open(&output);
+            command
+                .current_dir(example)
+                .stdout(file.unwrap())
+                .stderr(Stdio::null());
+            FlowCollector::start(&lab.b, command)
+        };
+        let first = nfacctd();
+        let mut collecting = lab.a.enter(|| {
+            let command = lab.a.command(places::hostint(), &[]);
+            let flags = ["--ipfix", COLLECTOR, "--ipfix-transport", "udp"];
+            let interval = ["--ipfix-interval", "300ms", "--queue", "1G"];
+            Collecting::start_with(command, &[flags.as_slice(), &interval].concat())
         });
-    });
-    let second = nfacctd();
-    lab.a.enter(|| {
-        collecting.send(reports());
-        collecting.await_delivery("ipfix");
-    });
-    second.end();
-    let sent = &collecting.sent;
-    let [reports, delay_us, lost] = sums(&output);
-    assert_eq!((reports, lost), (sent.reports, sent.lost));
-    // Each sum is rounded once; records are far fewer than reports.
-    let off_by = delay_us.abs_diff(sent.latency_ns as u64 / 1000);
-    assert!(off_by <= sent.reports / 2, "{off_by} us off: {sent:?}");
+        lab.a.enter(|| {
+            collecting.send(reports());
+            collecting.await_delivery("ipfix");
+        });
+        first.end();
+        lab.a.enter(|| {
+            collecting.send(reports() / 20);
+            collecting.await_status("nobody is there", |status| {
+                let trouble = status["engines"][0]["trouble"].as_str();
+                trouble.is_some_and(|why| why.contains("Connection refused"))
+            });
+        });
+        let second = nfacctd();
+        lab.a.enter(|| {
+            collecting.send(reports());
+            collecting.await_delivery("ipfix");
+        });
+        second.end();
+        let sent = &collecting.sent;
+        let [reports, delay_us, lost] = sums(&output);
+        assert_eq!((reports, lost), (sent.reports, sent.lost));
+        // Each sum is rounded once; records are far fewer than reports.
+        let off_by = delay_us.abs_diff(sent.latency_ns as u64 / 1000);
+        assert!(off_by <= sent.reports / 2, "{off_by} us off: {sent:?}");
+    }
 }

@@ -57,72 +57,6 @@ fn sequence_numbers_count_data_records_and_templates_come_again() {
 }
 
 #[test]
-fn within_a_large_parcel_templates_come_again_by_udp_alone() {
-    let mut sending = Sending::new();
-    // 73 bytes each in messages of 1420 bytes: some 600.
-    let count = 11_000;
-    sending.deliver(&of_flows(1, 1, count));
-    assert_eq!(sending.session.flows.len() as u64, count);
-    assert_eq!(sending.session.missing, 0);
-    let messages = sending.session.messages;
-    assert_eq!(sending.session.with_templates, 2, "of {messages}");
-
-    let collector = TcpCollector::start("127.0.0.1:0", &[]);
-    let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
-    // In messages of 16 KiB: some 520.
-    let count = 116_000;
-    engine.deliver(&of_flows(1, 1, count)).unwrap();
-    let sessions = collector.sessions();
-    assert_eq!(sessions.len(), 1, "a connection for the parcel");
-    assert_eq!(sessions[0].flows.len() as u64, count);
-    let messages = sessions[0].messages;
-    assert!(messages > 512, "{messages}");
-    assert_eq!(sessions[0].with_templates, 1, "of {messages}");
-}
-
-#[test]
-fn messages_fit_the_path() {
-    struct Case {
-        mtu: usize,
-        most: usize,
-    }
-    let cases = [
-        Case {
-            mtu: 1500,
-            most: 1420,
-        },
-        Case {
-            mtu: 1280,
-            most: 1252,
-        },
-        Case {
-            mtu: 576,
-            most: 548,
-        },
-    ];
-    let lab = Lab::new();
-    for case in cases {
-        sh(&format!("ip -n {} link set a0 mtu {}", lab.a.ns, case.mtu));
-        let far = SocketAddr::from(([10, 9, 2, 1], 4739));
-        let socket = lab.b.enter(|| UdpSocket::bind(far).unwrap());
-        let mut engine = Ipfix::new(settings(far, MessageTransport::Udp));
-        lab.a.enter(|| engine.deliver(&of_flows(1, 1, 60)).unwrap());
-        let mut session = Session::default();
-        let mut longest = 0;
-        let late = Duration::from_secs(20);
-        socket.set_read_timeout(Some(late)).unwrap();
-        let mut buffer = [0; 2000];
-        while session.flows.len() < 60 {
-            let length = socket.recv(&mut buffer).unwrap();
-            session.read(&buffer[..length]);
-            longest = longest.max(length);
-        }
-        assert!(longest <= case.most, "MTU {}: {longest}", case.mtu);
-        assert!(longest + 80 > case.most, "MTU {}: {longest}", case.mtu);
-    }
-}
-
-#[test]
 fn the_exporting_process_tells_of_itself() {
     let mut sending = Sending::new();
     sending.deliver(&of_flows(1, 1, 100));
@@ -265,26 +199,98 @@ fn messages_are_those_of_the_golden_capture() {
     assert!(dump == golden, "see the difference after HOSTINT_BLESS=1");
 }
 
-/// Its end reaches us, what we wrote does not reach it: closing alone does not say that it has read anything.
-#[test]
-fn a_collector_that_closes_before_anything_came_does_not_have_the_parcel() {
-    let lab = Lab::new();
-    lab.drop_packets("ip saddr 10.9.1.1 ip length > 100");
-    let address = SocketAddr::from(([10, 9, 2, 1], 4739));
-    let listener = lab.b.enter(|| TcpListener::bind(address).unwrap());
-    let answer = thread::scope(|scope| {
-        let delivery = scope.spawn(|| {
-            let mut engine = Ipfix::new(settings(address, MessageTransport::Tcp));
-            lab.a.enter(|| engine.deliver(&of_flows(1, 1, 100)))
+/// These need root.
+mod root {
+    use super::*;
+
+    #[test]
+    fn within_a_large_parcel_templates_come_again_by_udp_alone() {
+        let mut sending = Sending::new();
+        sending.make_room();
+        // 73 bytes each in messages of 1420 bytes: some 600.
+        let count = 11_000;
+        sending.deliver(&of_flows(1, 1, count));
+        assert_eq!(sending.session.flows.len() as u64, count);
+        assert_eq!(sending.session.missing, 0);
+        let messages = sending.session.messages;
+        assert_eq!(sending.session.with_templates, 2, "of {messages}");
+
+        let collector = TcpCollector::start("127.0.0.1:0", &[]);
+        let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
+        // In messages of 16 KiB: some 520.
+        let count = 116_000;
+        engine.deliver(&of_flows(1, 1, count)).unwrap();
+        let sessions = collector.sessions();
+        assert_eq!(sessions.len(), 1, "a connection for the parcel");
+        assert_eq!(sessions[0].flows.len() as u64, count);
+        let messages = sessions[0].messages;
+        assert!(messages > 512, "{messages}");
+        assert_eq!(sessions[0].with_templates, 1, "of {messages}");
+    }
+
+    #[test]
+    fn messages_fit_the_path() {
+        struct Case {
+            mtu: usize,
+            most: usize,
+        }
+        let cases = [
+            Case {
+                mtu: 1500,
+                most: 1420,
+            },
+            Case {
+                mtu: 1280,
+                most: 1252,
+            },
+            Case {
+                mtu: 576,
+                most: 548,
+            },
+        ];
+        let lab = Lab::new();
+        for case in cases {
+            sh(&format!("ip -n {} link set a0 mtu {}", lab.a.ns, case.mtu));
+            let far = SocketAddr::from(([10, 9, 2, 1], 4739));
+            let socket = lab.b.enter(|| UdpSocket::bind(far).unwrap());
+            let mut engine = Ipfix::new(settings(far, MessageTransport::Udp));
+            lab.a.enter(|| engine.deliver(&of_flows(1, 1, 60)).unwrap());
+            let mut session = Session::default();
+            let mut longest = 0;
+            let late = Duration::from_secs(20);
+            socket.set_read_timeout(Some(late)).unwrap();
+            let mut buffer = [0; 2000];
+            while session.flows.len() < 60 {
+                let length = socket.recv(&mut buffer).unwrap();
+                session.read(&buffer[..length]);
+                longest = longest.max(length);
+            }
+            assert!(longest <= case.most, "MTU {}: {longest}", case.mtu);
+            assert!(longest + 80 > case.most, "MTU {}: {longest}", case.mtu);
+        }
+    }
+
+    /// Its end reaches us, what we wrote does not reach it: closing alone does not say that it has read anything.
+    #[test]
+    fn a_collector_that_closes_before_anything_came_does_not_have_the_parcel() {
+        let lab = Lab::new();
+        lab.drop_packets("ip saddr 10.9.1.1 ip length > 100");
+        let address = SocketAddr::from(([10, 9, 2, 1], 4739));
+        let listener = lab.b.enter(|| TcpListener::bind(address).unwrap());
+        let answer = thread::scope(|scope| {
+            let delivery = scope.spawn(|| {
+                let mut engine = Ipfix::new(settings(address, MessageTransport::Tcp));
+                lab.a.enter(|| engine.deliver(&of_flows(1, 1, 100)))
+            });
+            drop(listener.accept().unwrap());
+            await_that("both have ended", || {
+                let connections = lab.a.sh("ss -Htan");
+                let ended = connections.contains("LAST-ACK") || connections.contains("CLOSING");
+                ended || delivery.is_finished()
+            });
+            assert!(lab.dropped() > 0);
+            delivery.join().unwrap()
         });
-        drop(listener.accept().unwrap());
-        await_that("both have ended", || {
-            let connections = lab.a.sh("ss -Htan");
-            let ended = connections.contains("LAST-ACK") || connections.contains("CLOSING");
-            ended || delivery.is_finished()
-        });
-        assert!(lab.dropped() > 0);
-        delivery.join().unwrap()
-    });
-    assert!(matches!(answer, Err(Trouble::Later(_))), "{answer:?}");
+        assert!(matches!(answer, Err(Trouble::Later(_))), "{answer:?}");
+    }
 }

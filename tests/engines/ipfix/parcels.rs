@@ -145,8 +145,6 @@ impl Sending {
 
     pub fn to(address: IpAddr) -> Self {
         let socket = UdpSocket::bind((address, 0)).unwrap();
-        // Everything waits there until it is read.
-        setsockopt(&socket, RcvBufForce, &(64 << 20)).unwrap();
         let settings = settings(socket.local_addr().unwrap(), MessageTransport::Udp);
         Self {
             engine: Ipfix::new(settings),
@@ -154,6 +152,11 @@ impl Sending {
             session: Session::default(),
             messages: Vec::new(),
         }
+    }
+
+    /// Room for a large parcel, which waits in the socket until it is read. Needs root.
+    pub fn make_room(&self) {
+        setsockopt(&self.socket, RcvBufForce, &(64 << 20)).unwrap();
     }
 
     /// Has a parcel delivered; gives how many reports were refused.

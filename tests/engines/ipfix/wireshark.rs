@@ -56,71 +56,76 @@ fn tshark(file: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[test]
-fn wireshark_reads_every_message() {
-    struct Case {
-        name: &'static str,
-        protocol: u8,
-        messages: Vec<Vec<u8>>,
-    }
-    let of_all_kinds = || {
-        let flows = [flow4(), flow("2001:db8::1", "2001:db8::2")];
-        let entries = (1..=400u64).map(|n| {
-            let mut flow = flows[n as usize % 2];
-            flow.sport = n as u16 / 8;
-            let report = match n / 2 % 4 {
-                0 => latency(flow, 1_234_000),
-                1 => latency(flow, -1),
-                2 => loss(flow, 1),
-                _ => summary(flow, TIME_NS + 1, n, 100 * n),
-            };
-            entry(n, report, TIME_NS)
-        });
-        parcel(1, entries.collect())
-    };
-    let mut sending = Sending::new();
-    sending.deliver(&of_all_kinds());
-    let collector = TcpCollector::start("127.0.0.1:0", &[]);
-    let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
-    engine.deliver(&of_all_kinds()).unwrap();
-    let streams = collector.streams();
-    let cases = [
-        Case {
-            name: "udp",
-            protocol: UDP,
-            messages: sending.messages,
-        },
-        Case {
-            name: "tcp",
-            protocol: TCP,
-            messages: streams.iter().flat_map(|stream| split(stream)).collect(),
-        },
-    ];
-    for case in cases {
-        let name = case.name;
-        let mut session = Session::default();
-        case.messages
-            .iter()
-            .for_each(|message| session.read(message));
-        let file = capture(name, case.protocol, &case.messages);
-        let wrong = tshark(&file, &["-Y", "_ws.malformed || _ws.expert"]);
-        assert_eq!(wrong, "", "{name}");
-        let told = tshark(&file, &["-Y", "cflow", "-T", "fields", "-e", "cflow.len"]);
-        let lengths: Vec<_> = told.split_whitespace().collect();
-        assert_eq!(lengths.len(), session.messages, "{name}");
-        let shown = tshark(&file, &["-V"]);
-        let count = |what: &str| shown.matches(what).count();
-        let records = session.flows.len() + session.options.len();
-        let numbered = shown
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("Flow "));
-        let numbered = numbered.filter(|number| number.parse::<u32>().is_ok());
-        assert_eq!(numbered.count(), records, "{name}: records");
-        // Too new for it to know by name.
-        let sum = "Type 533: Value (hex bytes): 00 00 00 00 00 00 04 d2";
-        let delays = session.flows.iter().filter(|flow| flow.has(533)).count();
-        assert_eq!(count(sum), delays, "{name}: delays");
-        assert!(delays > 0, "{name}");
-        assert_eq!(count("No template found"), 0, "{name}");
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn wireshark_reads_every_message() {
+        struct Case {
+            name: &'static str,
+            protocol: u8,
+            messages: Vec<Vec<u8>>,
+        }
+        let of_all_kinds = || {
+            let flows = [flow4(), flow("2001:db8::1", "2001:db8::2")];
+            let entries = (1..=400u64).map(|n| {
+                let mut flow = flows[n as usize % 2];
+                flow.sport = n as u16 / 8;
+                let report = match n / 2 % 4 {
+                    0 => latency(flow, 1_234_000),
+                    1 => latency(flow, -1),
+                    2 => loss(flow, 1),
+                    _ => summary(flow, TIME_NS + 1, n, 100 * n),
+                };
+                entry(n, report, TIME_NS)
+            });
+            parcel(1, entries.collect())
+        };
+        let mut sending = Sending::new();
+        sending.deliver(&of_all_kinds());
+        let collector = TcpCollector::start("127.0.0.1:0", &[]);
+        let mut engine = Ipfix::new(settings(collector.address, MessageTransport::Tcp));
+        engine.deliver(&of_all_kinds()).unwrap();
+        let streams = collector.streams();
+        let cases = [
+            Case {
+                name: "udp",
+                protocol: UDP,
+                messages: sending.messages,
+            },
+            Case {
+                name: "tcp",
+                protocol: TCP,
+                messages: streams.iter().flat_map(|stream| split(stream)).collect(),
+            },
+        ];
+        for case in cases {
+            let name = case.name;
+            let mut session = Session::default();
+            case.messages
+                .iter()
+                .for_each(|message| session.read(message));
+            let file = capture(name, case.protocol, &case.messages);
+            let wrong = tshark(&file, &["-Y", "_ws.malformed || _ws.expert"]);
+            assert_eq!(wrong, "", "{name}");
+            let told = tshark(&file, &["-Y", "cflow", "-T", "fields", "-e", "cflow.len"]);
+            let lengths: Vec<_> = told.split_whitespace().collect();
+            assert_eq!(lengths.len(), session.messages, "{name}");
+            let shown = tshark(&file, &["-V"]);
+            let count = |what: &str| shown.matches(what).count();
+            let records = session.flows.len() + session.options.len();
+            let numbered = shown
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("Flow "));
+            let numbered = numbered.filter(|number| number.parse::<u32>().is_ok());
+            assert_eq!(numbered.count(), records, "{name}: records");
+            // Too new for it to know by name.
+            let sum = "Type 533: Value (hex bytes): 00 00 00 00 00 00 04 d2";
+            let delays = session.flows.iter().filter(|flow| flow.has(533)).count();
+            assert_eq!(count(sum), delays, "{name}: delays");
+            assert!(delays > 0, "{name}");
+            assert_eq!(count("No template found"), 0, "{name}");
+        }
     }
 }

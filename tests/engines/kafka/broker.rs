@@ -53,48 +53,53 @@ fn through_outages(tansu: &mut Tansu, wire: &Wire) -> hostint_testing::collectin
     sent
 }
 
-#[test]
-fn a_real_broker_has_every_report_although_it_was_killed_and_cut_off() {
-    let wire = Wire::new("tansu");
-    wire.within(|| {
-        let mut tansu = with_topics("outages");
-        let sent = through_outages(&mut tansu, &wire);
-        let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
-        assert_eq!(got.sums(), sent);
-        assert_eq!(windows(&tansu.consume(CLOCKS)), got.windows());
-        println!("{} messages for {} reports", got.messages, sent.reports);
-    });
-}
+/// These need root.
+mod root {
+    use super::*;
 
-#[test]
-fn a_real_broker_is_shown_who_it_is_by_scram() {
-    let wire = Wire::new("scram");
-    wire.within(|| {
-        let mut tansu = with_topics("scram");
-        tansu.authenticate();
-        for (secret, right) in [("something else", false), (tansu::PASSWORD, true)] {
-            let file = tansu.secret(secret);
-            let mut collecting = Collecting::start(&[
-                "--kafka",
-                tansu::ADDRESS,
-                "--kafka-user",
-                tansu::USER,
-                "--kafka-password-file",
-                &file,
-            ]);
-            collecting.send(1000);
-            if right {
-                collecting.await_delivery("kafka");
-            } else {
-                collecting.await_status("it says why", |status| {
-                    let engine = &status["engines"][0];
-                    engine["delivered"] == 0 && engine["trouble"].is_string()
-                });
-                let trouble = collecting.engine("kafka")["trouble"].to_string();
-                assert!(trouble.contains("user"), "{trouble}");
+    #[test]
+    fn a_real_broker_has_every_report_although_it_was_killed_and_cut_off() {
+        let wire = Wire::new("tansu");
+        wire.within(|| {
+            let mut tansu = with_topics("outages");
+            let sent = through_outages(&mut tansu, &wire);
+            let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
+            assert_eq!(got.sums(), sent);
+            assert_eq!(windows(&tansu.consume(CLOCKS)), got.windows());
+            println!("{} messages for {} reports", got.messages, sent.reports);
+        });
+    }
+
+    #[test]
+    fn a_real_broker_is_shown_who_it_is_by_scram() {
+        let wire = Wire::new("scram");
+        wire.within(|| {
+            let mut tansu = with_topics("scram");
+            tansu.authenticate();
+            for (secret, right) in [("something else", false), (tansu::PASSWORD, true)] {
+                let file = tansu.secret(secret);
+                let mut collecting = Collecting::start(&[
+                    "--kafka",
+                    tansu::ADDRESS,
+                    "--kafka-user",
+                    tansu::USER,
+                    "--kafka-password-file",
+                    &file,
+                ]);
+                collecting.send(1000);
+                if right {
+                    collecting.await_delivery("kafka");
+                } else {
+                    collecting.await_status("it says why", |status| {
+                        let engine = &status["engines"][0];
+                        engine["delivered"] == 0 && engine["trouble"].is_string()
+                    });
+                    let trouble = collecting.engine("kafka")["trouble"].to_string();
+                    assert!(trouble.contains("user"), "{trouble}");
+                }
             }
-        }
-        let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
-        assert_eq!(got.reports.len(), 1000);
-    });
+            let got = Consumed::of(&tansu.consume(REPORTS), PARTITIONS);
+            assert_eq!(got.reports.len(), 1000);
+        });
+    }
 }

@@ -102,47 +102,6 @@ fn hex(bytes: &[u8]) -> String {
     lines.collect()
 }
 
-#[test]
-fn the_schema_that_is_shipped_is_what_is_sent() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kafka");
-    let bless = std::env::var_os("HOSTINT_BLESS").is_some();
-    let mut texts = String::new();
-    for (name, (message, bytes)) in goldens() {
-        let text = String::from_utf8(protoc("decode", message, &bytes)).unwrap();
-        for (kind, content) in [("hex", hex(&bytes)), ("txt", text.clone())] {
-            let file = folder.join(format!("{name}.{kind}"));
-            if bless {
-                std::fs::write(&file, &content).unwrap();
-            }
-            let kept = std::fs::read_to_string(&file).unwrap();
-            assert_eq!(kept, content, "{}", file.display());
-        }
-        assert_eq!(protoc("encode", message, text.as_bytes()), bytes, "{name}");
-        texts += &text;
-    }
-    // A field that only one of both had would be shown by its number, or not at all.
-    let shown: BTreeSet<_> = texts
-        .lines()
-        .map(|line| line.trim().split([':', ' ']).next().unwrap())
-        .collect();
-    for message in ["reports.v1.Report", "clocks.v1.Window"] {
-        let schema = std::fs::read_to_string(schema(message)).unwrap();
-        for line in schema
-            .lines()
-            .filter(|line| line.starts_with("  ") && line.ends_with(';'))
-        {
-            let (before, _) = line.split_once(" =").unwrap();
-            let field = before.rsplit(' ').next().unwrap();
-            assert!(shown.contains(field), "no sample of {message} has {field}");
-        }
-    }
-    let numbered: Vec<_> = shown
-        .iter()
-        .filter(|name| name.parse::<u32>().is_ok())
-        .collect();
-    assert!(numbered.is_empty(), "not in the schema: {numbered:?}");
-}
-
 fn entry(body: Body) -> FedReport {
     FedReport {
         number: 1,
@@ -218,5 +177,51 @@ fn a_report_goes_where_its_flow_or_its_node_goes() {
         let key = key_of(&case.entry);
         assert_eq!(u64::from_be_bytes(key), case.key, "{}", case.name);
         assert!(partition_of(&key, 7) < 7, "{}", case.name);
+    }
+}
+
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn the_schema_that_is_shipped_is_what_is_sent() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kafka");
+        let bless = std::env::var_os("HOSTINT_BLESS").is_some();
+        let mut texts = String::new();
+        for (name, (message, bytes)) in goldens() {
+            let text = String::from_utf8(protoc("decode", message, &bytes)).unwrap();
+            for (kind, content) in [("hex", hex(&bytes)), ("txt", text.clone())] {
+                let file = folder.join(format!("{name}.{kind}"));
+                if bless {
+                    std::fs::write(&file, &content).unwrap();
+                }
+                let kept = std::fs::read_to_string(&file).unwrap();
+                assert_eq!(kept, content, "{}", file.display());
+            }
+            assert_eq!(protoc("encode", message, text.as_bytes()), bytes, "{name}");
+            texts += &text;
+        }
+        // A field that only one of both had would be shown by its number, or not at all.
+        let shown: BTreeSet<_> = texts
+            .lines()
+            .map(|line| line.trim().split([':', ' ']).next().unwrap())
+            .collect();
+        for message in ["reports.v1.Report", "clocks.v1.Window"] {
+            let schema = std::fs::read_to_string(schema(message)).unwrap();
+            for line in schema
+                .lines()
+                .filter(|line| line.starts_with("  ") && line.ends_with(';'))
+            {
+                let (before, _) = line.split_once(" =").unwrap();
+                let field = before.rsplit(' ').next().unwrap();
+                assert!(shown.contains(field), "no sample of {message} has {field}");
+            }
+        }
+        let numbered: Vec<_> = shown
+            .iter()
+            .filter(|name| name.parse::<u32>().is_ok())
+            .collect();
+        assert!(numbered.is_empty(), "not in the schema: {numbered:?}");
     }
 }

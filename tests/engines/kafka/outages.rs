@@ -26,103 +26,6 @@ fn count(engine: &Value, what: &str) -> u64 {
     engine[what].as_u64().unwrap()
 }
 
-#[test]
-fn a_cluster_has_all_that_was_sent_while_brokers_go_and_come() {
-    let (topics, partitions) = (["hostint.reports.v1:16", "hostint.clocks.v1:4"], 16);
-    let mut cluster = Cluster::start(3, &topics);
-    let mut collecting = Collecting::start(&["--kafka", &cluster.brokers]);
-    for round in 0..6 {
-        // Each order comes in the middle of deliveries.
-        collecting.send(2500);
-        match round {
-            0 => cluster.tell("down 1"),
-            1 => cluster.tell("up 1"),
-            2 => cluster.tell("error 6 5"),
-            3 => cluster.tell("rtt 2 200"),
-            4 => (1..=3).for_each(|broker| cluster.tell(&format!("down {broker}"))),
-            _ => (1..=3).for_each(|broker| cluster.tell(&format!("up {broker}"))),
-        }
-    }
-    collecting.await_delivery("kafka");
-    let engine = collecting.engine("kafka");
-    assert_eq!(engine["trouble"], Value::Null, "{engine}");
-    let sent = collecting.sent.clone();
-    end(collecting);
-    let consumed = Consumed::of(&cluster.consume(TOPIC), partitions);
-    assert_eq!(consumed.sums(), sent);
-    assert_eq!(windows(&cluster.consume(CLOCK_TOPIC)), consumed.windows());
-}
-
-#[test]
-fn what_waits_too_long_is_dropped_and_counted_to_the_last_report() {
-    let mut cluster = Cluster::start(1, &["hostint.reports.v1:8"]);
-    let mut collecting = Collecting::start(&[
-        "--kafka",
-        &cluster.brokers,
-        "--kafka-clock-topic",
-        "none",
-        "--engine-queue",
-        "1M",
-    ]);
-    collecting.send(1000);
-    collecting.await_delivery("kafka");
-    cluster.tell("down 1");
-    send(&mut collecting, if long() { 1_000_000 } else { 10_000 });
-    let drops = |status: &Value| count(&status["engines"][0], "queue_drops") > 0;
-    collecting.await_status("the queue is full", drops);
-    collecting.await_status("it says why", |status| {
-        status["engines"][0]["trouble"].is_string()
-    });
-    cluster.tell("up 1");
-    // What comes from now on is delivered.
-    collecting.await_status("what waited is delivered", |status| {
-        count(&status["engines"][0], "waiting") == 0
-    });
-    collecting.send(1000);
-    let sent = collecting.sent.reports;
-    collecting.await_status("all is delivered or counted", |status| {
-        let engine = &status["engines"][0];
-        count(engine, "delivered") + count(engine, "queue_drops") == sent
-    });
-    let engine = collecting.engine("kafka");
-    end(collecting);
-    let consumed = Consumed::of(&cluster.consume(TOPIC), 8);
-    assert_eq!(consumed.reports.len() as u64, count(&engine, "delivered"));
-    let last = consumed.reports.keys().next_back().unwrap().1;
-    assert_eq!(last, sent, "numbers that are missing were dropped");
-}
-
-#[test]
-fn a_wire_that_is_cut_loses_no_report() {
-    let wire = Wire::new("kafka");
-    let (reports, cut, partitions) = match long() {
-        true => (500_000, Duration::from_secs(60), 64),
-        false => (5000, Duration::from_secs(1), 64),
-    };
-    let cluster = wire.within(|| Cluster::start(2, &["hostint.reports.v1:64"]));
-    let brokers = cluster.brokers.as_str();
-    // Reports are sent within that network.
-    let sent = wire.within(|| {
-        let flags = ["--kafka", brokers, "--kafka-clock-topic", "none"];
-        let room = ["--engine-queue", "2G"];
-        let mut collecting = Collecting::start(&[&flags[..], &room].concat());
-        send(&mut collecting, reports);
-        wire.cut(brokers.split(',').map(port_of));
-        let begin = Instant::now();
-        send(&mut collecting, reports);
-        collecting.await_status("it says why", |status| {
-            begin.elapsed() >= cut && status["engines"][0]["trouble"].is_string()
-        });
-        wire.mend();
-        collecting.await_delivery("kafka");
-        let sent = collecting.sent.clone();
-        end(collecting);
-        sent
-    });
-    let messages = wire.within(|| cluster.consume(TOPIC));
-    assert_eq!(Consumed::of(&messages, partitions).sums(), sent);
-}
-
 fn port_of(address: &str) -> u16 {
     let (_, port) = address.rsplit_once(':').unwrap();
     port.parse().unwrap()
@@ -131,4 +34,111 @@ fn port_of(address: &str) -> u16 {
 /// Ends the collector, which delivers what is left.
 fn end(collecting: Collecting) {
     collecting.collector.end();
+}
+
+/// These need root.
+mod root {
+    use super::*;
+
+    #[test]
+    fn a_wire_that_is_cut_loses_no_report() {
+        let wire = Wire::new("kafka");
+        let (reports, cut, partitions) = match long() {
+            true => (500_000, Duration::from_secs(60), 64),
+            false => (5000, Duration::from_secs(1), 64),
+        };
+        let cluster = wire.within(|| Cluster::start(2, &["hostint.reports.v1:64"]));
+        let brokers = cluster.brokers.as_str();
+        // Reports are sent within that network.
+        let sent = wire.within(|| {
+            let flags = ["--kafka", brokers, "--kafka-clock-topic", "none"];
+            let room = ["--engine-queue", "2G"];
+            let mut collecting = Collecting::start(&[&flags[..], &room].concat());
+            send(&mut collecting, reports);
+            wire.cut(brokers.split(',').map(port_of));
+            let begin = Instant::now();
+            send(&mut collecting, reports);
+            collecting.await_status("it says why", |status| {
+                begin.elapsed() >= cut && status["engines"][0]["trouble"].is_string()
+            });
+            wire.mend();
+            collecting.await_delivery("kafka");
+            let sent = collecting.sent.clone();
+            end(collecting);
+            sent
+        });
+        let messages = wire.within(|| cluster.consume(TOPIC));
+        assert_eq!(Consumed::of(&messages, partitions).sums(), sent);
+    }
+}
+
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn a_cluster_has_all_that_was_sent_while_brokers_go_and_come() {
+        let (topics, partitions) = (["hostint.reports.v1:16", "hostint.clocks.v1:4"], 16);
+        let mut cluster = Cluster::start(3, &topics);
+        let mut collecting = Collecting::start(&["--kafka", &cluster.brokers]);
+        for round in 0..6 {
+            // Each order comes in the middle of deliveries.
+            collecting.send(2500);
+            match round {
+                0 => cluster.tell("down 1"),
+                1 => cluster.tell("up 1"),
+                2 => cluster.tell("error 6 5"),
+                3 => cluster.tell("rtt 2 200"),
+                4 => (1..=3).for_each(|broker| cluster.tell(&format!("down {broker}"))),
+                _ => (1..=3).for_each(|broker| cluster.tell(&format!("up {broker}"))),
+            }
+        }
+        collecting.await_delivery("kafka");
+        let engine = collecting.engine("kafka");
+        assert_eq!(engine["trouble"], Value::Null, "{engine}");
+        let sent = collecting.sent.clone();
+        end(collecting);
+        let consumed = Consumed::of(&cluster.consume(TOPIC), partitions);
+        assert_eq!(consumed.sums(), sent);
+        assert_eq!(windows(&cluster.consume(CLOCK_TOPIC)), consumed.windows());
+    }
+
+    #[test]
+    fn what_waits_too_long_is_dropped_and_counted_to_the_last_report() {
+        let mut cluster = Cluster::start(1, &["hostint.reports.v1:8"]);
+        let mut collecting = Collecting::start(&[
+            "--kafka",
+            &cluster.brokers,
+            "--kafka-clock-topic",
+            "none",
+            "--engine-queue",
+            "1M",
+        ]);
+        collecting.send(1000);
+        collecting.await_delivery("kafka");
+        cluster.tell("down 1");
+        send(&mut collecting, if long() { 1_000_000 } else { 10_000 });
+        let drops = |status: &Value| count(&status["engines"][0], "queue_drops") > 0;
+        collecting.await_status("the queue is full", drops);
+        collecting.await_status("it says why", |status| {
+            status["engines"][0]["trouble"].is_string()
+        });
+        cluster.tell("up 1");
+        // What comes from now on is delivered.
+        collecting.await_status("what waited is delivered", |status| {
+            count(&status["engines"][0], "waiting") == 0
+        });
+        collecting.send(1000);
+        let sent = collecting.sent.reports;
+        collecting.await_status("all is delivered or counted", |status| {
+            let engine = &status["engines"][0];
+            count(engine, "delivered") + count(engine, "queue_drops") == sent
+        });
+        let engine = collecting.engine("kafka");
+        end(collecting);
+        let consumed = Consumed::of(&cluster.consume(TOPIC), 8);
+        assert_eq!(consumed.reports.len() as u64, count(&engine, "delivered"));
+        let last = consumed.reports.keys().next_back().unwrap().1;
+        assert_eq!(last, sent, "numbers that are missing were dropped");
+    }
 }

@@ -84,34 +84,6 @@ fn certificates(folder: &Folder) {
 }
 
 #[test]
-fn brokers_are_known_by_certificates_that_the_system_trusts() {
-    let folder = Folder::create();
-    certificates(&folder);
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
-    let mut broker = Listening::start(port, &folder);
-    let at = format!("127.0.0.1:{port}");
-    let collect = |trusted: &str| {
-        let mut command = Command::new(places::hostint());
-        command.env("SSL_CERT_FILE", folder.name(trusted));
-        command.env_remove("SSL_CERT_DIR");
-        let mut collecting = Collecting::start_with(command, &["--kafka", &at, "--kafka-tls"]);
-        collecting.send(1);
-        collecting
-    };
-    let distrusting = collect("other.pem");
-    distrusting.await_status("it says why", |status| {
-        let why = &status["engines"][0]["trouble"];
-        why.as_str().is_some_and(|why| why.contains("certificate"))
-    });
-    drop(distrusting);
-    // The name of the client, in the first request.
-    let _trusting = collect("ca.pem");
-    broker.wait_for(b"hostint");
-}
-
-#[test]
 fn a_user_has_a_password() {
     let stub = Stub::start(Some(b"\0hostint\0right"));
     let cases = [
@@ -158,4 +130,37 @@ fn a_password_is_nobody_elses() {
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
     let says = ["cannot use Kafka password", "try: chmod 600"];
     check("others may read it", &hostint(&args), 2, &says);
+}
+
+/// These need programs that `packaging/install-build-deps.sh --test` installs.
+mod tools {
+    use super::*;
+
+    #[test]
+    fn brokers_are_known_by_certificates_that_the_system_trusts() {
+        let folder = Folder::create();
+        certificates(&folder);
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let mut broker = Listening::start(port, &folder);
+        let at = format!("127.0.0.1:{port}");
+        let collect = |trusted: &str| {
+            let mut command = Command::new(places::hostint());
+            command.env("SSL_CERT_FILE", folder.name(trusted));
+            command.env_remove("SSL_CERT_DIR");
+            let mut collecting = Collecting::start_with(command, &["--kafka", &at, "--kafka-tls"]);
+            collecting.send(1);
+            collecting
+        };
+        let distrusting = collect("other.pem");
+        distrusting.await_status("it says why", |status| {
+            let why = &status["engines"][0]["trouble"];
+            why.as_str().is_some_and(|why| why.contains("certificate"))
+        });
+        drop(distrusting);
+        // The name of the client, in the first request.
+        let _trusting = collect("ca.pem");
+        broker.wait_for(b"hostint");
+    }
 }
