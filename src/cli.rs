@@ -49,11 +49,38 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "DIR", env = "HOSTINT_BPFFS", display_order = LAST)]
     pub bpffs: Option<PathBuf>,
 
+    /// Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel
+    #[arg(long, global = true, value_name = "LEVEL", env = "HOSTINT_LOG_LEVEL", display_order = LAST)]
+    #[arg(default_value = "info", hide_possible_values = true)]
+    pub log_level: LogLevel,
+
+    /// Log each request to the kernel, as --log-level debug does
+    #[arg(short, long, global = true, display_order = LAST)]
+    pub verbose: bool,
+
     #[command(subcommand)]
     pub command: Command,
 }
 
+/// The most detailed log lines that are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum LogLevel {
+    Error,
+    Warning,
+    Info,
+    Debug,
+}
+
 impl Cli {
+    /// The level of log lines, from both options.
+    pub fn log_level(&self) -> LogLevel {
+        if self.verbose {
+            LogLevel::Debug
+        } else {
+            self.log_level
+        }
+    }
+
     /// Parses the command line. If it is wrong, prints the error and exits.
     pub fn of_process() -> Self {
         Self::try_parse_from(arguments()).unwrap_or_else(|err| {

@@ -2,13 +2,20 @@
 
 use std::process::ExitCode;
 
-use hostint::cli::{Cli, exit};
+use hostint::cli::{Cli, LogLevel, exit};
 use hostint::commands;
-use hostint::os::{log, resolve};
+use hostint::os::log::{self, Level};
+use hostint::os::resolve;
 
 fn main() -> ExitCode {
     resolve::pin_name_services();
     let cli = Cli::of_process();
+    log::set_level(match cli.log_level() {
+        LogLevel::Error => Level::Error,
+        LogLevel::Warning => Level::Warning,
+        LogLevel::Info => Level::Info,
+        LogLevel::Debug => Level::Debug,
+    });
     match commands::run(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(err) => {

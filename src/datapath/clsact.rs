@@ -1,13 +1,15 @@
 //! Programs attached as clsact filters, where the kernel has no tcx (before 6.6).
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, libbpf_sys};
 
+use super::links::program_label;
 use super::load::with_warnings;
 use super::pins::Pins;
-use crate::os::rtnetlink;
+use crate::os::{log, netdev, rtnetlink};
 
 /// The priority of all filters of hostint. Filters on the same hook differ by handle.
 pub const PRIORITY: u32 = 49_152;
@@ -32,7 +34,10 @@ pub fn make_qdisc(ifindex: u32) -> io::Result<bool> {
         Ok(())
     })?;
     match code {
-        0 => Ok(true),
+        0 => {
+            log::debug(|| format!("added a clsact qdisc to {}", netdev::label_of(ifindex)));
+            Ok(true)
+        }
         nix::libc::EEXIST => Ok(false),
         code => Err(io::Error::from_raw_os_error(code)),
     }
@@ -46,7 +51,11 @@ pub fn remove_unused_qdisc(ifindex: u32) -> io::Result<()> {
     let mut hook = qdisc_of(ifindex)?;
     // SAFETY: the hook is valid during the call.
     match -unsafe { libbpf_sys::bpf_tc_hook_destroy(&mut hook) } {
-        0 | nix::libc::ENOENT | nix::libc::EINVAL => Ok(()),
+        0 => {
+            log::debug(|| format!("removed the clsact qdisc of {}", netdev::label_of(ifindex)));
+            Ok(())
+        }
+        nix::libc::ENOENT | nix::libc::EINVAL => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }
 }
@@ -58,6 +67,14 @@ pub struct ClsactFilter {
     /// The filter is at ingress, else at egress.
     pub ingress: bool,
     pub handle: u32,
+}
+
+impl fmt::Display for ClsactFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = if self.ingress { "ingress" } else { "egress" };
+        let dev = netdev::label_of(self.ifindex);
+        write!(f, "the clsact filter {} at {side} of {dev}", self.handle)
+    }
 }
 
 impl ClsactFilter {
@@ -76,6 +93,7 @@ impl ClsactFilter {
         let mut filter = self.hook(program)?;
         make_qdisc(self.ifindex)?;
         filter.attach().map_err(io::Error::other)?;
+        log::debug(|| format!("attached {} by {self}", program_label(program)));
         Ok(())
     }
 
@@ -87,7 +105,9 @@ impl ClsactFilter {
         // A filter is named without its program's descriptor, so any descriptor will do.
         let any = std::fs::File::open(pins.folder())?;
         let mut filter = self.hook(any.as_fd())?;
-        filter.detach().map_err(io::Error::other)
+        filter.detach().map_err(io::Error::other)?;
+        log::debug(|| format!("removed {self}"));
+        Ok(())
     }
 
     /// True if a program is attached.

@@ -9,7 +9,7 @@ use super::map_names::{SINK_ALLOW, SINK_GRANTS};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::Prefix;
-use crate::os::clock;
+use crate::os::{clock, log};
 
 /// A grant outlives the last lease question by this time, as in the kernel half's `GRANT_NS`.
 const GRANT_NS: u64 = 60_000_000_000;
@@ -55,6 +55,7 @@ fn prefix_of(key: &prefix_key) -> Option<Prefix> {
 /// Allows these prefixes and no others.
 pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> {
     for prefix in prefixes {
+        log::debug(|| format!("allowing {prefix} without a lease"));
         map.set(&key_of(*prefix), &1)?;
     }
     let keys: Vec<prefix_key> = map.keys().collect();

@@ -1,12 +1,15 @@
 //! Programs on hooks, attached by kernel links: pinned so that they outlive the process, replaced in place.
 
 use std::ffi::CString;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use libbpf_rs::libbpf_sys;
+
+use crate::os::{log, netdev};
 
 /// A hook on which a link holds a program.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,7 +22,19 @@ pub enum Hook {
     TcxIngressFirst,
 }
 
-/// What holds a program of the source at its hook.
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::XdpNative => "native XDP",
+            Self::XdpGeneric => "generic XDP",
+            Self::TcxEgress => "tcx egress",
+            Self::TcxIngress => "tcx ingress",
+            Self::TcxIngressFirst => "tcx ingress, first",
+        })
+    }
+}
+
+/// The way in which a program of the source is held at its hook.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AttachedBy {
     Link,
@@ -72,6 +87,13 @@ impl Link {
         let fd = check(unsafe {
             libbpf_sys::bpf_link_create(program.as_raw_fd(), target, kind, &options)
         })?;
+        log::debug(|| {
+            format!(
+                "attached {} to {} ({hook})",
+                program_label(program),
+                netdev::label_of(ifindex)
+            )
+        });
         // SAFETY: the descriptor is new, and nothing else owns it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
@@ -93,6 +115,7 @@ impl Link {
         let path = path_of(path)?;
         // SAFETY: descriptor and path are valid during the call.
         check(unsafe { libbpf_sys::bpf_obj_pin(self.0.as_raw_fd(), path.as_ptr()) })?;
+        log::debug(|| format!("pinned the link at {}", path.to_string_lossy()));
         Ok(())
     }
 
@@ -102,6 +125,7 @@ impl Link {
         check(unsafe {
             libbpf_sys::bpf_link_update(self.0.as_raw_fd(), program.as_raw_fd(), std::ptr::null())
         })?;
+        log::debug(|| format!("replaced the link's program by {}", program_label(program)));
         Ok(())
     }
 
@@ -142,6 +166,7 @@ impl Link {
         hooks: &[Hook],
     ) -> io::Result<()> {
         if let Some(link) = Self::open(path)? {
+            log::debug(|| format!("opened the link at {}", path.display()));
             if link.state()?.ifindex == ifindex {
                 return link.replace(program);
             }
@@ -151,7 +176,16 @@ impl Link {
         for hook in hooks {
             match Self::create(program, ifindex, *hook) {
                 Ok(link) => return link.pin(path),
-                Err(err) => failure = err,
+                Err(err) => {
+                    log::debug(|| {
+                        format!(
+                            "the kernel does not attach {} to {} ({hook}): {err}",
+                            program_label(program),
+                            netdev::label_of(ifindex)
+                        )
+                    });
+                    failure = err;
+                }
             }
         }
         Err(name_occupant(failure, ifindex, hooks))
@@ -175,6 +209,7 @@ impl Link {
 pub fn remove_link(path: &Path) -> io::Result<()> {
     if let Some(link) = Link::open(path)? {
         link.detach()?;
+        log::debug(|| format!("detached the program of the link at {}", path.display()));
     }
     super::pins::remove(path)
 }
@@ -229,6 +264,14 @@ pub(super) fn program_id(program: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(program_info(program)?.id)
 }
 
+/// Returns a program's name and id, for the log.
+pub(super) fn program_label(program: BorrowedFd<'_>) -> String {
+    match program_info(program) {
+        Ok(info) => format!("program {} (id {})", name_of(&info), info.id),
+        Err(_) => "a program".to_owned(),
+    }
+}
+
 /// Returns a program's name, or `None` without the privilege to read it.
 pub(super) fn program_name(id: u32) -> Option<String> {
     // SAFETY: no pointers.
@@ -236,13 +279,17 @@ pub(super) fn program_name(id: u32) -> Option<String> {
     // SAFETY: the descriptor is new, and nothing else owns it.
     let program = unsafe { OwnedFd::from_raw_fd(fd) };
     let info = program_info(program.as_fd()).ok()?;
+    Some(name_of(&info))
+}
+
+fn name_of(info: &libbpf_sys::bpf_prog_info) -> String {
     let name: Vec<u8> = info
         .name
         .iter()
         .map(|byte| byte.cast_unsigned())
         .take_while(|byte| *byte != 0)
         .collect();
-    Some(String::from_utf8_lossy(&name).into_owned())
+    String::from_utf8_lossy(&name).into_owned()
 }
 
 pub(super) fn xdp_query(ifindex: u32) -> Option<libbpf_sys::bpf_xdp_query_opts> {

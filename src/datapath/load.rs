@@ -2,34 +2,19 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Mutex;
 
-use libbpf_rs::{
-    MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, PrintLevel, ProgramMut, get_print,
-    set_print,
-};
+use libbpf_rs::{MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, ProgramMut};
 
+use super::libbpf_log;
+use super::links::program_label;
 use super::pins::{Pins, remove};
 use super::probe::Features;
 use crate::os::log;
 
-static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-fn keep_warning(_: PrintLevel, text: String) {
-    if let Ok(mut warnings) = WARNINGS.lock() {
-        warnings.push(text.trim_end().to_owned());
-    }
-}
-
 /// Runs `load`. If it fails, the error ends with libbpf's last warnings.
 pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Result<T> {
-    let before = get_print();
-    set_print(Some((PrintLevel::Warn, keep_warning)));
-    let result = load();
-    set_print(before);
-    let warnings = WARNINGS.lock().map(|mut all| std::mem::take(&mut *all));
+    let (result, warnings) = libbpf_log::collect_warnings(load);
     result.map_err(|err| {
-        let warnings = warnings.unwrap_or_default();
         let last = warnings.len().saturating_sub(3);
         let mut text = err.to_string();
         // A refusal by the verifier has the same kind, and comes with a log.
@@ -78,11 +63,23 @@ fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> 
             remove(&path)?;
         }
     }
+    log::debug(|| {
+        format!(
+            "map {name}: {} {}",
+            if path.exists() {
+                "shared from"
+            } else {
+                "to be pinned at"
+            },
+            path.display()
+        )
+    });
     map.set_pin_path(&path).map_err(io::Error::other)
 }
 
 /// Returns a descriptor of a loaded program that outlives its object.
 pub fn program_fd(program: &ProgramMut<'_>) -> io::Result<OwnedFd> {
+    log::debug(|| format!("loaded {}", program_label(program.as_fd())));
     program.as_fd().try_clone_to_owned()
 }
 

@@ -1,13 +1,16 @@
 //! Kernel maps with typed keys and values.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
+use crate::os::log;
 
 /// Entries of a hash map that one system call reads.
 const BATCH: usize = 1024;
@@ -18,6 +21,18 @@ const LARGEST_BATCH: usize = 1 << 20;
 pub struct Map<K, V> {
     handle: MapHandle,
     types: PhantomData<(K, V)>,
+}
+
+/// Logs that a map is opened. A daemon opens the same maps again and again, so each is logged once.
+fn log_first_opening(path: &Path) {
+    static OPENED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if log::is_debugging()
+        && OPENED
+            .lock()
+            .is_ok_and(|mut opened| opened.insert(path.to_owned()))
+    {
+        log::debug(|| format!("opened the map {}", path.display()));
+    }
 }
 
 fn io_error(err: libbpf_rs::Error) -> io::Error {
@@ -68,6 +83,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
             return Ok(None);
         }
         let handle = MapHandle::from_pinned_path(path).map_err(io_error)?;
+        log_first_opening(path);
         Self::new(handle).map(Some)
     }
 
@@ -90,6 +106,7 @@ impl<K: Abi, V: Abi> Map<K, V> {
         )
         .map_err(io::Error::other)?;
         map.pin(path).map_err(io::Error::other)?;
+        log::debug(|| format!("made the map {}", path.display()));
         Self::new(map)
     }
 

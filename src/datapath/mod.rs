@@ -15,6 +15,7 @@ mod gso_limit;
 pub mod handover;
 pub mod hooks;
 pub mod leases;
+mod libbpf_log;
 pub mod links;
 pub mod load;
 pub mod map_names;

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use super::abi::ABI_VERSION;
-use crate::os::netns;
+use crate::os::{log, netns};
 
 /// The folder of links, which all versions share.
 const LINKS: &str = "links";
@@ -62,6 +62,7 @@ impl Pins {
         } else if !folder.try_exists()? {
             return Ok(None);
         }
+        log::debug(|| format!("this host's pins are in {}", folder.display()));
         Ok(Some(Self { folder }))
     }
 
@@ -211,7 +212,11 @@ fn check_owner(root: &Path, folder: &Path) -> io::Result<()> {
 /// Removes a pin, if there is one.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),
-        _ => Ok(()),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(err) => Err(err),
+        Ok(()) => {
+            log::debug(|| format!("removed the pin {}", path.display()));
+            Ok(())
+        }
     }
 }

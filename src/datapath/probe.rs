@@ -1,9 +1,13 @@
 //! The features of the running kernel, found out by trying.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
+
+use super::libbpf_log;
+use crate::os::log;
 
 /// Kernel features that hostint uses where they exist.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -80,10 +84,31 @@ fn has_atomics() -> bool {
     fd >= 0
 }
 
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            ("tai_clock", self.tai_clock),
+            ("check_mtu", self.check_mtu),
+            ("kernel_ctx", self.kernel_ctx),
+            ("xdp_frags", self.xdp_frags),
+            ("coarse_clock", self.coarse_clock),
+            ("nic_stamps", self.nic_stamps),
+            ("blinding", self.blinding),
+            ("atomics", self.atomics),
+        ];
+        let present: Vec<&str> = all
+            .into_iter()
+            .filter_map(|(name, present)| present.then_some(name))
+            .collect();
+        f.write_str(&present.join(", "))
+    }
+}
+
 impl Features {
     /// Tries each feature on the running kernel.
     pub fn probe() -> Self {
-        Self {
+        libbpf_log::install();
+        let features = Self {
             tai_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_tai_ns)
                 && has_helper(TC, libbpf_sys::BPF_FUNC_ktime_get_tai_ns),
             check_mtu: has_helper(XDP, libbpf_sys::BPF_FUNC_check_mtu)
@@ -95,6 +120,8 @@ impl Features {
             blinding: std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden")
                 .is_ok_and(|level| level.trim() == "2"),
             atomics: has_atomics(),
-        }
+        };
+        log::debug(|| format!("kernel features: {features}"));
+        features
     }
 }

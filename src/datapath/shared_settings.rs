@@ -8,7 +8,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
-use crate::os::{clock, netns};
+use crate::os::{clock, log, netns};
 
 // The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
@@ -48,6 +48,19 @@ impl SharedSettings {
     fn change(&self, change: impl FnOnce(&mut host_settings)) -> io::Result<()> {
         let mut settings = self.map.get(&0)?.unwrap_or_default();
         change(&mut settings);
+        log::debug(|| {
+            format!(
+                "writing the host's settings: node id {}, {} report ports, {} lease key, clock offset {} ns",
+                settings.node_id,
+                settings.report_port_count,
+                if settings.has_lease_key == 0 {
+                    "no"
+                } else {
+                    "a"
+                },
+                settings.clock_offset_ns
+            )
+        });
         self.map.set(&0, &settings)
     }
 

@@ -104,7 +104,7 @@ impl Sink {
             before.started_ns
         };
         grants::allow(&self.allow, &config.allow)?;
-        self.settings.set(&0, &settings_of(config, started_ns, 0))
+        self.write_settings(&settings_of(config, started_ns, 0))
     }
 
     /// Changes the settings of a running sink.
@@ -117,7 +117,17 @@ impl Sink {
         // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
         let settings = settings_of(config, before.started_ns, closing);
-        self.settings.set(&0, &settings)
+        self.write_settings(&settings)
+    }
+
+    fn write_settings(&self, settings: &sink_settings) -> io::Result<()> {
+        log::debug(|| {
+            format!(
+                "writing the sink's settings: flags {:#x}, report period {} ns, loss timeout {} ns",
+                settings.flags, settings.report_period_ns, settings.loss_timeout_ns
+            )
+        });
+        self.settings.set(&0, settings)
     }
 
     /// Checks that the XDP hook of an interface is free or holds this host's sink.
@@ -146,7 +156,7 @@ impl Sink {
             // Flows that are older were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
             settings.started_ns = clock::realtime_ns();
-            self.settings.set(&0, &settings)?;
+            self.write_settings(&settings)?;
         }
         Ok(attached)
     }

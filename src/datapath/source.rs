@@ -23,7 +23,7 @@ use super::source_settings::{encapsulation_number, info_of, superpackets_number}
 use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
-use crate::os::{clock, netdev};
+use crate::os::{clock, log, netdev};
 
 /// The flow table's size unless the user says otherwise.
 const DEFAULT_FLOWS: u32 = 65_536;
@@ -190,6 +190,7 @@ impl Source {
             remove_link(&path)?;
             AttachedBy::Clsact
         };
+        log::debug(|| format!("writing the settings of the source on {dev}"));
         self.info.set(&key, &info)?;
         if let Some(stage) = &self.stage {
             stage.pair.keep();

@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 
 use nix::libc;
 
+use super::log;
 use super::netdev::{control_socket, request_about};
 
 // Commands and limits of linux/ethtool.h.
@@ -66,6 +67,7 @@ pub fn features(dev: &str) -> io::Result<Vec<(String, bool)>> {
 
 /// Turns off all features whose name satisfies `concerns`, as far as the driver allows it.
 pub fn turn_off(dev: &str, concerns: impl Fn(&str) -> bool) -> io::Result<()> {
+    log::debug(|| format!("ethtool: turning features of {dev} off"));
     let names = feature_names(dev)?;
     let blocks = names.len().div_ceil(32);
     // Two words for each 32 features: those to be set, and their values.

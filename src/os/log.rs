@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::unix::net::UnixDatagram;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use nix::sys::stat::fstat;
 
@@ -11,12 +12,17 @@ use nix::sys::stat::fstat;
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
 /// The severity of a line, with the numbers of syslog(3).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
     Error = 3,
     Warning = 4,
     Info = 6,
+    /// The requests that hostint makes to the kernel.
+    Debug = 7,
 }
+
+/// Lines up to this level are written; more detailed ones are not.
+static MOST_DETAILED: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
 /// An event for programs that read the journal. Its MESSAGE_ID is never used for another one; hostint(8) lists them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -67,35 +73,65 @@ impl Event {
     }
 }
 
+/// Writes lines up to this level from now on.
+pub fn set_level(level: Level) {
+    MOST_DETAILED.store(level as u8, Ordering::Relaxed);
+}
+
+fn is_written(level: Level) -> bool {
+    level as u8 <= MOST_DETAILED.load(Ordering::Relaxed)
+}
+
+/// True if debug lines are written: what only they need can be skipped otherwise.
+pub fn is_debugging() -> bool {
+    is_written(Level::Debug)
+}
+
 pub fn error(message: impl Display) {
-    write(Level::Error, None, &[], &message.to_string());
+    write(Level::Error, None, &[], message);
 }
 
 pub fn warning(message: impl Display) {
-    write(Level::Warning, None, &[], &message.to_string());
+    write(Level::Warning, None, &[], message);
 }
 
 pub fn info(message: impl Display) {
-    write(Level::Info, None, &[], &message.to_string());
+    write(Level::Info, None, &[], message);
+}
+
+/// Writes a line about a request to the kernel. Without debug lines the message is not even made.
+pub fn debug(message: impl FnOnce() -> String) {
+    if is_debugging() {
+        write(Level::Debug, None, &[], message());
+    }
 }
 
 /// Writes a line that programs can find in the journal. The name of each field follows HOSTINT_ and has no line break.
 pub fn event(level: Level, event: Event, fields: &[(&str, &dyn Display)], message: impl Display) {
-    write(level, Some(event), fields, &message.to_string());
+    write(level, Some(event), fields, message);
 }
 
-fn write(level: Level, event: Option<Event>, fields: &[(&str, &dyn Display)], message: &str) {
+fn write(
+    level: Level,
+    event: Option<Event>,
+    fields: &[(&str, &dyn Display)],
+    message: impl Display,
+) {
     static STDERR: OnceLock<Stderr> = OnceLock::new();
+    if !is_written(level) {
+        return;
+    }
+    let message = message.to_string();
     let stderr = STDERR.get_or_init(Stderr::find);
     if let Stderr::Journal(Some(journal)) = stderr
-        && journal.send(&entry(level, event, fields, message)).is_ok()
+        && journal.send(&entry(level, event, fields, &message)).is_ok()
     {
         return;
     }
     // If this fails, there is nowhere left to report it.
     let _ = io::stderr()
         .lock()
-        .write_all(lines(level, message, stderr).as_bytes());
+        .write_all(lines(level, &message, stderr).as_bytes());
 }
 
 /// The destination of stderr.
@@ -164,4 +200,44 @@ fn entry(
         add(&format!("HOSTINT_{name}"), &value.to_string());
     }
     entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_has_its_priority_in_the_journal() {
+        for (level, priority) in [
+            (Level::Error, 3),
+            (Level::Warning, 4),
+            (Level::Info, 6),
+            (Level::Debug, 7),
+        ] {
+            let entry = String::from_utf8(entry(level, None, &[], "a line")).unwrap();
+            assert!(
+                entry.contains(&format!("\nPRIORITY={priority}\n")),
+                "{entry}"
+            );
+            let lines = lines(level, "a line\nanother", &Stderr::Journal(None));
+            let expected = format!("<{priority}>hostint: a line\n<{priority}>hostint: another\n");
+            assert_eq!(lines, expected);
+            assert_eq!(
+                super::lines(level, "a line", &Stderr::Elsewhere),
+                "hostint: a line\n"
+            );
+        }
+    }
+
+    #[test]
+    fn the_default_leaves_out_debug_lines_only() {
+        let written = [Level::Error, Level::Warning, Level::Info, Level::Debug].map(is_written);
+        assert_eq!(written, [true, true, true, false]);
+        let mut made = false;
+        debug(|| {
+            made = true;
+            String::new()
+        });
+        assert!(!made);
+    }
 }

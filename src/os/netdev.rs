@@ -8,6 +8,8 @@ use nix::net::if_::{if_indextoname, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use super::log;
+
 /// Returns an interface's index.
 pub fn index_of(name: &str) -> io::Result<u32> {
     Ok(if_nametoindex(name)?)
@@ -18,6 +20,11 @@ pub fn name_of(index: u32) -> Option<String> {
     // nix returns an empty name if the kernel finds none.
     let name = if_indextoname(index).ok()?.into_string().ok()?;
     (!name.is_empty()).then_some(name)
+}
+
+/// Returns an interface's name for the log, or its index if it is gone.
+pub fn label_of(index: u32) -> String {
+    name_of(index).unwrap_or_else(|| format!("interface {index}"))
 }
 
 /// Opens a socket for requests about this process's network namespace.
@@ -72,6 +79,7 @@ pub fn mtu(name: &str) -> io::Result<u32> {
 
 /// Keeps the kernel from sending IPv6 packets of its own through the interface.
 pub fn disable_ipv6(name: &str) -> io::Result<()> {
+    log::debug(|| format!("disabling IPv6 on {name}"));
     match std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1") {
         // The kernel has no IPv6.
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),

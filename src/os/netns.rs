@@ -17,6 +17,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::stat::Mode;
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
+use super::log;
 use super::netdev::control_socket;
 
 const BPFFS: &str = "/sys/fs/bpf";
@@ -81,7 +82,10 @@ pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     let mut failure = io::Error::from(io::ErrorKind::NotFound);
     for pid in processes {
         match mount_for(pid) {
-            Ok(()) => return hold(&seen_from(pid)).map(Some),
+            Ok(()) => {
+                log::debug(|| format!("mounted a BPF file system at {BPFFS} of process {pid}"));
+                return hold(&seen_from(pid)).map(Some);
+            }
             Err(err) => failure = err,
         }
     }
@@ -100,6 +104,7 @@ fn hold(folder: &Path) -> io::Result<PathBuf> {
         None => {
             let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
             held.push((folder.to_owned(), open(folder, flags, Mode::empty())?));
+            log::debug(|| format!("using the BPF file system {}", folder.display()));
             held.len() - 1
         }
     };

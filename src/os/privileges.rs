@@ -5,6 +5,8 @@ use std::io;
 pub use caps::Capability;
 use caps::{CapSet, CapsHashSet};
 
+use super::log;
+
 /// The capabilities that a daemon needs all the time: maps and programs (BPF), the kernel data that programs read
 /// (PERFMON), interfaces and hooks (NET_ADMIN).
 pub const STEADY: [Capability; 3] = [
@@ -53,6 +55,11 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
         wanted.insert(Capability::CAP_SYS_ADMIN);
     }
     let left: CapsHashSet = has.intersection(&wanted).copied().collect();
+    log::debug(|| {
+        let mut names: Vec<String> = left.iter().map(Capability::to_string).collect();
+        names.sort();
+        format!("giving up all capabilities but {}", names.join(", "))
+    });
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP).map_err(io::Error::other)? {
         for capability in caps::all() {
             // The kernel may not know the capability.

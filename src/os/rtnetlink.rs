@@ -15,6 +15,8 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
+use super::{log, netdev};
+
 /// The parents of the clsact qdisc's filters.
 const CLSACT_INGRESS: u32 = 0xffff_fff2;
 const CLSACT_EGRESS: u32 = 0xffff_fff3;
@@ -24,6 +26,7 @@ const ANSWER_LEN: usize = 64 << 10;
 
 /// Makes a pair of connected interfaces.
 pub fn add_veth(name: &str, peer: &str, mtu: u32) -> io::Result<()> {
+    log::debug(|| format!("netlink: adding the veth pair {name} and {peer} with MTU {mtu}"));
     let mut other = LinkMessage::default();
     other.attributes = vec![
         LinkAttribute::IfName(peer.to_owned()),
@@ -47,12 +50,14 @@ pub fn add_veth(name: &str, peer: &str, mtu: u32) -> io::Result<()> {
 
 /// Removes an interface, and the other end of the pair if it is a veth.
 pub fn remove(index: u32) -> io::Result<()> {
+    log::debug(|| format!("netlink: removing {}", netdev::label_of(index)));
     request(RouteNetlinkMessage::DelLink(link_at(index)), 0)?;
     Ok(())
 }
 
 /// Sets an interface up.
 pub fn set_up(index: u32) -> io::Result<()> {
+    log::debug(|| format!("netlink: setting {} up", netdev::label_of(index)));
     let mut link = link_at(index);
     link.header.flags = LinkFlags::Up;
     link.header.change_mask = LinkFlags::Up;
@@ -74,6 +79,10 @@ pub fn gso_max_segs(index: u32) -> io::Result<u32> {
 }
 
 pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
+    log::debug(|| {
+        let dev = netdev::label_of(index);
+        format!("netlink: setting gso_max_segs of {dev} to {segments}")
+    });
     let mut link = link_at(index);
     link.attributes = vec![LinkAttribute::GsoMaxSegs(segments)];
     request(RouteNetlinkMessage::SetLink(link), 0)?;
@@ -120,6 +129,12 @@ pub struct InstalledFilter {
 
 /// Returns the filters at an interface's clsact hooks.
 pub fn clsact_filters(index: u32) -> io::Result<Vec<InstalledFilter>> {
+    log::debug(|| {
+        format!(
+            "netlink: reading the clsact filters of {}",
+            netdev::label_of(index)
+        )
+    });
     let mut found = Vec::new();
     for (parent, ingress) in [(CLSACT_INGRESS, true), (CLSACT_EGRESS, false)] {
         let mut question = TcMessage::default();

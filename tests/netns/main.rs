@@ -15,6 +15,7 @@ mod root {
     mod lease_refusals;
     mod leases;
     mod lifecycle;
+    mod log_levels;
     mod loss;
     mod metrics;
     mod names;

@@ -16,7 +16,7 @@ use super::super::maps::Map;
 use super::super::pins::Pins;
 use super::compile::{CompiledWatchlist, compile};
 use crate::model::WatchRule;
-use crate::os::netdev;
+use crate::os::{log, netdev};
 
 /// The pinned maps of the watchlist. Only one process at a time may change them.
 pub struct Watchlist {
@@ -142,6 +142,14 @@ impl Watchlist {
             *search = table.search(number % 2 == 0);
         }
         self.state.set(&0, &state)?;
+        log::debug(|| {
+            format!(
+                "replacing the watchlist by {} rules in {} nodes and {} edges",
+                rules.len(),
+                compiled.nodes.len(),
+                compiled.edges.len()
+            )
+        });
         state.generation = new;
         state.serial = state.serial.wrapping_add(1);
         self.state.set(&0, &state)?;
