@@ -214,7 +214,8 @@ mod tests {
             (Level::Info, 6),
             (Level::Debug, 7),
         ] {
-            let entry = String::from_utf8(entry(level, None, &[], "a line")).unwrap();
+            let entry = entry(level, None, &[], "a line");
+            let entry = String::from_utf8_lossy(&entry);
             assert!(
                 entry.contains(&format!("\nPRIORITY={priority}\n")),
                 "{entry}"

@@ -1,0 +1,58 @@
+//! Wrong command lines, explained in the form of hostint's other messages.
+
+use std::error::Error;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::config::{number_problem, variables};
+
+/// The process's arguments; `hostint version` means `hostint --version`.
+pub fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, command] = &mut arguments[..]
+        && command == "version"
+    {
+        *command = "--version".into();
+    }
+    arguments
+}
+
+/// The message of a wrong command line, in the form of hostint's other messages.
+pub fn message(err: &clap::Error) -> String {
+    let text = err.render().to_string();
+    let mut text = match text.strip_prefix("error: ") {
+        Some(rest) => format!("hostint: {rest}"),
+        None => text,
+    };
+    if let Some(source) = err.source()
+        && let Some(number) = source.downcast_ref()
+    {
+        text = text.replace(&source.to_string(), number_problem(number));
+    }
+    if let Some(name) = variable_in(err) {
+        text += &format!("The value comes from the environment variable {name}.\n");
+    }
+    text
+}
+
+/// The environment variable that a refused value came from; `None` if a flag gave it.
+fn variable_in(err: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(arg)) = err.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let end = arg.find([' ', '[', '=']).unwrap_or(arg.len());
+    let flag = arg[..end].strip_prefix("--")?;
+    let refused = match err.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.as_str(),
+        _ => "",
+    };
+    let says = |name: &String| {
+        let value = std::env::var_os(name);
+        value.is_some_and(|value| value.to_string_lossy().contains(refused))
+    };
+    let name = variables(flag).into_iter().find(says)?;
+    let flag = |given: &OsString| given.to_string_lossy().starts_with(&arg[..end]);
+    let given = std::env::args_os().any(|given| flag(&given));
+    (!given).then_some(name)
+}
