@@ -285,9 +285,11 @@ fn every_setting_has_a_variable_and_a_key() {
         "detach",
         "foreground",
         "help",
+        "log-level",
         "now",
         "port",
         "read",
+        "verbose",
         "version",
     ];
     for (path, table) in [
