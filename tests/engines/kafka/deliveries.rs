@@ -285,7 +285,7 @@ mod tools {
             ),
             "{told}"
         );
-        assert!(told.contains(" clock messages lost"), "{told}");
+        assert!(told.contains(" clock messages were lost"), "{told}");
         assert_eq!(cluster.consume(TOPIC).len(), 100);
     }
 }
