@@ -7,7 +7,7 @@ enum hostint_limit {
 #ifdef NEXT_ABI
 	ABI_VERSION = 99,
 #else
-	ABI_VERSION = 3, /* version of the pinned maps; maps of another version are read but not changed */
+	ABI_VERSION = 4, /* version of the pinned maps; maps of another version are read but not changed */
 #endif
 	MAX_EDGES = 16,       /* latency bucket edges */
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 all <= 0 */
@@ -136,14 +136,49 @@ struct source_info {
 	__u8 dev[DEV_NAME_SIZE];
 };
 
+/* A flow takes its form with its first packet; later it may only become untagged. */
+enum flow_form {
+	FLOW_UNDECIDED = 0,
+	/* 1 to 3: enum encapsulation, for all of the flow's packets */
+	FLOW_MIXED = 4, /* for sinks of version 1, and static destinations: superpackets change it to vxlan-gpe */
+	FLOW_UNTAGGED = 5,
+};
+
+/* Says why a flow is untagged. */
+enum flow_left {
+	LEFT_NOT = 0,
+	LEFT_BEGAN_BEFORE = 1, /* it began before there was a lease, or before this source was attached */
+	LEFT_NO_WAY = 2,       /* its form does not pass the path, or no longer */
+	LEFT_NO_LEASE = 3,     /* the lease ended */
+	LEFT_GUARD = 4,        /* its tagged packets came to nothing */
+	LEFT_SUPERPACKET = 5,  /* it sent a superpacket, which its form cannot carry */
+};
+
 struct source_flow {
 	struct bpf_spin_lock lock;
 	__u32 sequence;
 	__u64 created_ns; /* since the Unix epoch */
 	__u64 last_ns;
-	__u32 encapsulated; /* 1: a superpacket was sent; from then on all packets go in vxlan-gpe, to stay on one path */
-	__u32 path_mtu;     /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
-	__u64 leased_ns;    /* until then (coarse monotonic clock) packets are tagged without looking at the lease */
+	__u64 leased_ns;  /* until then (coarse monotonic clock) packets are tagged without looking at the lease */
+	__u64 vouched_ns; /* until then (coarse monotonic clock) the sink's counts show that its packets arrive */
+	__u8 form;        /* enum flow_form */
+	__u8 left;        /* enum flow_left */
+	__u8 repeats;     /* guard: repetitions in a row without progress */
+	__u8 doubted;     /* guard: 1: a doubt_event was sent, and not answered by a vouch yet */
+	__u32 path_mtu;   /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
+	__u32 told;       /* sequence when it was last added to the lease's counts */
+	__u32 tcp_end;    /* guard: end of the newest TCP data, SYN or FIN sent */
+};
+
+/* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
+struct doubt_event {
+	struct flow_key key;
+};
+
+/* Goes from the source's daemon to the program that writes it into the flow's record. */
+struct flow_vouch {
+	struct flow_key key;
+	__u64 until_ns; /* coarse monotonic clock */
 };
 
 /* The sink's record of a flow counts packets in order with atomics, and all others under the lock. */

@@ -2,10 +2,19 @@
 /*
  * A source asks a sink for a lease in the payload of an ICMP echo request; all fields are big-endian. The source's
  * daemon asks, the sink's program writes the answer into the request, and the stack to which the request was sent
- * returns it. So an answer proves that the program works on the path of the packets, even if its daemon is not running.
+ * returns it. So an answer proves that the program works on the path of the question, even if its daemon is not
+ * running. Whether tagged packets pass, too, is proved by probes (struct lease_probe).
+ *
+ * Version 1 has one message. Version 2 has two, told apart by their length: the full message, and a short one that
+ * renews a lease while nothing has changed.
  */
 #ifndef HOSTINT_LEASE_H
 #define HOSTINT_LEASE_H
+
+enum lease_shape {
+	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
+	LEASE_FORMS = 4,          /* values of enum lease_form */
+};
 
 struct lease_question {
 	__be32 magic;
@@ -38,9 +47,115 @@ struct lease_message {
 	__be64 answer_tag; /* SipHash-2-4 of everything before it; 0 in the question */
 };
 
+struct lease2_question {
+	__be32 magic;
+	__be32 version; /* 2 */
+	__be64 nonce;
+	__be32 flow_saddr[4]; /* source address of the packets to be tagged; IPv4 is mapped */
+	__be64 asked_ns;      /* by the source's clock, since the Unix epoch */
+	__be32 source_node;
+	__be32 capabilities; /* enum lease_capability: what the source may send */
+	__be64 round;        /* of the probes that this source sends, or sent; 0: none */
+	/* The flow that flow_packets in the answer is about, with flow_saddr and the destination of the question. */
+	__be16 flow_sport;
+	__be16 flow_dport;
+	__u8 flow_protocol; /* 0: no flow */
+	__u8 zero[3];
+};
+
+/* Counts are of packets from flow_saddr since the grant began; they wrap. */
+struct lease2_answer {
+	__be64 instance; /* of the sink's host; it differs between hosts that share a node id */
+	__be32 node_id;
+	__be32 capabilities; /* enum lease_capability */
+	__be32 flags;        /* enum lease_flag */
+	__be32 digest;       /* changes whenever a field changes that the short message lacks */
+	__u8 tos_value;
+	__u8 tos_mask;
+	__u8 clock; /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
+	__u8 zero;
+	__be16 extension_port;
+	__be16 mtu;                            /* of the receiving interface, at most 65535 */
+	__be16 tai_offset_s;                   /* signed */
+	__be16 software;                       /* version of the sink's software: major << 8 | minor */
+	__be64 answered_ns;                    /* by the sink's clock, since the Unix epoch */
+	__be32 stripped[LEASE_ENCAPSULATIONS]; /* by enum encapsulation - 1 */
+	__be32 lost;                           /* sequence numbers declared lost, less those that arrived later */
+	__be32 flow_packets;                   /* of the flow that was asked about; 0: the sink does not know it */
+	__be32 flow_age_ms;                    /* time since its last packet; all ones: never, or too long ago */
+	__be64 arrived[LEASE_FORMS]
+		      [2];             /* by enum lease_form: bit n % 64 of word n / 64: probe n of the round arrived */
+	__u8 tos_changed[LEASE_FORMS]; /* bits of the ToS byte that the path changed in some probe of the round */
+	__be32 zero2;
+};
+
+struct lease2_message {
+	struct lease2_question question;
+	__be64 question_tag; /* as in version 1 */
+	struct lease2_answer answer;
+	__be64 answer_tag; /* as in version 1 */
+};
+
+/* Asks only for what changes. The question must come from the flow's source address itself. */
+struct lease2_short_message {
+	__be32 magic;
+	__be32 version; /* 2 */
+	__be64 nonce;
+	__be64 question_tag; /* SipHash-2-4 of the words before it and of the IP header's addresses */
+	/* answer */
+	__be32 flags;
+	__be32 digest;
+	__be32 stripped[LEASE_ENCAPSULATIONS];
+	__be32 lost;
+	__be64 answered_ns;
+	__be64 answer_tag; /* SipHash-2-4 of everything before it; 0 in the question */
+};
+
+/*
+ * A probe shows whether packets of a form pass the path as data would. It is a packet of that form, whose innermost
+ * ports are LEASE_PROBE_PORT + number and GPE_PORT, and whose payload begins with this. The sink notes it in the
+ * grant, never answers it and never hands it on; the next full answer tells which probes arrived. Zeros may follow.
+ */
+struct lease_probe {
+	__be32 magic; /* LEASE_PROBE_MAGIC */
+	__u8 version; /* 2 */
+	__u8 form;    /* enum lease_form */
+	__u8 number;  /* below LEASE_PROBES */
+	__u8 tos;     /* ToS byte, or traffic class, of the outermost IP header as it was sent */
+	__be64 round; /* as in the question that announced the probes; a probe of another round changes nothing */
+	__be64 tag;   /* SipHash-2-4 of the 16 bytes before it and of the outermost IP header's addresses */
+};
+
+enum lease_form {
+	FORM_OVER_UDP = 0,  /* INT over UDP, with the mark */
+	FORM_EXTENSION = 1, /* INT after an extra UDP header */
+	FORM_GPE = 2,       /* INT in VXLAN-GPE, with an inner UDP packet */
+	FORM_STRAY = 3, /* plain TCP segment (ACK) of no connection: would connections survive if they left a tunnel? */
+};
+
+enum lease_capability {
+	CAPABLE_OVER_TCP_UDP = 1,
+	CAPABLE_EXTENSION_UDP = 2,
+	CAPABLE_VXLAN_GPE = 4,
+	CAPABLE_INT_MD = 8,
+	CAPABLE_GENEVE = 16,
+	CAPABLE_INT_MX = 32,
+	CAPABLE_STACKS = 64, /* reads stacks of up to 8 hops */
+	CAPABLE_IOAM = 128,
+	CAPABLE_OPTION_114 = 256,
+};
+
+enum lease_flag {
+	LEASE_FLAG_ASTRAY = 1, /* no lease: tagged packets reach this host where no sink strips them */
+};
+
 enum lease_constant {
-	LEASE_MAGIC = 0x68696e74, /* "hint" */
+	LEASE_MAGIC = 0x68696e74,       /* "hint" */
+	LEASE_PROBE_MAGIC = 0x68696e70, /* "hinp" */
 	LEASE_VERSION_1 = 1,
+	LEASE_VERSION_2 = 2,
+	LEASE_PROBES = 72,        /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
+	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */
 	LEASE_QUESTION_LEN = 48,
 	LEASE_ANSWER_LEN = 32,
 	LEASE_MESSAGE_LEN = 96,

@@ -3,6 +3,8 @@
 #ifndef HOSTINT_LEASE_TABLE_H
 #define HOSTINT_LEASE_TABLE_H
 
+#include "hostint/lease.h"
+
 /* A flow key begins with these two addresses; IPv4 is mapped. */
 struct address_pair {
 	__be32 saddr[4];
@@ -38,6 +40,29 @@ struct source_lease {
 	__s16 tai_offset_s;
 	__u16 software;
 	__u32 keep; /* 1: requested by a command, kept even without packets */
+	/* The fields from here on are of lease version 2. */
+	__u32 ways;       /* enum lease_way: forms that flows of this pair may have */
+	__u32 eaten;      /* bit n: probes of enum lease_form n did not arrive, or not on every path */
+	__u64 vouched_ns; /* until then the sink's counts show that tagged packets of this pair arrive */
+	__u64 proved_ns;  /* end of the last round of probes; 0: none yet */
+	__u8 version;     /* of the last answer */
+	__u8 tos_changed; /* bits of the ToS byte that the path changes */
+	__u16 zero;
+	__u32 distrusted; /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	/* The kernel half adds to these. */
+	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
+	__u64 fallen;                       /* flows that the guard untagged */
+};
+
+/* A flow takes its form with its first packet, by its protocol and by what the interface is configured to do. */
+enum lease_way {
+	WAY_TCP_OVER = 1, /* over-tcp-udp */
+	WAY_TCP_EXTENSION = 2,
+	WAY_TCP_GPE = 4,
+	WAY_UDP_OVER = 8,
+	WAY_UDP_EXTENSION = 16,
+	WAY_UDP_GPE = 32,
+	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 
 enum lease_state {
@@ -67,6 +92,13 @@ struct sink_grant {
 	__u64 until_ns;
 	__u32 source_node;
 	__u32 zero;
+	/* The fields from here on are of lease version 2; struct lease2_answer says what they mean. */
+	__u64 round;
+	__u64 stripped[LEASE_ENCAPSULATIONS];
+	__u64 lost;
+	__u64 arrived[LEASE_FORMS][2];
+	__u8 tos_changed[LEASE_FORMS];
+	__u32 zero2;
 };
 
 #endif

@@ -88,8 +88,8 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (ctx->gso_size && !f->encapsulated)
-		f->encapsulated = 1;
+	if (ctx->gso_size && f->form != ENCAP_VXLAN_GPE)
+		f->form = ENCAP_VXLAN_GPE;
 	if (planned == PLAN_TAG)
 		return tag_skb(ctx, host, p, f, locked);
 	count_source(COUNT_SOURCE_STAGED, 1, p->frame_len);

@@ -78,7 +78,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 /* After a superpacket, all packets of the flow go in vxlan-gpe, so that they take one path. */
 static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, const struct source_flow *f)
 {
-	bool encapsulated = f && f->encapsulated;
+	bool encapsulated = f && f->form == ENCAP_VXLAN_GPE;
 	__u32 mtu = skb_mtu(ctx);
 
 	if (f && f->path_mtu && f->path_mtu < mtu)
