@@ -7,6 +7,7 @@
 #include "hostint/wire.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "hostint/astray.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -78,5 +79,7 @@ enum lease_form lease_form;
 enum lease_capability lease_capability;
 enum lease_flag lease_flag;
 enum lease_way lease_way;
+struct astray_count astray_count;
+enum astray_limit astray_limit;
 enum flow_form flow_form;
 enum flow_left flow_left;
