@@ -6,6 +6,7 @@
 #include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/source_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

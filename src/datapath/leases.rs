@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::abi::{address_pair, lease_state, source_lease};
+use super::abi::{address_pair, lease_state, lease_way, source_lease};
 use super::events::{address, address_words};
 use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
@@ -99,6 +99,11 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tai_offset_s: answer.map_or(0, |answer| answer.tai_offset_s),
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
+        // Answers of version 1 tell nothing about ways.
+        ways: match lease.state {
+            LeaseState::Granted => lease_way::WAY_UNPROVED.0,
+            _ => 0,
+        },
         ..source_lease::default()
     }
 }

@@ -16,6 +16,7 @@ mod sink;
 mod sink_events;
 mod sink_refusals;
 mod source;
+mod source_forms;
 mod source_numbers;
 mod source_refusals;
 mod verifier;

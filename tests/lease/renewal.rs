@@ -5,6 +5,7 @@ mod root {
     use std::collections::HashMap;
     use std::net::IpAddr;
 
+    use hostint::datapath::abi::source_lease;
     use hostint::datapath::leases::{LeaseEntry, Leases};
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
@@ -36,7 +37,7 @@ mod root {
             MapType::Hash,
             Some("source_leases"),
             32,
-            96,
+            size_of::<source_lease>() as u32,
             65_536,
             &options,
         );

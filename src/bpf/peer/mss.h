@@ -14,7 +14,6 @@
 #include "watch/places.h"
 
 enum {
-	TCP_SYN = 0x02,
 	TCP_OPTION_END = 0,
 	TCP_OPTION_NOP = 1,
 	TCP_OPTION_MSS = 2,
