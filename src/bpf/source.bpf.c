@@ -13,6 +13,7 @@
  *   read_checksum_state()  source/checksum_state.h  is the sum finished?      NO_CHECKSUM_STATE
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
  *                                                                             SUPERPACKET (of 64 KiB or more in look())
+ *   passes_guard()         lease/guard.h           do packets arrive?        GUARDED
  *   add_source_flow()      source/flow_numbers.h    adds a flow (FLOW_NEW)    TABLE_FULL
  *   tag_skb()              source/tag_skb.h         makes room, writes INT    CANNOT_RESIZE UNDONE NO_CHECKSUM_STATE
  *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
@@ -28,6 +29,7 @@
 #include "source/look.h"
 #include "source/plan.h"
 #include "lease/form.h"
+#include "lease/guard.h"
 #include "source/checksum_state.h"
 #include "source/tag_skb.h"
 #include "source/tag_xdp.h"
@@ -104,6 +106,10 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
+	if (planned == PLAN_TAG && f && !passes_guard(p, f)) {
+		count_source(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
+		return TCX_NEXT;
+	}
 	if (!f)
 		f = begin_tagging(p);
 	if (!f) {
@@ -228,6 +234,10 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	/* The flow began at another hook. */
 	if (p->form != FLOW_MIXED && p->form != ENCAP_EXTENSION_UDP) {
 		count_source(COUNT_SOURCE_LEFT, 1, p->frame_len);
+		return XDP_PASS;
+	}
+	if (f && !passes_guard(p, f)) {
+		count_source(COUNT_SOURCE_GUARDED, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	if (!f)

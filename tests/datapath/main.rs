@@ -17,6 +17,7 @@ mod sink_events;
 mod sink_refusals;
 mod source;
 mod source_forms;
+mod source_guard;
 mod source_numbers;
 mod source_refusals;
 mod verifier;
