@@ -207,6 +207,7 @@ struct sink_flow {
 struct walk_request {
 	__u64 now_ns;
 	__u64 idle_ns;
+	__u64 open_idle_ns; /* the source's flows: idle_ns of TCP connections that are still open */
 	__u64 loss_timeout_ns;
 	__u64 summary_ns; /* flows with a packet since then are reported as WALK_SUMMARY; 0: none */
 	__u32 slice;      /* number of flows before a pause */

@@ -18,6 +18,7 @@ mod sink_refusals;
 mod source;
 mod source_forms;
 mod source_guard;
+mod source_idle;
 mod source_numbers;
 mod source_refusals;
 mod verifier;
