@@ -43,6 +43,9 @@ pub struct ShortQuestion {
 pub struct LeaseWitness {
     /// Tagged packets reach the sink's host where no sink strips them: there is no lease.
     pub astray: bool,
+    /// The counts and the flow are withheld: there is no key, and the question came from another address than the
+    /// packets do.
+    pub untold: bool,
     /// It changes with any answer that a short message has no room for.
     pub digest: u32,
     /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::ALL`. They wrap.

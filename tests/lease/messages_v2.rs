@@ -45,6 +45,7 @@ fn full_question(flow_source: IpAddr) -> FullQuestion {
 fn witness() -> LeaseWitness {
     LeaseWitness {
         astray: true,
+        untold: true,
         digest: 0x8182_8384,
         stripped: [0x9192_9394, 0xa1a2_a3a4, 0xb1b2_b3b4],
         lost: 0xc1c2_c3c4,
@@ -174,7 +175,7 @@ fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
     let mut bytes = full_asked()[..72].to_vec();
     bytes.extend(0x3132_3334_3536_3738u64.to_be_bytes());
     bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x47]);
-    bytes.extend([0, 0, 0, 1, 0x81, 0x82, 0x83, 0x84]);
+    bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
     bytes.extend([0x04, 0xfc, 0x81, 0]);
     bytes.extend(33122u16.to_be_bytes());
     bytes.extend(9000u16.to_be_bytes());
@@ -200,7 +201,7 @@ fn short_messages_stand_byte_by_byte_as_the_header_draws_them() {
     bytes.extend(tag);
     let question = [&bytes[..], &[0; 40]].concat();
     assert_eq!(short_asked().to_vec(), question, "the question");
-    bytes.extend([0, 0, 0, 1, 0x81, 0x82, 0x83, 0x84]);
+    bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
     for counted in [0x9192_9394u32, 0xa1a2_a3a4, 0xb1b2_b3b4, 0xc1c2_c3c4] {
         bytes.extend(counted.to_be_bytes());
     }
@@ -338,7 +339,25 @@ fn both_halves_agree_on_every_constant() {
     use lease_constant as c;
     assert_eq!(c::LEASE_MAGIC.0, MAGIC, "magic");
     assert_eq!(c::LEASE_VERSION_2.0, VERSION, "version");
-    assert_eq!(lease_flag::LEASE_FLAG_ASTRAY.0, 1, "the flag");
+    for (flag, witness) in [
+        (
+            lease_flag::LEASE_FLAG_ASTRAY,
+            LeaseWitness {
+                astray: true,
+                ..LeaseWitness::default()
+            },
+        ),
+        (
+            lease_flag::LEASE_FLAG_UNTOLD,
+            LeaseWitness {
+                untold: true,
+                ..LeaseWitness::default()
+            },
+        ),
+    ] {
+        let written = encode_short_answer(&short_asked(), &witness, KEY);
+        assert_eq!(written[24..28], flag.0.to_be_bytes(), "{flag:?}");
+    }
     let sizes = [
         ("a full message", size_of::<lease2_message>(), FULL_LEN),
         (

@@ -24,6 +24,7 @@ const SHORT_ANSWER_AT: usize = SHORT_QUESTION_LEN + TAG_LEN;
 const TAG_LEN: usize = 8;
 
 const FLAG_ASTRAY: u32 = 1;
+const FLAG_UNTOLD: u32 = 2;
 /// The age of a flow whose last packet was never, or too long ago.
 const NO_AGE_MS: u32 = u32::MAX;
 
@@ -175,6 +176,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
     Ok(FullAnswer {
         witness: LeaseWitness {
             astray: flags & FLAG_ASTRAY != 0,
+            untold: flags & FLAG_UNTOLD != 0,
             digest,
             stripped,
             lost,
@@ -209,8 +211,10 @@ fn decode_stripped(cursor: &mut Cursor<'_>) -> Result<[u32; 3], DecodeError> {
 
 fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
     let mut cursor = Cursor::behind(bytes, SHORT_ANSWER_AT);
+    let flags = cursor.u32("flags")?;
     Ok(LeaseWitness {
-        astray: cursor.u32("flags")? & FLAG_ASTRAY != 0,
+        astray: flags & FLAG_ASTRAY != 0,
+        untold: flags & FLAG_UNTOLD != 0,
         digest: cursor.u32("digest")?,
         stripped: decode_stripped(&mut cursor)?,
         lost: cursor.u32("lost packets")?,
@@ -219,7 +223,8 @@ fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
 }
 
 fn flags(witness: &LeaseWitness) -> u32 {
-    if witness.astray { FLAG_ASTRAY } else { 0 }
+    let astray = if witness.astray { FLAG_ASTRAY } else { 0 };
+    astray | if witness.untold { FLAG_UNTOLD } else { 0 }
 }
 
 /// Ends an answer with its tag.
