@@ -3,7 +3,10 @@
 #ifndef HOSTINT_LEASE_TABLE_H
 #define HOSTINT_LEASE_TABLE_H
 
-#include "hostint/lease.h"
+enum lease_shape {
+	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
+	LEASE_FORMS = 4,          /* values of enum lease_form */
+};
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */
 struct address_pair {
