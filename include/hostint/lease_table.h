@@ -75,6 +75,7 @@ enum lease_state {
 	LEASE_MARK = 6,          /* the sink expects another DSCP mark or port */
 	LEASE_OWN_NODE = 7,      /* the sink has our node id */
 	LEASE_DUPLICATE = 8,     /* two sinks have this node id */
+	LEASE_ASTRAY = 9,        /* tagged packets reach the sink's host where no sink strips them */
 };
 
 /* Answers changed a lease to this; wanted_ns and keep are ignored. */
