@@ -75,18 +75,17 @@ struct lease2_answer {
 	__u8 clock; /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
 	__u8 zero;
 	__be16 extension_port;
-	__be16 mtu;                            /* of the receiving interface, at most 65535 */
-	__be16 tai_offset_s;                   /* signed */
-	__be16 software;                       /* version of the sink's software: major << 8 | minor */
-	__be64 answered_ns;                    /* by the sink's clock, since the Unix epoch */
+	__be16 mtu;                    /* of the receiving interface, at most 65535 */
+	__be16 tai_offset_s;           /* signed */
+	__be16 software;               /* version of the sink's software: major << 8 | minor */
+	__u8 tos_changed[LEASE_FORMS]; /* bits of the ToS byte that the path changed in some probe of the round */
+	__be64 answered_ns;            /* by the sink's clock, since the Unix epoch */
 	__be32 stripped[LEASE_ENCAPSULATIONS]; /* by enum encapsulation - 1 */
 	__be32 lost;                           /* sequence numbers declared lost, less those that arrived later */
 	__be32 flow_packets;                   /* of the flow that was asked about; 0: the sink does not know it */
 	__be32 flow_age_ms;                    /* time since its last packet; all ones: never, or too long ago */
 	__be64 arrived[LEASE_FORMS]
-		      [2];             /* by enum lease_form: bit n % 64 of word n / 64: probe n of the round arrived */
-	__u8 tos_changed[LEASE_FORMS]; /* bits of the ToS byte that the path changed in some probe of the round */
-	__be32 zero2;
+		      [2]; /* by enum lease_form: bit n % 64 of word n / 64: probe n of the round arrived */
 };
 
 struct lease2_message {

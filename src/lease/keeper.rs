@@ -10,7 +10,8 @@ use super::nodes::NodeHolders;
 use super::peer::{ASK_NS, IDLE_NS, LEASE_NS, LeasePeer, READY, Times};
 use super::verdict::{OwnTagging, judge};
 use crate::model::{AddressPair, Lease, LeaseEcho, LeaseKey, LeaseQuestion, LeaseState};
-use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
+use crate::wire::lease::LeaseError;
+use crate::wire::lease::v1::{self as lease, MESSAGE_LEN};
 
 /// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
 /// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.

@@ -1,6 +1,7 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
 mod batch;
+mod capabilities;
 mod classes;
 mod clock;
 mod collect_status;
@@ -21,6 +22,8 @@ mod int_header;
 mod interned_name;
 mod latency_histogram;
 mod lease;
+mod lease_probe;
+mod lease_v2;
 mod metadata;
 pub mod metrics;
 mod node;
@@ -39,6 +42,7 @@ mod tally;
 mod watch;
 
 pub use batch::is_whole_batch;
+pub use capabilities::Capabilities;
 pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
@@ -66,6 +70,10 @@ pub use latency_histogram::{BadHistogram, LatencyHistogram};
 pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
+};
+pub use lease_probe::{LeaseProbe, ProbeForm};
+pub use lease_v2::{
+    FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;

@@ -8,7 +8,7 @@ use hostint::model::{
     AddressPair, ClockOffset, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState,
     Marks, NodeId,
 };
-use hostint::wire::lease::encode_answer;
+use hostint::wire::lease::v1::encode_answer;
 
 const KEY: LeaseKey = LeaseKey([7; 16]);
 const MS: u64 = 1_000_000;

@@ -3,5 +3,7 @@
 mod answer;
 mod keeper;
 mod messages;
+mod messages_v2;
+mod probes;
 mod renewal;
 mod source;
