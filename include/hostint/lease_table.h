@@ -85,7 +85,7 @@ struct lease_renewal {
 };
 
 enum lease_table_limit {
-	RENEWALS = 24, /* leases in one run of the renewing program */
+	RENEWALS = 16, /* leases in one run of the renewing program */
 };
 
 /* A sink keeps this for each address that it granted a lease to; the time is of the coarse monotonic clock. */

@@ -5,7 +5,8 @@ use super::verdict::OwnTagging;
 use super::ways;
 use super::witness::Witness;
 use crate::model::{
-    Encapsulation, FullAnswer, LeaseWitness, PathProof, ProbeForm, ProbeForms, Ways,
+    Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms, Transport,
+    Ways,
 };
 
 /// The least time between the beginnings of two proofs of the same form.
@@ -49,7 +50,8 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
-    distrusted: bool,
+    /// The form that was given up because flows in it came to nothing.
+    distrusted: Option<ProbeForm>,
     witness: Witness,
     falls: Falls,
     /// The last full answer, by which forms are chosen.
@@ -99,14 +101,14 @@ impl Proof {
         }
         let tcp = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe]
             .into_iter()
-            .any(|one| known.ways.contains(Ways::of(crate::model::Transport::Tcp, one)));
+            .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
             self.set(ProbeForm::Stray, Verdict::Passed);
         }
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
-        self.distrusted = known.distrusted;
+        self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
             self.again_ns = known.proved_ns + AGAIN_NS;
         }
@@ -150,19 +152,29 @@ impl Proof {
         }
         let gpe_failed = self.verdict(ProbeForm::Gpe) == Verdict::Failed;
         let wanted = ways::wanted(ours, answer, gpe_failed);
-        if self.again_ns != 0 && self.again_ns <= now_ns {
+        if self.is_again(now_ns) {
             return wanted;
         }
         let unasked = self.with(Verdict::Unasked);
-        wanted.iter().filter(|form| unasked.contains(*form)).collect()
+        wanted
+            .iter()
+            .filter(|form| unasked.contains(*form))
+            .collect()
+    }
+
+    fn is_again(&self, now_ns: u64) -> bool {
+        self.again_ns != 0 && self.again_ns <= now_ns
     }
 
     pub(super) fn begin(&mut self, id: u64, forms: ProbeForms, now_ns: u64) {
         self.round = Some(Round::new(id, forms));
         self.last_round = id;
-        self.began_ns = now_ns;
         self.ready_ns = now_ns + BROKEN_NS;
-        self.again_ns = 0;
+        // Forms that were not probed yet do not put off those that are to be probed again.
+        if self.is_again(now_ns) || self.began_ns == 0 {
+            self.began_ns = now_ns;
+            self.again_ns = 0;
+        }
     }
 
     /// The lease was lost: a round that has begun ends without a result.
@@ -174,10 +186,24 @@ impl Proof {
         self.round.as_ref()?.peek()
     }
 
+    pub(super) fn is_sent_again(&self) -> bool {
+        self.round.as_ref().is_some_and(Round::is_sent_again)
+    }
+
     /// Notes that the next probe was sent. Returns true if the sink is to be asked about all of them.
     pub(super) fn sent(&mut self, now_ns: u64, rtt_ns: u64) -> bool {
         let round = self.round.as_mut();
         round.is_some_and(|round| round.sent(now_ns, rtt_ns))
+    }
+
+    /// This host's configuration changed: forms with other marks were not probed yet.
+    pub(super) fn note_config(&mut self, before: &OwnTagging, now: &OwnTagging) {
+        let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
+        let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
+        if before != now && !before.is_empty() {
+            self.set(ProbeForm::OverUdp, Verdict::Unasked);
+            self.set(ProbeForm::Extension, Verdict::Unasked);
+        }
     }
 
     /// Something changed that the results may depend on: the path is proved again as soon as it may be.
@@ -220,8 +246,10 @@ impl Proof {
         self.round = None;
         self.ready_ns = now_ns;
         self.proved_ns = now_ns;
-        self.distrusted = false;
         for result in results {
+            if self.distrusted == Some(result.form) {
+                self.distrusted = None;
+            }
             let verdict = match result.missing {
                 0 => Verdict::Passed,
                 _ => Verdict::Failed,
@@ -233,7 +261,7 @@ impl Proof {
         }
         if results.iter().any(|result| result.missing > 0) {
             self.fail(self.began_ns);
-        } else {
+        } else if self.with(Verdict::Failed).is_empty() {
             self.failures = 0;
         }
         self.witness.begin_anew();
@@ -243,7 +271,7 @@ impl Proof {
     fn fail(&mut self, since_ns: u64) {
         let times = (1 << self.failures.min(8)).min(LEAST_OFTEN);
         self.failures += 1;
-        self.again_ns = since_ns + AGAIN_NS * times;
+        self.again_ns = self.again_ns.max(since_ns + AGAIN_NS * times);
     }
 
     /// Takes the counts of a granting answer, of which a short one has no more.
@@ -282,9 +310,7 @@ impl Proof {
     ) -> bool {
         let mut ask = self.witness.note_tagged(tagged, now_ns);
         if self.falls.note(fallen, now_ns) {
-            let tcp = |one: &Encapsulation| {
-                ways.contains(Ways::of(crate::model::Transport::Tcp, *one))
-            };
+            let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
             let order = [
                 Encapsulation::OverTcpUdp,
                 Encapsulation::VxlanGpe,
@@ -292,7 +318,7 @@ impl Proof {
             ];
             if let Some(one) = order.into_iter().find(tcp) {
                 self.set(ProbeForm::of(one), Verdict::Failed);
-                self.distrusted = true;
+                self.distrusted = Some(ProbeForm::of(one));
                 self.again_ns = now_ns + AGAIN_NS;
                 ask = true;
             }
@@ -300,8 +326,8 @@ impl Proof {
         ask
     }
 
-    /// Forgets the last answer: the sink is another one, or none.
-    pub(super) fn ways(&self, ours: &OwnTagging) -> Ways {
+    /// The ways that are open.
+    fn ways(&self, ours: &OwnTagging) -> Ways {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
@@ -317,7 +343,7 @@ impl Proof {
             tos_changed: self.tos_changed,
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
-            distrusted: self.distrusted,
+            distrusted: self.distrusted.is_some(),
         }
     }
 }

@@ -42,7 +42,9 @@ enum Phase {
     Announcing,
     Sending,
     /// All were sent; the sink is asked at this time.
-    Waiting { ask_ns: u64 },
+    Waiting {
+        ask_ns: u64,
+    },
 }
 
 /// A round of probes of one pair of addresses.
@@ -96,6 +98,11 @@ impl Round {
     /// The next probe to be sent.
     pub(super) fn peek(&self) -> Option<NextProbe> {
         self.queue.front().copied()
+    }
+
+    /// True if the queued probes were sent before.
+    pub(super) fn is_sent_again(&self) -> bool {
+        self.sends > 0
     }
 
     /// Notes that the next probe was sent. Returns true if it was the last one for now.
@@ -172,17 +179,19 @@ impl Round {
     /// Queues the probes that did not arrive. There are none if all arrived, or were sent often enough.
     fn send_missing(&mut self) {
         for form in self.forms.iter() {
-            let hopeless =
-                self.sends >= HOPELESS_SENDS && self.missing(form) == count(form);
+            let hopeless = self.sends >= HOPELESS_SENDS && self.missing(form) == count(form);
             if hopeless || self.sends >= SENDS {
                 continue;
             }
-            let missing = (0..count(form)).filter(|number| !self.has_arrived(form, *number));
-            self.queue.extend(missing.map(|number| NextProbe {
-                form,
-                number,
-                long: number < LONG_PROBES && form != ProbeForm::Stray,
-            }));
+            for number in 0..count(form) {
+                if !self.has_arrived(form, number) {
+                    self.queue.push_back(NextProbe {
+                        form,
+                        number,
+                        long: number < LONG_PROBES && form != ProbeForm::Stray,
+                    });
+                }
+            }
         }
         if !self.queue.is_empty() {
             self.phase = Phase::Sending;

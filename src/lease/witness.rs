@@ -197,6 +197,8 @@ impl Witness {
     fn tagged_until(&self, when_ns: u64) -> [u64; FORMS] {
         let mut older = self.tagged.iter().rev();
         let found = older.find(|(at_ns, _)| *at_ns <= when_ns);
-        found.or(self.tagged.front()).map_or([0; FORMS], |(_, counts)| *counts)
+        found
+            .or(self.tagged.front())
+            .map_or([0; FORMS], |(_, counts)| *counts)
     }
 }

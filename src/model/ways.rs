@@ -1,6 +1,7 @@
 //! The ways of a pair of addresses: forms that flows may have, because probes of them passed the path.
 
-use super::{Encapsulation, InternedName, ProbeForm, Transport};
+use super::interned_name::InternedName;
+use super::{Encapsulation, ProbeForm, Transport};
 
 /// A set of forms by protocol.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
