@@ -25,6 +25,8 @@ pub const SOURCE_LEASES: &str = "source_leases";
 /// The ring of flows whose tagged packets may not arrive.
 pub const SOURCE_DOUBTS: &str = "source_doubts";
 pub const PEER_COUNTERS: &str = "peer_counters";
+/// The SYNs whose MSS a peer program lowered.
+pub const PEER_SYNS: &str = "peer_syns";
 
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
@@ -53,7 +55,7 @@ pub const SINK_MAPS: [&str; 10] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 13] = [
+pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -67,4 +69,5 @@ pub const SOURCE_MAPS: [&str; 13] = [
     SOURCE_LEASES,
     SOURCE_DOUBTS,
     PEER_COUNTERS,
+    PEER_SYNS,
 ];

@@ -9,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
 use super::abi::{RENEWALS, VOUCHES, flow_key, flow_vouch, lease_renewal, source_flow};
-use super::leases::{LeaseEntry, Leases, key_of, value_of};
+use super::leases::{LeaseCounts, LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 use super::run::run_on;
@@ -83,6 +83,7 @@ fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
             lease: *lease,
             named: false,
             wanted_ns: 0,
+            counts: LeaseCounts::default(),
         }),
     }
 }
