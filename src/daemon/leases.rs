@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use crate::datapath::leases::Leases;
+use crate::datapath::map_names::SOURCE_FLOWS;
+use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
@@ -151,7 +153,8 @@ impl LeaseKeeping {
         match &self.renewal {
             Some(renewal) if renewal.is_for(&table)? => {}
             _ => {
-                let renewal = Renewal::load(&table);
+                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+                let renewal = Renewal::load(&table, flows.as_ref());
                 self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
             }
         }
