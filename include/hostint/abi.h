@@ -57,6 +57,7 @@ enum sink_flag {
 	SINK_VXLAN_GPE = 8,     /* recognise INT in VXLAN-GPE */
 	SINK_STRICT = 16,       /* drop packets that were tagged by a host that is not allowed to */
 	SINK_CLOSING = 32,      /* the sink is about to be detached and grants no more leases */
+	SINK_ASTRAY = 64,       /* tagged packets reach this host where no sink strips them: no leases meanwhile */
 };
 
 /* A token is added every interval_ns; tokens worth at most burst_ns are kept. */
@@ -229,7 +230,7 @@ struct sink_flow {
 	__u64 allowed_ns;   /* until then (coarse monotonic clock) packets are stripped without looking at grants */
 	__u64 earned_bytes; /* bytes received, INT included, with which the flow pays for reports */
 	__u32 announced;    /* 1: the first report was sent */
-	__u32 zero;
+	__u32 told_packets; /* packets that are in the counts of the sender's grant */
 #ifdef NEXT_ABI
 	__u64 to_come;
 #endif
