@@ -78,6 +78,7 @@ enum lease_state {
 	LEASE_MARK = 6,          /* the sink expects another DSCP mark or port */
 	LEASE_OWN_NODE = 7,      /* the sink has our node id */
 	LEASE_DUPLICATE = 8,     /* two sinks have this node id */
+	LEASE_ASTRAY = 9,        /* tagged packets reach the sink's host where no sink strips them */
 };
 
 /* Answers changed a lease to this; wanted_ns and keep are ignored. */
@@ -87,7 +88,7 @@ struct lease_renewal {
 };
 
 enum lease_table_limit {
-	RENEWALS = 24, /* leases in one run of the renewing program */
+	RENEWALS = 16, /* leases in one run of the renewing program */
 };
 
 /* A sink keeps this for each address that it granted a lease to; the time is of the coarse monotonic clock. */

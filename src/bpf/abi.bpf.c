@@ -39,6 +39,7 @@ struct watch_state watch_state;
 struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
+enum sink_flow_shape sink_flow_shape;
 struct latency_event latency_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;

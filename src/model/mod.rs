@@ -40,6 +40,7 @@ mod report_facts;
 mod sink_event;
 mod tally;
 mod watch;
+mod ways;
 
 pub use batch::is_whole_batch;
 pub use capabilities::Capabilities;
@@ -92,3 +93,4 @@ pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
+pub use ways::{PathProof, ProbeForms, Ways};

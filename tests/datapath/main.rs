@@ -1,6 +1,7 @@
 //! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod flood;
+mod flow_record;
 mod instructions;
 mod losses;
 mod map_batches;

@@ -4,6 +4,8 @@ mod answer;
 mod keeper;
 mod messages;
 mod messages_v2;
+mod network;
 mod probes;
+mod proof;
 mod renewal;
 mod source;

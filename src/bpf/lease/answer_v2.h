@@ -114,7 +114,7 @@ static __always_inline void tell_flow(struct lease2_answer *answer, const struct
 	if (!f)
 		return;
 	age_ms = l->now > f->last_ns ? (l->now - f->last_ns) / 1000000 : 0;
-	answer->flow_packets = bpf_htonl(f->packets);
+	answer->flow_packets = bpf_htonl(f->packets + f->other_packets);
 	if (age_ms < (__u32)NO_FLOW_AGE)
 		answer->flow_age_ms = bpf_htonl(age_ms);
 }
