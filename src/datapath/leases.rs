@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::abi::{address_pair, lease_state, lease_way, source_lease};
+use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
 use super::map_names::SOURCE_LEASES;
 use super::maps::Map;

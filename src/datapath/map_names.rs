@@ -55,7 +55,7 @@ pub const SINK_MAPS: [&str; 10] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 13] = [
+pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
