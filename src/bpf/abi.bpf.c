@@ -7,6 +7,7 @@
 #include "hostint/wire.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
