@@ -53,7 +53,7 @@ struct watch_place {
 
 enum watch_flag {
 	WATCH_TAG = 1,      /* tagged while a sink is known to be alive */
-	WATCH_STATIC = 2,   /* tagged even if no sink answers */
+	WATCH_STATIC = 2,   /* tagged even if no sink answers; in an undecided place: some packet is */
 	WATCH_EXCLUDE = 4,  /* excluded by a rule */
 	WATCH_MAY = 8,      /* some packet to this address may be tagged */
 	WATCH_DECIDED = 16, /* the destination alone decides */

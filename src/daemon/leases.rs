@@ -249,6 +249,7 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
         Tagging {
             encapsulations,
             marks,
+            explicit: attachment.explicit_encapsulation(),
         }
     });
     Ok(OwnTagging {

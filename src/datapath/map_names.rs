@@ -23,6 +23,8 @@ pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
 pub const PEER_COUNTERS: &str = "peer_counters";
+/// The SYNs whose MSS a peer program lowered.
+pub const PEER_SYNS: &str = "peer_syns";
 
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
@@ -51,7 +53,7 @@ pub const SINK_MAPS: [&str; 10] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 12] = [
+pub const SOURCE_MAPS: [&str; 13] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -64,4 +66,5 @@ pub const SOURCE_MAPS: [&str; 12] = [
     SOURCE_FLOWS,
     SOURCE_LEASES,
     PEER_COUNTERS,
+    PEER_SYNS,
 ];

@@ -9,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
 use super::abi::{RENEWALS, lease_renewal};
-use super::leases::{LeaseEntry, Leases, key_of, value_of};
+use super::leases::{LeaseCounts, LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
 use super::run::run_on;
 use crate::model::{AddressPair, Lease};
@@ -59,6 +59,7 @@ fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
             lease: *lease,
             named: false,
             wanted_ns: 0,
+            counts: LeaseCounts::default(),
         }),
     }
 }

@@ -38,6 +38,10 @@ pub fn sentence(lease: &Lease) -> String {
             "its sink uses the same node id{node} as the sink at {addr}: packets to it stay untagged (give \
              each host its own --node-id)"
         ),
+        LeaseState::Astray => format!(
+            "its sink{node} grants no lease: tagged packets reach its host through an interface without a sink: \
+             packets stay untagged (attach the sink there, too; its status names the interface)"
+        ),
     }
 }
 

@@ -19,7 +19,10 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("lease", &["kernel", "packet", "watch", "source", "sink"]),
-    ("peer", &["kernel", "packet", "int", "watch", "source"]),
+    (
+        "peer",
+        &["kernel", "packet", "int", "watch", "source", "lease"],
+    ),
 ];
 
 /// Returns a file's lines without comments.

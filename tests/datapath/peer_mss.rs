@@ -1,11 +1,15 @@
 //! The source's peer program clamps the MSS of TCP's SYNs, so that INT has room.
 
-use hostint::datapath::abi::peer_counter as count;
+use std::ops::Range;
+
+use hostint::datapath::abi::{
+    lease_state, lease_way, peer_counter as count, source_lease, watch_flag,
+};
 use hostint_testing::checksum::verify_packet;
 use hostint_testing::frame::{TCP, UDP};
 use hostint_testing::icmp::{FAMILIES, Family, Host, Ip, ethernet, mend_header};
 use hostint_testing::peer_cases::{assert_becomes, assert_left};
-use hostint_testing::programs::peer::{Options, Peer};
+use hostint_testing::programs::peer::{Options, Peer, lease_in};
 
 const SYN: u8 = 0x02;
 const SYN_ACK: u8 = 0x12;
@@ -24,9 +28,23 @@ mod root {
         ethernet(0, &ip.around(&ip.l4(flags, options, &[])))
     }
 
-    /// What is left of 1500 bytes for a segment.
-    fn limit(family: Family) -> u16 {
-        1500 - 36 - 20 - family.header_len() as u16
+    /// The upper half of the sequence number.
+    fn numbered(family: Family) -> Range<usize> {
+        let tcp = 14 + family.header_len();
+        tcp + 4..tcp + 6
+    }
+
+    /// What the interface has room for in a segment without INT.
+    fn widest(family: Family) -> u16 {
+        1500 - 20 - family.header_len() as u16
+    }
+
+    /// What no MSS is lowered below.
+    fn least(family: Family) -> u16 {
+        match family {
+            Family::V4 => 536,
+            Family::V6 => 1220,
+        }
     }
 
     #[test]
@@ -50,13 +68,20 @@ mod root {
         for family in FAMILIES {
             for flags in [SYN, SYN_ACK] {
                 for (sentence, before, behind) in cases {
+                    let (widest, least) = (widest(family), least(family));
                     for (stated, then) in [
-                        (limit(family) + 1, limit(family)),
-                        (1460, limit(family)),
-                        (9000, limit(family)),
-                        (0xffff, limit(family)),
-                        (limit(family), limit(family)),
-                        (536, 536),
+                        (widest, widest - 36),
+                        (widest + 1, widest - 36),
+                        (9000, widest - 36),
+                        (0xffff, widest - 36),
+                        // A narrower link on the path may have lowered it.
+                        (widest - 36, widest - 72),
+                        (1340, 1304),
+                        (least + 37, least + 1),
+                        (least + 36, least),
+                        (least + 1, least),
+                        (least, least),
+                        (least - 1, least - 1),
                         (0, 0),
                     ] {
                         let frame =
@@ -65,6 +90,7 @@ mod root {
                         let reason = (stated != then).then_some(count::COUNT_PEER_MSS_CLAMPED);
                         let expected = frame(then);
                         verify_packet(&expected[14..]).expect(&sentence);
+                        peer.forget_syns();
                         assert_becomes(&peer, &frame(stated), &expected, reason, &sentence);
                     }
                 }
@@ -164,10 +190,130 @@ mod root {
                 ..Ip::new(family, Host::Watched, Host::Source, TCP)
             };
             let frame = |mss| ethernet(tags, &ip.around(&ip.l4(SYN, &option(mss), &[])));
-            let expected = frame(limit(family));
+            let expected = frame(widest(family) - 36);
             verify_packet(&expected[14 + 4 * tags..]).expect(sentence);
             let done = Some(count::COUNT_PEER_MSS_CLAMPED);
             assert_becomes(&peer, &frame(1461), &expected, done, sentence);
+        }
+    }
+
+    #[test]
+    fn room_is_made_only_where_segments_may_be_tagged() {
+        let in_state = |state| Some(lease_in(state));
+        let proved = |ways| {
+            Some(source_lease {
+                version: 2,
+                ways,
+                ..lease_in(lease_state::LEASE_GRANTED)
+            })
+        };
+        type Case = (&'static str, u32, Option<source_lease>, bool);
+        let cases: [Case; 12] = [
+            ("leased", 0, in_state(lease_state::LEASE_GRANTED), true),
+            ("asking", 0, in_state(lease_state::LEASE_ASKING), true),
+            ("never asked", 0, None, false),
+            ("no sink", 0, in_state(lease_state::LEASE_NO_SINK), false),
+            ("silent", 0, in_state(lease_state::LEASE_SILENT), false),
+            ("other key", 0, in_state(lease_state::LEASE_FORGED), false),
+            ("static", watch_flag::WATCH_STATIC.0, None, true),
+            (
+                "version 2, TCP in vxlan-gpe",
+                0,
+                proved(lease_way::WAY_TCP_GPE.0),
+                true,
+            ),
+            (
+                "version 2, TCP in extension-udp",
+                0,
+                proved(lease_way::WAY_TCP_EXTENSION.0),
+                true,
+            ),
+            (
+                "version 2, only UDP passes",
+                0,
+                proved(lease_way::WAY_UDP_GPE.0),
+                false,
+            ),
+            ("version 2, nothing proved yet", 0, proved(0), false),
+            ("unproved", 0, proved(lease_way::WAY_UNPROVED.0), true),
+        ];
+        for (sentence, watch_flags, lease, clamped) in cases {
+            let peer = Peer::load(&Options {
+                watch_flags,
+                lease,
+                ..Options::default()
+            });
+            for family in FAMILIES {
+                let frame = |mss| syn(family, SYN, &option(mss));
+                let then = if clamped { 1400 - 36 } else { 1400 };
+                let reason = clamped.then_some(count::COUNT_PEER_MSS_CLAMPED);
+                let sentence = format!("{sentence}, {family:?}");
+                assert_becomes(&peer, &frame(1400), &frame(then), reason, &sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn a_syn_that_passes_several_programs_of_a_host_makes_room_once() {
+        let load = |room, fixed_mtu, other: Option<&Peer>| {
+            let options = Options {
+                room,
+                fixed_mtu,
+                ..Options::default()
+            };
+            Peer::load_beside(&options, other)
+        };
+        let port = load(36, 1500, None);
+        let bridge = load(36, 1500, Some(&port));
+        let wide = load(88, 1500, Some(&port));
+        let narrow = load(36, 1400, Some(&port));
+        type Case<'a> = (&'static str, &'a [(&'a Peer, u16, u16)]);
+        let cases: [Case; 6] = [
+            (
+                "a bridge behind its port",
+                &[(&port, 1460, 1424), (&bridge, 1424, 1424)],
+            ),
+            (
+                "a repeated SYN",
+                &[
+                    (&port, 1460, 1424),
+                    (&bridge, 1424, 1424),
+                    (&port, 1460, 1424),
+                    (&bridge, 1424, 1424),
+                ],
+            ),
+            (
+                "one that needs more room",
+                &[(&port, 1460, 1424), (&wide, 1424, 1372)],
+            ),
+            (
+                "one that needs less room",
+                &[(&wide, 1460, 1372), (&port, 1372, 1372)],
+            ),
+            (
+                "a narrower interface",
+                &[(&port, 1460, 1424), (&narrow, 1424, 1324)],
+            ),
+            (
+                "a clamp of this host between them",
+                &[(&port, 1460, 1424), (&bridge, 1300, 1264)],
+            ),
+        ];
+        for family in FAMILIES {
+            let less = family.header_len() as u16 - 20;
+            for (sequence, (sentence, steps)) in cases.iter().enumerate() {
+                for (peer, came, left) in *steps {
+                    let frame = |mss: u16| {
+                        let number = [0, sequence as u8];
+                        let mut frame = syn(family, SYN, &option(mss - less));
+                        frame[numbered(family)].copy_from_slice(&number);
+                        frame
+                    };
+                    let reason = (came != left).then_some(count::COUNT_PEER_MSS_CLAMPED);
+                    let sentence = format!("{sentence}: {came} to {left}, {family:?}");
+                    assert_becomes(peer, &frame(*came), &frame(*left), reason, &sentence);
+                }
+            }
         }
     }
 
@@ -176,15 +322,19 @@ mod root {
         for (room, fixed_mtu, stated, then) in [
             (44, 1500, 1460, 1416),
             (88, 1500, 1460, 1372),
+            (88, 1500, 1360, 1272),
             (36, 9000, 8960, 8924),
-            (36, 9000, 1460, 1460),
-            // Less than Linux would send in any case.
-            (36, 123, 1460, 1460),
-            (36, 124, 1460, 48),
+            (36, 9000, 1460, 1424),
+            // Less than what every host takes.
+            (36, 500, 1460, 536),
             // The device's: that of loopback.
             (36, 0, 65495, 65459),
         ] {
-            let peer = Peer::load(&Options { room, fixed_mtu });
+            let peer = Peer::load(&Options {
+                room,
+                fixed_mtu,
+                ..Options::default()
+            });
             let sentence = format!("room {room}, MTU {fixed_mtu}, MSS {stated}");
             let frame = |mss| syn(Family::V4, SYN, &option(mss));
             let reason = (stated != then).then_some(count::COUNT_PEER_MSS_CLAMPED);

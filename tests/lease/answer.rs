@@ -11,7 +11,8 @@ use hostint::model::{
     ClockSource, ClockState, Encapsulation, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, Marks, NodeId,
 };
-use hostint::wire::lease::{MAGIC, MESSAGE_LEN, decode_echo, encode_question};
+use hostint::wire::lease::MAGIC;
+use hostint::wire::lease::v1::{MESSAGE_LEN, decode_echo, encode_question};
 use hostint_testing::checksum::{complement, pseudo_header, put16, sum, verify_packet};
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
 use hostint_testing::generate::{mutate, received};

@@ -3,5 +3,9 @@
 mod answer;
 mod keeper;
 mod messages;
+mod messages_v2;
+mod network;
+mod probes;
+mod proof;
 mod renewal;
 mod source;

@@ -19,6 +19,7 @@ mod root {
     mod loss;
     mod metrics;
     mod names;
+    mod narrow;
     mod offloads;
     mod options;
     mod peer;

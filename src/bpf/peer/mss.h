@@ -11,7 +11,8 @@
 #include "packet/ip_headers.h"
 #include "peer/attachment.h"
 #include "peer/counters.h"
-#include "watch/places.h"
+#include "peer/syns.h"
+#include "peer/tagging.h"
 
 enum {
 	TCP_SYN = 0x02,
@@ -19,7 +20,8 @@ enum {
 	TCP_OPTION_NOP = 1,
 	TCP_OPTION_MSS = 2,
 	MAX_TCP_OPTIONS = 40, /* options of one byte each */
-	LEAST_MSS = 48,       /* Linux sends no smaller segments */
+	LEAST_MSS_IPV4 = 536, /* what every host takes (RFC 9293) */
+	LEAST_MSS_IPV6 = 1220,
 };
 
 /*
@@ -49,38 +51,66 @@ __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 	return 0;
 }
 
-static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
+/* Returns the greatest MSS that leaves room for INT here and on the path that the announced one was fit for. */
+static __always_inline __u32 mss_with_room(struct __sk_buff *ctx, const struct ip_headers *ip, __u32 announced)
 {
 	__u32 headers = (ip->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) + TCP_BASE_LEN;
-	__u32 options_end, mss_at, mtu;
+	__u32 least = ip->version == 4 ? LEAST_MSS_IPV4 : LEAST_MSS_IPV6;
 	__u32 room = ip->version == 4 ? room_ipv4 : room_ipv6;
-	__be16 mss, clamped;
-	struct tcphdr tcp;
+	__u32 mtu = device_mtu(ctx, 0);
 
-	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
-		return;
-	options_end = ip->l4 + (tcp.doff >> 4) * 4;
-	if (options_end > ip->end || !may_watch(ip->saddr, ip->version))
-		return;
-	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
-	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
-		return;
-	mtu = device_mtu(ctx, 0);
-	if (mtu < headers + room + LEAST_MSS || bpf_ntohs(mss) <= mtu - headers - room)
-		return;
-	clamped = bpf_htons(mtu - headers - room);
+	/* The sender's own link may be wider than this host's. */
+	if (mtu > headers && announced > mtu - headers)
+		announced = mtu - headers;
+	return announced > least + room ? announced - room : least;
+}
+
+static __always_inline void store_mss(struct __sk_buff *ctx, const struct ip_headers *ip, __u32 mss_at, __be16 mss,
+				      __be16 clamped)
+{
+	bool odd = (mss_at - ip->l4) & 1;
+
 	/* The checksum is in front of the MSS: if this store works, that of the checksum will. */
 	if (bpf_skb_store_bytes(ctx, mss_at, &clamped, sizeof(clamped), 0)) {
 		count_peer(COUNT_PEER_CANNOT_WRITE, ctx->len);
 		return;
 	}
-	if ((mss_at - ip->l4) & 1) {
+	if (odd) {
 		/* Its bytes are in two words of the sum, so they count as if swapped. */
 		mss = __builtin_bswap16(mss);
 		clamped = __builtin_bswap16(clamped);
 	}
 	bpf_l4_csum_replace(ctx, ip->l4 + __builtin_offsetof(struct tcphdr, check), mss, clamped, sizeof(mss));
 	count_peer(COUNT_PEER_MSS_CLAMPED, ctx->len);
+}
+
+/*
+ * Takes the room for INT off the MSS, even if the interface has room: a narrower link on the path may have lowered the
+ * MSS, and the sender may never learn that packets with INT do not fit there. A SYN without an MSS stands for 536 bytes,
+ * or 1220 in IPv6, from which nothing is taken either.
+ */
+static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
+{
+	__u32 options_end, mss_at, announced, clamped;
+	struct syn_key key;
+	struct tcphdr tcp;
+	__be16 mss;
+
+	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
+		return;
+	options_end = ip->l4 + (tcp.doff >> 4) * 4;
+	if (options_end > ip->end || !may_tag_reverse(ip))
+		return;
+	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
+	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
+		return;
+	fill_syn_key(ip, &tcp, &key);
+	announced = announced_mss(&key, bpf_ntohs(mss));
+	clamped = mss_with_room(ctx, ip, announced);
+	if (clamped >= bpf_ntohs(mss))
+		return;
+	remember_mss(&key, announced, clamped);
+	store_mss(ctx, ip, mss_at, mss, bpf_htons(clamped));
 }
 
 #endif

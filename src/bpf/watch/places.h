@@ -83,13 +83,18 @@ static __always_inline const struct watch_place *find_place(const struct watch_s
 	return search_places(state, role, addr, &watch_places6, 4);
 }
 
-/* Says whether some packet to this address may be tagged. */
-static __always_inline bool may_watch(const __be32 *addr, __u8 family)
+/* Returns the place of an address to which some packet may be tagged, or NULL. */
+static __always_inline const struct watch_place *find_watched(const __be32 *addr, __u8 family)
 {
 	const struct watch_state *state = get_watch_state();
 	const struct watch_place *to = state ? find_place(state, WATCH_TO, addr, family) : NULL;
 
-	return to && to->flags & WATCH_MAY;
+	return to && to->flags & WATCH_MAY ? to : NULL;
+}
+
+static __always_inline bool may_watch(const __be32 *addr, __u8 family)
+{
+	return find_watched(addr, family);
 }
 
 #endif

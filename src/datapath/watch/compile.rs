@@ -318,12 +318,16 @@ impl Compiler<'_> {
         if set.iter().any(tags) {
             flags |= watch_flag::WATCH_MAY.0;
         }
+        let is_static =
+            |atom: &u32| tags(atom) && self.rules[self.atoms[*atom as usize].rule].fixed;
         let node = self.out.nodes[number as usize];
         if u32::from(node.test) == watch_test::WATCH_VERDICT.0
             && node.one_flow_in <= 1
             && node.one_packet_in <= 1
         {
             flags |= watch_flag::WATCH_DECIDED.0 | u32::from(node.flags);
+        } else if set.iter().any(is_static) {
+            flags |= watch_flag::WATCH_STATIC.0;
         }
         flags
     }

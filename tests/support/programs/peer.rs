@@ -2,18 +2,20 @@
 
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
+use std::os::fd::AsFd;
 
 use hostint::datapath::abi::peer_object::{PeerSkel, PeerSkelBuilder};
 use hostint::datapath::abi::{
-    bytes_of, peer_counter, source_flow, watch_flag, watch_key4, watch_key6, watch_place,
-    watch_state,
+    address_pair, bytes_of, lease_state, peer_counter, source_flow, source_lease, watch_flag,
+    watch_key4, watch_key6, watch_place, watch_state,
 };
 use hostint::datapath::probe::Features;
+use libbpf_rs::MapCore;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
 use crate::frame::{EXTENSION_PORT, MARK};
-use crate::icmp::{FAMILIES, Host};
+use crate::icmp::{FAMILIES, Family, Host};
 use crate::model::Key;
 
 /// What is fixed at load.
@@ -21,6 +23,10 @@ use crate::model::Key;
 pub struct Options {
     pub room: u32,
     pub fixed_mtu: u32,
+    /// More flags of the watched host in the watchlist.
+    pub watch_flags: u32,
+    /// The state of the lease of the pair, if there is one.
+    pub lease: Option<source_lease>,
 }
 
 impl Default for Options {
@@ -28,7 +34,35 @@ impl Default for Options {
         Options {
             room: 36,
             fixed_mtu: 1500,
+            watch_flags: 0,
+            lease: Some(lease_in(lease_state::LEASE_GRANTED)),
         }
+    }
+}
+
+/// A lease of version 1 in this state.
+pub fn lease_in(state: lease_state) -> source_lease {
+    source_lease {
+        state: state.0,
+        ..source_lease::default()
+    }
+}
+
+/// As leases and flows have an address: IPv4 is mapped.
+fn mapped(address: IpAddr) -> [u32; 4] {
+    words(match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    })
+}
+
+fn address_of(family: Family, host: Host) -> IpAddr {
+    let address = family.address(host);
+    match <[u8; 4]>::try_from(&*address) {
+        Ok(v4) => v4.into(),
+        Err(_) => <[u8; 16]>::try_from(&*address)
+            .expect("an IPv6 address")
+            .into(),
     }
 }
 
@@ -39,6 +73,11 @@ pub struct Peer {
 impl Peer {
     /// Watches one host, by the address that it has in each family.
     pub fn load(options: &Options) -> Self {
+        Self::load_beside(options, None)
+    }
+
+    /// A program on another interface of the same host remembers SYNs for both.
+    pub fn load_beside(options: &Options, other: Option<&Self>) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = PeerSkelBuilder::default()
             .open(object)
@@ -57,20 +96,28 @@ impl Peer {
         rodata.tos_value = MARK;
         rodata.tos_mask = MARK;
         rodata.extension_port = EXTENSION_PORT.to_be();
+        if let Some(other) = other {
+            let shared = open
+                .maps
+                .peer_syns
+                .reuse_fd(other.skel.maps.peer_syns.as_fd());
+            shared.expect("a map of the same shape");
+        }
         let skel = open.load().expect("loads as root");
         let mut state = watch_state::default();
         for family in FAMILIES {
-            let address = family.address(Host::Watched);
-            let address: IpAddr = match <[u8; 4]>::try_from(&*address) {
-                Ok(v4) => v4.into(),
-                Err(_) => <[u8; 16]>::try_from(&*address)
-                    .expect("an IPv6 address")
-                    .into(),
-            };
+            let address = address_of(family, Host::Watched);
+            if let Some(lease) = options.lease {
+                let pair = address_pair {
+                    saddr: mapped(address_of(family, Host::Source)),
+                    daddr: mapped(address),
+                };
+                set(&skel.maps.source_leases, bytes_of(&pair), &lease);
+            }
             let len = if address.is_ipv4() { 32 } else { 128 };
             let place = watch_place {
                 number: 0,
-                flags: watch_flag::WATCH_MAY.0,
+                flags: watch_flag::WATCH_MAY.0 | options.watch_flags,
             };
             match address {
                 IpAddr::V4(v4) => {
@@ -107,6 +154,14 @@ impl Peer {
 
     pub fn run(&self, frame: &[u8]) -> Ran {
         run(&self.skel.progs.source_peer, frame, None)
+    }
+
+    /// As if the next SYN were the first one.
+    pub fn forget_syns(&self) {
+        let syns = &self.skel.maps.peer_syns;
+        for key in syns.keys().collect::<Vec<_>>() {
+            syns.delete(&key).expect("the key is there");
+        }
     }
 
     pub fn counters(&self) -> Vec<(u64, u64)> {
