@@ -148,6 +148,7 @@ impl Sink {
     fn witness(&self, now: u64) -> LeaseWitness {
         LeaseWitness {
             astray: self.astray,
+            untold: false,
             digest: self.digest,
             stripped: self.stripped,
             lost: self.lost,
