@@ -65,6 +65,9 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_NIC_STAMPED "nic_stamped" "packets stamped by the network card (--nic-timestamps)",
     COUNT_SINK_NIC_NONE "nic_none" "packets stamped by the kernel: the driver gave no time",
     COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
+    COUNT_SINK_LEASE_ASTRAY "lease_astray" "lease questions refused: tagged packets reach this host where no sink strips them",
+    COUNT_SINK_PROBE "probe" "probes of sources with a lease, dropped here as they should be",
+    COUNT_SINK_PROBE_FORGED "probe_forged" "probes dropped: wrong tag, or from a host without a lease",
 };
 
 /// The source's counters.

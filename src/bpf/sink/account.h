@@ -19,6 +19,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
+#include "sink/witness.h"
 
 __noinline int send_latency(__u32 reasons)
 {
@@ -105,6 +106,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return 0;
 	p->facts.key.sport = p->l4.udp.source;
 	p->facts.key.dport = p->l4.udp.dest;
+	p->allowed_ns = 0;
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
 	if (!f || coarse_ns() >= f->allowed_ns) {
 		look_up_sender();
@@ -121,23 +123,25 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	__builtin_memset(&p->news, 0, sizeof(p->news));
 	if (p->bad_segment) {
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
-		return 0;
+		return tell_untracked();
 	}
 	if (!f) {
 		if (!take_tokens(TOKEN_NEW_FLOW)) {
 			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
-			return 0;
+			return tell_untracked();
 		}
 		f = add_sink_flow(&p->facts.key);
 		if (!f) {
 			count_sink(COUNT_SINK_UNTRACKED, p->facts.count, p->frame_len);
-			return 0;
+			return tell_untracked();
 		}
 		f->allowed_ns = p->allowed_ns;
 	}
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
+	if (p->allowed_ns || is_telling_due(f))
+		tell_flow_packets();
 	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
 		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
 		return 0;
