@@ -122,7 +122,7 @@ impl Sink {
                     clock: ClockState::default(),
                     mtu: 1500,
                     tai_offset_s: 37,
-                    software: (0, 2 * self.version - 1),
+                    software: (0, self.version),
                     answered_ns: EPOCH + now,
                 };
                 v1::encode_answer(asked.try_into().expect("its length"), &answer, KEY).to_vec()
