@@ -277,6 +277,9 @@ impl Proof {
     /// Takes the counts of a granting answer, of which a short one has no more.
     pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
         self.granted_ns = now_ns;
+        if counts.untold {
+            return;
+        }
         if self.witness.note_answer(counts) {
             self.vouched_ns = now_ns + VOUCH_NS;
         }
