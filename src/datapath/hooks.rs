@@ -79,6 +79,15 @@ fn our_programs(pins: Option<&Pins>) -> io::Result<Vec<u32>> {
     Ok(found)
 }
 
+/// Says whether the kernel has tcx; `None` without the privilege to ask.
+pub(super) fn has_tcx(ifindex: u32) -> Option<bool> {
+    match tcx_programs(ifindex, libbpf_sys::BPF_TCX_INGRESS) {
+        Ok(_) => Some(true),
+        Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Some(false),
+        Err(_) => None,
+    }
+}
+
 fn tcx_programs(ifindex: u32, kind: libbpf_sys::bpf_attach_type) -> io::Result<Vec<u32>> {
     let mut ids = [0u32; MOST];
     // SAFETY: plain data; all zeros means no option.

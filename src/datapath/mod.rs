@@ -14,6 +14,7 @@ pub mod flow_status;
 pub mod grants;
 mod gso_limit;
 pub mod handover;
+pub mod hook_choice;
 pub mod hooks;
 pub mod leases;
 mod libbpf_log;

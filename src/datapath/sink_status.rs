@@ -7,6 +7,7 @@ use super::collectors;
 use super::counters::{self, CounterMeaning};
 use super::flow_status::{self, FlowSelection};
 use super::grants;
+use super::hook_choice::HookFacts;
 use super::links::{Link, RunningXdpMode, xdp_mode};
 use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
 use super::maps::Map;
@@ -110,10 +111,15 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
             SinkHook::Xdp => ("xdp", xdp_mode_name(ifindex)),
             SinkHook::Tc => ("tc", "tcx"),
         };
+        let dev = netdev::name_of(ifindex).unwrap_or(dev);
+        let why = HookFacts::of(Some(pins), &dev)
+            .ok()
+            .map(|facts| facts.describe(hook));
         found.push(Attachment {
-            dev: netdev::name_of(ifindex).unwrap_or(dev),
+            dev,
             hook: hook_name,
             mode,
+            why,
             superpackets: None,
             encapsulation: None,
             gro: sink::veth_gro(hook, ifindex),

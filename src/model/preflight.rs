@@ -157,6 +157,8 @@ pub struct DeviceFacts {
     pub qdisc: Option<String>,
     /// Offloads by the kernel's names, and whether each is on.
     pub offloads: BTreeMap<String, bool>,
+    /// The hook that the sink takes with --hook auto, and the reason; `None` if that is not known.
+    pub hook: Option<(&'static str, String)>,
     /// Programs on the hooks.
     pub occupants: Vec<Occupant>,
     /// `None` if the kernel could not be asked.

@@ -50,6 +50,7 @@ fn card() -> DeviceFacts {
         mtu: 1500,
         driver: Some("ice".to_owned()),
         xdp: Some(0x27),
+        hook: None,
         qdisc: Some("mq".to_owned()),
         offloads: on
             .into_iter()

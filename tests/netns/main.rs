@@ -13,6 +13,7 @@ mod root {
     mod field;
     mod gro;
     mod guard;
+    mod hooks;
     mod lease_refusals;
     mod leases;
     mod lifecycle;

@@ -15,7 +15,7 @@ use subjects::Subjects;
 use crate::config::EXTENSION_PORT;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::{hooks, links, settings_status, sink_programs};
+use crate::datapath::{hook_choice, hooks, links, settings_status, sink_programs};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
@@ -190,6 +190,7 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
         mtu: netdev::mtu(dev)?,
         driver: ethtool::driver(dev)?,
         xdp: tells.then_some(flags),
+        hook: tcx.and_then(|_| hook_choice::preview(pins, dev).ok()),
         qdisc: state.qdisc,
         offloads: ethtool::features(dev)?.into_iter().collect(),
         occupants,
