@@ -22,6 +22,7 @@ pub mod links;
 pub mod load;
 pub mod map_names;
 pub mod maps;
+mod orphans;
 pub mod peer;
 mod peer_status;
 pub mod pins;
