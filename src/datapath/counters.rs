@@ -97,6 +97,11 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_LEASE_FULL "lease_full" "no lease, and no room to ask for one",
     COUNT_SOURCE_EXCLUDED "excluded" "a rule of the watchlist excludes them",
     COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but not in the rule's sample; counted in segments",
+    COUNT_SOURCE_BEGAN_BEFORE_LEASE "began_before_lease" "of flows that began before their lease, which stay untagged",
+    COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE "flow_began_before_lease" "flows that began before their lease",
+    COUNT_SOURCE_UNPROVED "unproved" "of flows for which no encapsulation is proved to pass the path",
+    COUNT_SOURCE_LEFT "left" "of flows whose encapsulation, or lease, ended while they lasted",
+    COUNT_SOURCE_GUARDED "guarded" "of TCP connections whose tagged packets came to nothing",
 };
 
 /// The counters of the source's peer program.

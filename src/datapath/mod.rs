@@ -6,6 +6,7 @@ pub mod clsact;
 pub mod collectors;
 pub mod counters;
 pub mod daemon_counters;
+pub mod doubts;
 pub mod event_ring;
 pub mod events;
 mod flow_counts;
