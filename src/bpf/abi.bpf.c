@@ -8,6 +8,7 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
+#include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

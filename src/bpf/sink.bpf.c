@@ -19,7 +19,7 @@
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
- *   the flow's changes   sink/news.h       FLOW_NEW FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE
+ *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
  *
  * Lease questions count as LEASE_GRANTED, LEASE_FORGED, LEASE_CLOSING, LEASE_ASTRAY or LEASE_FULL. A source's probes

@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/source_flow.h"
+#include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -65,6 +66,8 @@ int walk_sink_flows(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	withheld = !flow->gap_ns && flow->lost_count;
 	waits = flow->gap_ns && has_passed(request->now_ns, flow->gap_ns, 2 * request->loss_timeout_ns);
+	waits |= flow->far_packets && flow->far_waits &&
+		 has_passed(request->now_ns, flow->far_ns, 2 * request->loss_timeout_ns);
 	if (waits || withheld)
 		tell(ctx, key, WALK_LOSS);
 	idle = !waits && flow->first_ns && has_passed(request->now_ns, flow->last_ns, request->idle_ns);

@@ -36,6 +36,17 @@ use crate::os::{clock, ethtool, log, netdev};
 /// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
+/// Returns the time since when no flow's record can have been removed unnoticed, with the settings of before and of now.
+/// The kernel half knows only the idle timeout of now. If the one of before was shorter, flows that began before it are
+/// not known from their beginning.
+fn watching_since(before: &sink_settings, config: &SinkConfig) -> u64 {
+    if before.idle_ns >= config.idle_flow_timeout.as_ns() {
+        return before.started_ns;
+    }
+    let known_ns = clock::realtime_ns().saturating_sub(before.idle_ns);
+    before.started_ns.max(known_ns)
+}
+
 /// The loaded sink.
 pub struct Sink {
     program: OwnedFd,
@@ -101,7 +112,7 @@ impl Sink {
         let started_ns = if self.new_flows {
             NOT_STARTED
         } else {
-            before.started_ns
+            watching_since(&before, config)
         };
         grants::allow(&self.allow, &config.allow)?;
         self.write_settings(&settings_of(config, started_ns, 0))
@@ -116,7 +127,7 @@ impl Sink {
         let before = self.settings.get(&0)?.unwrap_or_default();
         // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
-        let settings = settings_of(config, before.started_ns, closing);
+        let settings = settings_of(config, watching_since(&before, config), closing);
         self.write_settings(&settings)
     }
 

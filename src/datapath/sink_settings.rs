@@ -25,6 +25,7 @@ pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> s
         loss_timeout_ns: config.loss_timeout.as_ns(),
         bucket_hold_ns: config.bucket_hold.as_ns(),
         started_ns,
+        idle_ns: config.idle_flow_timeout.as_ns(),
         flags,
         extension_port: config.extension_port.to_be(),
         tos_value: config.mark.tos_value(),

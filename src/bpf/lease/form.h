@@ -262,8 +262,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	}
 	p->now_ns = coarse_ns();
 	/* The SYN of a connection is repeated with the same sequence number, that of the next connection has another. */
-	begins = !f || !f->form ||
-		 (is_tcp(p) && p->l4.tcp.flags & TCP_SYN && bpf_ntohl(p->l4.tcp.seq) != f->repeated);
+	begins = !f || !f->form || (is_tcp(p) && p->l4.tcp.flags & TCP_SYN && bpf_ntohl(p->l4.tcp.seq) != f->repeated);
 	p->form = begins ? FLOW_UNDECIDED : f->form;
 	if (!begins) {
 		p->left = f->left;

@@ -24,9 +24,9 @@
 #include "source/outgoing.h"
 
 enum {
-	STUCK_REPEATS = 3,                       /* repetitions of the same data in a row */
-	STUCK_TIME = 150000000 >> GUARD_SHIFT,   /* since the newest data; the shortest timeout of Linux is 200 ms */
-	DOUBT_TIME = 200000000 >> GUARD_SHIFT,   /* least time between two events of a flow */
+	STUCK_REPEATS = 3,                        /* repetitions of the same data in a row */
+	STUCK_TIME = 150000000 >> GUARD_SHIFT,    /* since the newest data; the shortest timeout of Linux is 200 ms */
+	DOUBT_TIME = 200000000 >> GUARD_SHIFT,    /* least time between two events of a flow */
 	HOLD_TIME = 3000000000ULL >> GUARD_SHIFT, /* a vouch must come within this time */
 	MOST_REPEATS = 255,
 };

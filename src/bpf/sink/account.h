@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
@@ -95,6 +96,26 @@ __noinline int look_up_sender(void)
 	return 0;
 }
 
+/* Adds a record for the packet's flow. Returns NULL, and counts the packet, if there is no room for it. */
+static __always_inline struct sink_flow *begin_flow(struct tagged_packet *p)
+{
+	enum sink_counter reason = COUNT_SINK_NEW_FLOW_LIMITED;
+	struct sink_flow *f;
+
+	if (take_tokens(TOKEN_NEW_FLOW)) {
+		f = add_sink_flow(&p->facts.key);
+		if (f)
+			return f;
+		reason = COUNT_SINK_UNTRACKED;
+	}
+	note_refusal();
+	/* Another CPU that added the flow before it could see the refusal awaits this packet. */
+	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
+	if (!f)
+		count_sink(reason, p->facts.count, p->frame_len);
+	return f;
+}
+
 static __always_inline int account_for(__u32 ifindex, bool locked)
 {
 	const struct sink_settings *set = get_sink_settings();
@@ -126,17 +147,13 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return tell_untracked();
 	}
 	if (!f) {
-		if (!take_tokens(TOKEN_NEW_FLOW)) {
-			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
+		f = begin_flow(p);
+		if (!f)
 			return tell_untracked();
-		}
-		f = add_sink_flow(&p->facts.key);
-		if (!f) {
-			count_sink(COUNT_SINK_UNTRACKED, p->facts.count, p->frame_len);
-			return tell_untracked();
-		}
 		f->allowed_ns = p->allowed_ns;
 	}
+	if (!f->last_ns)
+		find_watched();
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "sink/arrival.h"
 #include "sink/latency.h"
@@ -28,6 +29,7 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 					 struct flow_news *news)
 {
 	news->lost = f->lost - lost_before;
+	news->gap = news->arrival.far;
 	if (f->gap_ns == gap_before)
 		return;
 	news->gap = f->gap_ns;
@@ -118,7 +120,7 @@ static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 
 	union flow_numbers old, new;
 
 	old.both = *(volatile __u64 *)numbers;
-	if (old.awaited || old.head + 1 != seq || !f->first_ns)
+	if (old.awaited || old.head + 1 != seq || !f->last_ns)
 		return false;
 	new.head = seq + count - 1;
 	new.awaited = 0;
@@ -132,18 +134,21 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	__u32 seq = a->sequence;
 	/* Sources state the age only with these numbers, so later the bits are ignored. */
 	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->age_code) : 0;
-	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
 	__u64 gap_before, lost_before;
-	bool first;
+	bool first, watching;
+	__u64 watched_ns;
 
 	bpf_spin_lock(&f->lock);
 	if (!locked)
 		__sync_fetch_and_or(&f->awaited, AWAITED_BUSY);
 	first = !f->first_ns;
+	/* If there was a record when the numbering began, no packet was left out since. */
+	watched_ns = first ? a->watched_ns : set->started_ns;
+	watching = age_bound && (__s64)(a->now - watched_ns) > (__s64)age_bound;
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
 	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
-		      &news->arrival);
+		      set->started_ns, &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
 	add_packet(f, a, first, locked);
 	find_news(f, set, a->now, news);
@@ -174,12 +179,24 @@ static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_se
 				       struct flow_news *news)
 {
 	__u64 gap_before, lost_before;
+	bool far, believed;
 
 	bpf_spin_lock(&f->lock);
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
-	if (loss_period_over(f, now, set->loss_timeout_ns))
-		end_loss_period(f, now, false);
+	far = far_is_due(f, now, set->loss_timeout_ns);
+	/* Every kernel has this atomic; adding the top bit sets it, and adding it again clears it. */
+	if (far)
+		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
+	believed = far && far_fits_rate(f);
+	if (believed || loss_period_over(f, now, set->loss_timeout_ns))
+		end_loss_period(f, now, believed);
+	if (believed)
+		news->arrival.restarted = move_to_far_numbers(f, now, f->latency_last_ns);
+	if (far) {
+		f->far_waits = 0;
+		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
+	}
 	collect_news(f, gap_before, lost_before, news);
 	if (!f->gap_ns && f->lost_count && !news->loss.count)
 		take_loss(f, &news->loss);

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_flow.h"
 #include "sink/arrival.h"
 #include "sink/counters.h"
 #include "sink/events.h"
@@ -70,10 +71,14 @@ static __always_inline void count_arrival(const struct flow_news *news)
 		count_sink(COUNT_SINK_REORDERED, news->arrival.reordered, 0);
 	if (news->arrival.duplicates)
 		count_sink(COUNT_SINK_DUPLICATE, news->arrival.duplicates, 0);
+	if (news->arrival.damaged)
+		count_sink(COUNT_SINK_DAMAGED, news->arrival.damaged, 0);
 	if (news->arrival.restarted)
 		count_sink(COUNT_SINK_FLOW_RESTARTED, 1, 0);
 	if (news->added)
 		count_sink(COUNT_SINK_FLOW_NEW, 1, 0);
+	if (news->arrival.late_begin)
+		count_sink(COUNT_SINK_FLOW_LATE, 1, 0);
 }
 
 #endif

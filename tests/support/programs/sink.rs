@@ -70,6 +70,7 @@ pub fn settings() -> sink_settings {
         loss_timeout_ns: u64::MAX >> 2,
         bucket_hold_ns: 0,
         started_ns: START_NS - 3_600_000_000_000,
+        idle_ns: u64::MAX >> 2,
         flags: sink_flag::SINK_OVER_TCP_UDP.0
             | sink_flag::SINK_EXTENSION_UDP.0
             | sink_flag::SINK_VXLAN_GPE.0,
