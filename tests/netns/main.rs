@@ -25,6 +25,7 @@ mod root {
     mod narrow;
     mod offloads;
     mod options;
+    mod paths;
     mod peer;
     mod preflight;
     mod privileges;

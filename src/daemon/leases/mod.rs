@@ -1,5 +1,6 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
+mod doubts;
 mod probes;
 
 use std::collections::HashMap;
@@ -7,6 +8,7 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
+use self::doubts::Doubts;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
@@ -31,6 +33,8 @@ const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 const SCAN_SHARE: u64 = 1000;
 /// A pair without a packet for this long is idle.
 const IDLE_NS: u64 = 10_000_000_000;
+/// A flow whose packets arrive is vouched for during this time.
+const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
 /// A pair without a packet for this long is forgotten, unless the user named it.
@@ -41,6 +45,7 @@ pub struct LeaseKeeping {
     keeper: LeaseKeeper,
     echo: icmp::Echo,
     probes: Probes,
+    doubts: Doubts,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
@@ -105,6 +110,7 @@ impl LeaseKeeping {
             keeper: keeper(key, nonces),
             echo,
             probes: Probes::open()?,
+            doubts: Doubts::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
@@ -135,6 +141,7 @@ impl LeaseKeeping {
             return Ok(());
         }
         self.next_round_ns = now_ns + ROUND_NS;
+        self.doubts.raise(&mut self.keeper, now_ns)?;
         if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
             return Ok(());
         }
@@ -153,7 +160,7 @@ impl LeaseKeeping {
         scanned
     }
 
-    /// Loads the program that renews leases, unless it is there for this table.
+    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
     fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
         match &self.renewal {
             Some(renewal) if renewal.is_for(table)? => {}
@@ -161,6 +168,7 @@ impl LeaseKeeping {
                 let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
                 let renewal = Renewal::load(table, flows.as_ref());
                 self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+                self.doubts = Doubts::open(pins)?;
             }
         }
         Ok(())
@@ -226,8 +234,9 @@ impl LeaseKeeping {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
         let keeper = &mut self.keeper;
-        let (said, counts) = (&mut self.said, &mut self.counts);
+        let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
         let mut renewed = Vec::new();
+        let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
@@ -244,8 +253,16 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
+            if let Some(flow) = taken.vouched {
+                let flows = doubts.settle(&taken.pair, flow).into_iter();
+                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+            }
             renewed.push((taken.pair, taken.lease));
         })?;
+        if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
+            let known = renewal.vouch(&vouched);
+            known.context("cannot vouch for flows in the kernel")?;
+        }
         self.renew(&renewed)
     }
 
