@@ -22,7 +22,7 @@ use hostint_testing::sink_cases::{extension, int};
 
 use super::answer::{
     ASKING, GRANT_NS, HOOKS, Hook, KEY, NONCE, addresses, assert_counted, assert_remembers_nothing,
-    echo, every_way, icmp, sink, tagged,
+    echo, every_way, icmp, question as version_1_question, sink, tagged,
 };
 
 const ROUND: u64 = 0x6162_6364_6566_6768;
