@@ -16,6 +16,7 @@ mod sequence;
 mod several_cpus;
 mod sink;
 mod sink_events;
+mod sink_probes;
 mod sink_refusals;
 mod source;
 mod source_forms;
