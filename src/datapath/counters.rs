@@ -66,7 +66,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_NIC_NONE "nic_none" "packets stamped by the kernel: the driver gave no time",
     COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
     COUNT_SINK_FLOW_LATE "flow_late" "flows tracked from a later packet on: the numbers before it are not measured",
-    COUNT_SINK_DAMAGED "damaged" "packets with wrong sequence numbers, counted as the ones that were missing there",
+    COUNT_SINK_DAMAGED "damaged" "packets with wrong or unknown sequence numbers, counted as the ones that were missing there",
 };
 
 /// The source's counters.

@@ -20,6 +20,7 @@ mod sink_refusals;
 mod source;
 mod source_numbers;
 mod source_refusals;
+mod tracking;
 mod verifier;
 mod vxlan_gpe;
 mod watchlist;

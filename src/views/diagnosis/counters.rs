@@ -71,7 +71,7 @@ pub const SINK: &[CounterReason] = rows! {
     "lease_full" Stripping Missed "lease question" "not answered for lack of room" "find out which hosts ask from that many addresses; a --lease-key keeps strangers out",
     "untracked" Measuring Missed "packet" "stripped but not measured, because the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
     "bad_segment" Measuring Missed "segment" "stripped but not measured, because a merged superpacket hides their boundaries" "use --hook xdp at the sink, or --superpackets stage at the source",
-    "damaged" Measuring Note "packet" "with a wrong sequence number" "find the device on the path that damages packets",
+    "damaged" Measuring Note "packet" "with a wrong or unknown sequence number" "find the device on the path that damages packets",
     "new_flow_limited" Measuring Missed "packet" "of new flows beyond the rate limit, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
     "report_limited" Measuring Missed "report" "not made because of the rate limit" "start the sink with a larger --max-reports or --report-period",
     "event_lost" Measuring Missed "event" "lost because the daemon was too slow or not running" "keep hostint sink running; if it runs, give it a longer --report-period",
