@@ -21,8 +21,8 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-vm test-packages source-packages test-systemd lint audit man \
-	bench fuzz install sbom deb rpm reproducible need-root clean
+.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
+	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -61,6 +61,13 @@ test-engines: need-root
 test-kafka: need-root
 	packaging/install-build-deps.sh --test --kafka
 	cargo test --locked --features real-engines --test engines kafka::broker::; $(GIVE_BACK)
+
+# Real applications behind routers, firewalls, NAT and others, with hostint and without; half an hour for all, and a case
+# that has run is not run again. CASES="NAT quic IPv4" chooses.
+NETWORKS ?= target/networks.jsonl
+test-networks: need-root
+	packaging/install-build-deps.sh --test --networks
+	cargo test --locked --test networks -- --results $(abspath $(NETWORKS)) $(CASES); $(GIVE_BACK)
 
 lint:
 	cargo fmt --check

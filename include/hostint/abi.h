@@ -13,6 +13,7 @@ enum hostint_limit {
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
 	DEV_NAME_SIZE = 16,   /* an interface's name, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
+	VOUCHES = 64,         /* flows in one run of the vouching program */
 	COUNTER_SLOTS = 64,   /* in the counter map of each role; unused slots are for future counters */
 };
 
@@ -55,6 +56,7 @@ enum sink_flag {
 	SINK_VXLAN_GPE = 8,     /* recognise INT in VXLAN-GPE */
 	SINK_STRICT = 16,       /* drop packets that were tagged by a host that is not allowed to */
 	SINK_CLOSING = 32,      /* the sink is about to be detached and grants no more leases */
+	SINK_ASTRAY = 64,       /* tagged packets reach this host where no sink strips them: no leases meanwhile */
 };
 
 /* A token is added every interval_ns; tokens worth at most burst_ns are kept. */
@@ -105,6 +107,7 @@ enum source_hook {
 };
 
 enum encapsulation {
+	ENCAP_AUTO = 0, /* only as a setting: vxlan-gpe, or extension-udp where that does not pass */
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
@@ -137,40 +140,6 @@ struct source_info {
 	__u8 dev[DEV_NAME_SIZE];
 };
 
-/* A flow takes its form with its first packet; later it may only become untagged. */
-enum flow_form {
-	FLOW_UNDECIDED = 0,
-	/* 1 to 3: enum encapsulation, for all of the flow's packets */
-	FLOW_MIXED = 4, /* for sinks of version 1, and static destinations: superpackets change it to vxlan-gpe */
-	FLOW_UNTAGGED = 5,
-};
-
-/* Says why a flow is untagged. */
-enum flow_left {
-	LEFT_NOT = 0,
-	LEFT_BEGAN_BEFORE = 1, /* it began before there was a lease, or before this source was attached */
-	LEFT_NO_WAY = 2,       /* its form does not pass the path, or no longer */
-	LEFT_NO_LEASE = 3,     /* the lease ended */
-	LEFT_GUARD = 4,        /* its tagged packets came to nothing */
-	LEFT_SUPERPACKET = 5,  /* it sent a superpacket, which its form cannot carry */
-};
-
-struct source_flow {
-	struct bpf_spin_lock lock;
-	__u32 sequence;
-	__u64 created_ns; /* since the Unix epoch */
-	__u64 last_ns;
-	__u64 leased_ns;  /* until then (coarse monotonic clock) packets are tagged without looking at the lease */
-	__u64 vouched_ns; /* until then (coarse monotonic clock) the sink's counts show that its packets arrive */
-	__u8 form;        /* enum flow_form */
-	__u8 left;        /* enum flow_left */
-	__u8 repeats;     /* guard: repetitions in a row without progress */
-	__u8 doubted;     /* guard: 1: a doubt_event was sent, and not answered by a vouch yet */
-	__u32 path_mtu;   /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
-	__u32 told;       /* sequence when it was last added to the lease's counts */
-	__u32 tcp_end;    /* guard: end of the newest TCP data, SYN or FIN sent */
-};
-
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
 struct doubt_event {
 	struct flow_key key;
@@ -186,6 +155,7 @@ struct flow_vouch {
 struct walk_request {
 	__u64 now_ns;
 	__u64 idle_ns;
+	__u64 open_idle_ns; /* the source's flows: idle_ns of TCP connections that are still open */
 	__u64 loss_timeout_ns;
 	__u64 summary_ns; /* flows with a packet since then are reported as WALK_SUMMARY; 0: none */
 	__u32 slice;      /* number of flows before a pause */

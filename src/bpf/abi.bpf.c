@@ -7,6 +7,7 @@
 #include "hostint/wire.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -82,3 +83,4 @@ enum lease_flag lease_flag;
 enum lease_way lease_way;
 enum flow_form flow_form;
 enum flow_left flow_left;
+enum flow_doubt flow_doubt;

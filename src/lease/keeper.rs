@@ -302,25 +302,27 @@ impl LeaseKeeper {
         counts: ([u64; 3], u64),
         now_ns: u64,
     ) -> Option<LeaseUpdate> {
-        let ours = self.ours.clone();
-        let (place, peer) = self.peer_mut(pair)?;
-        if peer.lease.state != LeaseState::Granted || peer.lease.proof.version < 2 {
-            return None;
-        }
+        let place = *self.places.get(pair)?;
+        let peer = self.peers.get_mut(place)?;
         let before = peer.lease.proof;
-        let ask = peer.proof.note_kernel(counts, before.ways, now_ns);
-        if !ask {
+        let granted = peer.lease.state == LeaseState::Granted && before.version == 2;
+        if !granted || !peer.proof.note_kernel(counts, before.ways, now_ns) {
             return None;
         }
-        peer.lease.proof = peer.proof.known(&ours);
+        peer.lease.proof = peer.proof.known(&self.ours);
         let update = LeaseUpdate {
             pair: *pair,
             lease: peer.lease,
-            changed: peer.lease.proof.ways != before.ways,
+            changed: true,
             vouched: None,
         };
         self.ask_by(place, now_ns);
-        update.changed.then_some(update)
+        (update.lease.proof.ways != before.ways).then_some(update)
+    }
+
+    /// True while probes are to be sent, or a round waits to begin.
+    pub fn is_probing(&self) -> bool {
+        self.probing.is_busy()
     }
 
     /// The kernel doubts that packets of this flow arrive: the sink is asked at once.

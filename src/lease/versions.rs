@@ -8,7 +8,7 @@ const AGAIN_NS: u64 = 60_000_000_000;
 /// A full question is asked at least this often.
 const FULL_NS: u64 = 10_000_000_000;
 /// The first version of hostint whose sink speaks version 2.
-const SPEAKS_TWO: (u8, u8) = (0, 3);
+const SPEAKS_TWO: (u8, u8) = (0, 2);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Version {
@@ -139,7 +139,7 @@ impl Versions {
         }
     }
 
-    /// Takes an echo of a question of version 2 that nobody answered.
+    /// Takes an echo of a question of version 2 that no sink answered.
     pub(super) fn note_two_echoed(&mut self) -> Heard {
         match self.known {
             Some(Version::One) => Heard::Nothing,

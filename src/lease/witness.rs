@@ -158,10 +158,14 @@ impl Witness {
         if let Some((at_ns, counts)) = newest {
             self.tagged.push_back((at_ns, counts));
             self.base = Some(counts);
-            for form in 0..FORMS {
-                self.unseen[form].tagged = counts[form];
-                self.missing[form].tagged = counts[form];
-            }
+            self.unseen = counts.map(|tagged| Unseen {
+                tagged,
+                ..Unseen::default()
+            });
+            self.missing = counts.map(|tagged| Missing {
+                tagged,
+                ..Missing::default()
+            });
         }
     }
 

@@ -122,7 +122,7 @@ impl Sink {
                     clock: ClockState::default(),
                     mtu: 1500,
                     tai_offset_s: 37,
-                    software: (0, 2 * self.version - 1),
+                    software: (0, self.version),
                     answered_ns: EPOCH + now,
                 };
                 v1::encode_answer(asked.try_into().expect("its length"), &answer, KEY).to_vec()
@@ -148,6 +148,7 @@ impl Sink {
     fn witness(&self, now: u64) -> LeaseWitness {
         LeaseWitness {
             astray: self.astray,
+            untold: false,
             digest: self.digest,
             stripped: self.stripped,
             lost: self.lost,

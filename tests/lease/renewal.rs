@@ -43,7 +43,7 @@ mod root {
         );
         let map = map.expect("made as root");
         let leases = Leases::of(Map::new(map).expect("keys and values have these sizes"));
-        let renewal = Renewal::load(&leases).expect("loads as root");
+        let renewal = Renewal::load(&leases, None).expect("loads as root");
         assert!(renewal.is_for(&leases).unwrap(), "it knows its table");
         (leases, renewal)
     }

@@ -67,6 +67,7 @@ pub fn attachment() -> Attachment {
         mode: "native",
         encapsulation: None,
         superpackets: None,
+        why: Some("a network card".to_owned()),
         gro: None,
         nic_timestamps: None,
     }
@@ -224,6 +225,13 @@ pub fn silent_peer() -> PeerStatus {
         mtu: None,
         tai_offset_s: None,
         version: None,
+        lease_version: 0,
+        ways: Vec::new(),
+        eaten: Vec::new(),
+        tos_changed: 0,
+        proved_ago_ns: None,
+        distrusted: false,
+        fallen: 0,
         lease: Lease::default(),
     }
 }
@@ -238,6 +246,10 @@ fn known_peer() -> PeerStatus {
         mtu: Some(1500),
         tai_offset_s: Some(37),
         version: Some("0.1".to_owned()),
+        lease_version: 2,
+        ways: vec!["udp vxlan-gpe"],
+        eaten: vec!["stray tcp"],
+        proved_ago_ns: Some(0),
         ..silent_peer()
     }
 }

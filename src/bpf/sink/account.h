@@ -20,6 +20,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
+#include "sink/witness.h"
 
 __noinline int send_latency(__u32 reasons)
 {
@@ -96,7 +97,7 @@ __noinline int look_up_sender(void)
 }
 
 /* Adds a record for the packet's flow. Returns NULL, and counts the packet, if there is no room for it. */
-static __always_inline struct sink_flow *begin_flow(struct tagged_packet *p)
+static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p)
 {
 	enum sink_counter reason = COUNT_SINK_NEW_FLOW_LIMITED;
 	struct sink_flow *f;
@@ -126,6 +127,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return 0;
 	p->facts.key.sport = p->l4.udp.source;
 	p->facts.key.dport = p->l4.udp.dest;
+	p->allowed_ns = 0;
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
 	if (!f || coarse_ns() >= f->allowed_ns) {
 		look_up_sender();
@@ -152,19 +154,21 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		else
 			note_refusal();
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
-		return 0;
+		return tell_untracked();
 	}
 	if (!f) {
-		f = begin_flow(p);
+		f = begin_sink_flow(p);
 		if (!f)
-			return 0;
+			return tell_untracked();
 		f->allowed_ns = p->allowed_ns;
 	}
 	if (!f->last_ns)
-		find_tracked_since();
+		find_watched_since();
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
+	if (p->allowed_ns || is_telling_due(f))
+		tell_flow_packets();
 	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
 		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
 		return 0;

@@ -11,6 +11,7 @@
 #include "int/gpe_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "sink/probe_read.h"
 #include "sink/tagged.h"
 
 /*
@@ -74,7 +75,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		return more ? SINK_SHORT : refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
 	verdict = check_gpe_block(b);
 	if (verdict != INT_VALID)
-		return refuse_block(verdict, frame_len);
+		return take_bare_probe(data, end, p) ? SINK_PROBE : refuse_block(verdict, frame_len);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	outer_id = outer_family == 4 ? bpf_ntohs(p->base.ip4.id) : 0;
@@ -101,6 +102,8 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	if (p->inner.protocol == IPPROTO_UDP) {
 		p->l4.udp = *(struct udphdr *)l4;
 		p->l4_len = l4_len = UDP_LEN;
+		if (p->l4.udp.dest == bpf_htons(GPE_PORT) && take_probe(l4 + UDP_LEN, end, FORM_GPE, p))
+			return SINK_PROBE;
 	} else {
 		if (l4 + TCP_BASE_LEN > end)
 			return more ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);

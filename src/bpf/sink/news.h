@@ -12,6 +12,7 @@
 #include "sink/events.h"
 #include "sink/flow_update.h"
 #include "sink/tokens.h"
+#include "sink/witness.h"
 
 /* Losses that cannot be reported now wait in the record for the next sweep. */
 static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
@@ -32,6 +33,8 @@ static __always_inline void tell_loss(struct sink_flow *f, const struct sink_set
 
 	if (news->lost)
 		count_sink(COUNT_SINK_LOST, news->lost, 0);
+	if (news->lost != news->arrival.recovered)
+		tell_lost(news->lost - news->arrival.recovered);
 	if (news->gap)
 		send_gap(key);
 	if (!loss->count)

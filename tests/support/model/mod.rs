@@ -2,6 +2,7 @@
 //! clarity and not for speed.
 
 pub mod far;
+pub mod form;
 pub mod gpe;
 pub mod layout;
 pub mod sequence;
