@@ -49,7 +49,8 @@ test-long: need-root
 		endurance:: clickhouse:: ipfix:: kafka:: otlp:: remote_write:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
-		answer::root::nobody_outside flood::; $(GIVE_BACK)
+		answer::root::nobody_outside flood:: && \
+		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking::; $(GIVE_BACK)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root

@@ -24,6 +24,7 @@ mod source_guard;
 mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod tracking;
 mod verifier;
 mod vxlan_gpe;
 mod watchlist;
