@@ -16,6 +16,7 @@ use super::collectors::CollectorTable;
 use super::event_ring::EventRing;
 use super::grants;
 use super::handover;
+use super::hook_choice::{HookFacts, WhyHook};
 use super::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
@@ -30,7 +31,7 @@ use super::shared_settings::SharedSettings;
 use super::sink_links::{attached_devs, other_role, role};
 use super::sink_programs;
 use super::sink_settings::settings_of;
-use crate::config::{SinkConfig, SinkHook, XdpMode};
+use crate::config::{HookChoice, SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
 /// A start later than any packet: it means that no flow was seen from its first packet on.
@@ -154,15 +155,16 @@ impl Sink {
         xdp_occupant(ifindex).map_or(Ok(()), Err)
     }
 
-    /// Attaches to an interface, or replaces the program that is attached there. Returns the mode.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
+    /// Attaches to an interface, or replaces the program that is attached there.
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<AttachedSink> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
-            SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
-            SinkHook::Tc => self.attach_tc(pins, dev)?,
+            HookChoice::Auto => self.attach_at_best(pins, dev, config)?,
+            HookChoice::Xdp => self.attach_xdp(pins, dev, config)?.into(),
+            HookChoice::Tc => self.attach_tc(pins, dev)?.into(),
         };
         // If the sink was attached at its other hook, both programs stripped until here.
-        remove_link(&pins.link(other_role(config.hook), dev))?;
+        remove_link(&pins.link(other_role(attached.mode.hook()), dev))?;
         if fresh || self.new_flows {
             // Flows that are older were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
@@ -170,6 +172,42 @@ impl Sink {
             self.write_settings(&settings)?;
         }
         Ok(attached)
+    }
+
+    /// Attaches at the hook that suits the interface best.
+    fn attach_at_best(
+        &self,
+        pins: &Pins,
+        dev: &str,
+        config: &SinkConfig,
+    ) -> io::Result<AttachedSink> {
+        let facts = HookFacts::of(Some(pins), dev)?;
+        let (hook, why) = facts.choose();
+        let mode = match (hook, why) {
+            (SinkHook::Tc, _) => self.attach_tc(pins, dev)?,
+            (SinkHook::Xdp, WhyHook::NetworkCard) => {
+                let native = SinkConfig {
+                    xdp_mode: XdpMode::Native,
+                    ..config.clone()
+                };
+                match self.attach_xdp(pins, dev, &native) {
+                    Ok(mode) => mode,
+                    Err(err) => {
+                        let mode = self.attach_tc(pins, dev)?;
+                        let why = format!("the driver refuses native XDP: {err}");
+                        return Ok(AttachedSink {
+                            mode,
+                            why: Some(why),
+                        });
+                    }
+                }
+            }
+            (SinkHook::Xdp, _) => self.attach_xdp(pins, dev, config)?,
+        };
+        Ok(AttachedSink {
+            mode,
+            why: Some(facts.sentence(dev, why)),
+        })
     }
 
     fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
@@ -253,6 +291,29 @@ pub enum SinkMode {
     XdpNic,
     XdpGeneric,
     Tcx,
+}
+
+impl SinkMode {
+    pub fn hook(self) -> SinkHook {
+        match self {
+            Self::XdpNative | Self::XdpNic | Self::XdpGeneric => SinkHook::Xdp,
+            Self::Tcx => SinkHook::Tc,
+        }
+    }
+}
+
+/// How a sink was attached.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AttachedSink {
+    pub mode: SinkMode,
+    /// The reason for its hook, if hostint chose it.
+    pub why: Option<String>,
+}
+
+impl From<SinkMode> for AttachedSink {
+    fn from(mode: SinkMode) -> Self {
+        Self { mode, why: None }
+    }
 }
 
 /// True if a veth with a sink in native XDP merges received packets; `None` for other interfaces.

@@ -7,11 +7,14 @@ mod name_server;
 mod stamped;
 
 mod root {
+    mod bpf_file_system;
     mod coexistence;
     mod control;
     mod dashboards;
     mod field;
     mod gro;
+    mod guard;
+    mod hooks;
     mod lease_refusals;
     mod leases;
     mod lifecycle;
@@ -23,6 +26,7 @@ mod root {
     mod networks;
     mod offloads;
     mod options;
+    mod paths;
     mod peer;
     mod preflight;
     mod privileges;

@@ -97,7 +97,7 @@ __noinline int look_up_sender(void)
 }
 
 /* Adds a record for the packet's flow. Returns NULL, and counts the packet, if there is no room for it. */
-static __always_inline struct sink_flow *begin_flow(struct tagged_packet *p)
+static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p)
 {
 	enum sink_counter reason = COUNT_SINK_NEW_FLOW_LIMITED;
 	struct sink_flow *f;
@@ -147,13 +147,13 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return tell_untracked();
 	}
 	if (!f) {
-		f = begin_flow(p);
+		f = begin_sink_flow(p);
 		if (!f)
 			return tell_untracked();
 		f->allowed_ns = p->allowed_ns;
 	}
 	if (!f->last_ns)
-		find_watched();
+		find_watched_since();
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);

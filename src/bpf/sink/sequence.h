@@ -172,7 +172,7 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 		far = !restart && !begin && is_far(f, last, ahead, now);
 		watching &= restart;
 	} else if (watching && seq - 1 > WINDOW && age_bound <= 2ULL << FLOW_AGE_SHIFT) {
-		/* So many cannot be missing yet, unless the number is damaged. */
+		/* The flow is too young to miss this number of packets, so the number is damaged. */
 		f->first_ns = now;
 		f->first_latency_ns = latency_ns;
 		f->first = 1;

@@ -98,7 +98,7 @@ __noinline int note_refusal(void)
 }
 
 /* Finds since when no packet of this packet's flow can have been left out; leaves it in the scratch. */
-__noinline int find_watched(void)
+__noinline int find_watched_since(void)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct tagged_packet *p = tagged();

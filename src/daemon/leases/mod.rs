@@ -1,5 +1,6 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
+mod doubts;
 mod probes;
 
 use std::collections::HashMap;
@@ -7,6 +8,7 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
+use self::doubts::Doubts;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
@@ -31,6 +33,8 @@ const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 const SCAN_SHARE: u64 = 1000;
 /// A pair without a packet for this long is idle.
 const IDLE_NS: u64 = 10_000_000_000;
+/// A flow whose packets arrive is vouched for during this time.
+const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
 /// A pair without a packet for this long is forgotten, unless the user named it.
@@ -41,12 +45,13 @@ pub struct LeaseKeeping {
     keeper: LeaseKeeper,
     echo: icmp::Echo,
     probes: Probes,
+    doubts: Doubts,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
-    pub counts: LeaseCounts,
+    pub counts: QuestionCounts,
 }
 
 /// The state of a lease, and of its path, that was logged.
@@ -54,7 +59,7 @@ type Said = (LeaseState, Ways, ProbeForms);
 
 /// Questions and answers so far, and the CPU time that they took.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LeaseCounts {
+pub struct QuestionCounts {
     pub asked: u64,
     pub answered: u64,
     pub refused: u64,
@@ -105,12 +110,13 @@ impl LeaseKeeping {
             keeper: keeper(key, nonces),
             echo,
             probes: Probes::open()?,
+            doubts: Doubts::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
-            counts: LeaseCounts::default(),
+            counts: QuestionCounts::default(),
         })
     }
 
@@ -135,6 +141,7 @@ impl LeaseKeeping {
             return Ok(());
         }
         self.next_round_ns = now_ns + ROUND_NS;
+        self.doubts.raise(&mut self.keeper, now_ns)?;
         if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
             return Ok(());
         }
@@ -153,6 +160,20 @@ impl LeaseKeeping {
         scanned
     }
 
+    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
+    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
+        match &self.renewal {
+            Some(renewal) if renewal.is_for(table)? => {}
+            _ => {
+                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+                let renewal = Renewal::load(table, flows.as_ref());
+                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+                self.doubts = Doubts::open(pins)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the pairs that packets or users want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
@@ -161,14 +182,7 @@ impl LeaseKeeping {
             self.renewal = None;
             return Ok(());
         };
-        match &self.renewal {
-            Some(renewal) if renewal.is_for(&table)? => {}
-            _ => {
-                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
-                let renewal = Renewal::load(&table, flows.as_ref());
-                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-            }
-        }
+        self.load_renewal(pins, &table)?;
         self.keeper.set_ours(ours(pins)?);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
@@ -220,8 +234,9 @@ impl LeaseKeeping {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
         let keeper = &mut self.keeper;
-        let (said, counts) = (&mut self.said, &mut self.counts);
+        let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
         let mut renewed = Vec::new();
+        let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
@@ -238,8 +253,16 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
+            if let Some(flow) = taken.vouched {
+                let flows = doubts.settle(&taken.pair, flow).into_iter();
+                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+            }
             renewed.push((taken.pair, taken.lease));
         })?;
+        if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
+            let known = renewal.vouch(&vouched);
+            known.context("cannot vouch for flows in the kernel")?;
+        }
         self.renew(&renewed)
     }
 
