@@ -23,6 +23,7 @@ mod root {
     mod metrics;
     mod names;
     mod narrow;
+    mod networks;
     mod offloads;
     mod options;
     mod paths;
