@@ -21,8 +21,8 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-vm test-packages source-packages test-systemd lint audit man \
-	bench fuzz install sbom deb rpm reproducible need-root clean
+.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
+	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -49,7 +49,8 @@ test-long: need-root
 		endurance:: clickhouse:: ipfix:: kafka:: otlp:: remote_write:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
-		answer::root::nobody_outside flood::; $(GIVE_BACK)
+		answer::root::nobody_outside flood:: && \
+		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking::; $(GIVE_BACK)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root
@@ -60,6 +61,13 @@ test-engines: need-root
 test-kafka: need-root
 	packaging/install-build-deps.sh --test --kafka
 	cargo test --locked --features real-engines --test engines kafka::broker::; $(GIVE_BACK)
+
+# Real applications behind routers, firewalls, NAT and others, with hostint and without; half an hour for all, and a case
+# that has run is not run again. CASES="NAT quic IPv4" chooses.
+NETWORKS ?= target/networks.jsonl
+test-networks: need-root
+	packaging/install-build-deps.sh --test --networks
+	cargo test --locked --test networks -- --results $(abspath $(NETWORKS)) $(CASES); $(GIVE_BACK)
 
 lint:
 	cargo fmt --check
@@ -117,7 +125,7 @@ bench: need-root
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
-	cd fuzz && for target in config decode_report exporter_track read_capture read_histogram read_probe read_record read_stored \
+	cd fuzz && for target in config decode_report exporter_track read_capture read_histogram read_lease read_probe read_record read_stored \
 		render_report; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 

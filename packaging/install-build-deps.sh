@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs the packages for a build on Debian 12, Ubuntu 22.04 or newer, and is silent if all are installed. Options add those
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
-# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --vm; --lint; --audit;
-# --package (to build and check packages); --source-packages (to build them from source); --root (the system that tests of
+# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --vm; --lint;
+# --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that tests of
 # packages install them into).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ for argument; do
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
 		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler python3-venv)
-		if_there_is=(clickhouse-server victoria-metrics)
+		if_there_is+=(clickhouse-server victoria-metrics)
 		from_pypi+=(rotel==0.0.1a15)
 		with_browser=1
 		;;
@@ -32,6 +32,11 @@ for argument; do
 		from_pypi+=(confluent-kafka==2.16.1)
 		with_tansu=1
 		;;
+	--networks)
+		packages+=(apache2-utils bind9-dnsutils curl memcached nghttp2-client nginx-light openssh-client openssh-server openssl)
+		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
+		if_there_is+=(mariadb-server ngtcp2-client ngtcp2-server postgresql wireguard-go)
+		;;
 	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
@@ -39,8 +44,8 @@ for argument; do
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--vm] [--lint] [--audit] [--package] [--source-packages]" \
-			"[--root]" >&2
+		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--vm] [--lint] [--audit] [--package]" \
+			"[--source-packages] [--root]" >&2
 		exit 2
 		;;
 	esac

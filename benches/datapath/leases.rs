@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hostint::model::{LeaseKey, LeaseQuestion, NodeId};
-use hostint::wire::lease::{MAGIC, encode_question};
+use hostint::wire::lease::MAGIC;
+use hostint::wire::lease::v1::encode_question;
 use hostint_testing::netns::{Lab, sh};
 use libbpf_rs::libbpf_sys;
 

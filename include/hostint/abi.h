@@ -10,11 +10,10 @@ enum hostint_limit {
 	ABI_VERSION = 4, /* version of the pinned maps; maps of another version are read but not changed */
 #endif
 	MAX_EDGES = 16,       /* latency bucket edges */
-	HISTOGRAM_SLOTS = 32, /* slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 all <= 0 */
-	WINDOW_WORDS = 4,     /* 256 sequence numbers are tracked one by one, up to the newest */
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
 	DEV_NAME_SIZE = 16,   /* an interface's name, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
+	VOUCHES = 64,         /* flows in one run of the vouching program */
 	COUNTER_SLOTS = 64,   /* in the counter map of each role; unused slots are for future counters */
 };
 
@@ -70,6 +69,7 @@ struct token_rate {
 struct token_buckets {
 	__u64 new_flows_ns;
 	__u64 reports_ns;
+	__u64 refused_ns; /* last time that a packet of a new flow was stripped but not tracked */
 };
 
 struct sink_settings {
@@ -77,6 +77,8 @@ struct sink_settings {
 	__u64 loss_timeout_ns;
 	__u64 bucket_hold_ns; /* least time between two latency change events of a flow */
 	__u64 started_ns;     /* since the Unix epoch; of flows that began later, the sink has seen every packet */
+	__u64 idle_ns;        /* records of flows that are idle for this time may be removed */
+	__u64 kept_ns;        /* records of flows that began later were not removed while another idle_ns was set */
 	__u32 flags;
 	__be16 extension_port;
 	__u8 tos_value; /* DSCP mark at its place in the ToS byte */
@@ -105,6 +107,7 @@ enum source_hook {
 };
 
 enum encapsulation {
+	ENCAP_AUTO = 0, /* only as a setting: vxlan-gpe, or extension-udp where that does not pass */
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
@@ -137,40 +140,6 @@ struct source_info {
 	__u8 dev[DEV_NAME_SIZE];
 };
 
-/* A flow takes its form with its first packet; later it may only become untagged. */
-enum flow_form {
-	FLOW_UNDECIDED = 0,
-	/* 1 to 3: enum encapsulation, for all of the flow's packets */
-	FLOW_MIXED = 4, /* for sinks of version 1, and static destinations: superpackets change it to vxlan-gpe */
-	FLOW_UNTAGGED = 5,
-};
-
-/* Says why a flow is untagged. */
-enum flow_left {
-	LEFT_NOT = 0,
-	LEFT_BEGAN_BEFORE = 1, /* it began before there was a lease, or before this source was attached */
-	LEFT_NO_WAY = 2,       /* its form does not pass the path, or no longer */
-	LEFT_NO_LEASE = 3,     /* the lease ended */
-	LEFT_GUARD = 4,        /* its tagged packets came to nothing */
-	LEFT_SUPERPACKET = 5,  /* it sent a superpacket, which its form cannot carry */
-};
-
-struct source_flow {
-	struct bpf_spin_lock lock;
-	__u32 sequence;
-	__u64 created_ns; /* since the Unix epoch */
-	__u64 last_ns;
-	__u64 leased_ns;  /* until then (coarse monotonic clock) packets are tagged without looking at the lease */
-	__u64 vouched_ns; /* until then (coarse monotonic clock) the sink's counts show that its packets arrive */
-	__u8 form;        /* enum flow_form */
-	__u8 left;        /* enum flow_left */
-	__u8 repeats;     /* guard: repetitions in a row without progress */
-	__u8 doubted;     /* guard: 1: a doubt_event was sent, and not answered by a vouch yet */
-	__u32 path_mtu;   /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
-	__u32 told;       /* sequence when it was last added to the lease's counts */
-	__u32 tcp_end;    /* guard: end of the newest TCP data, SYN or FIN sent */
-};
-
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
 struct doubt_event {
 	struct flow_key key;
@@ -182,64 +151,11 @@ struct flow_vouch {
 	__u64 until_ns; /* coarse monotonic clock */
 };
 
-/* The sink's record of a flow counts packets in order with atomics, and all others under the lock. */
-struct sink_flow {
-	struct bpf_spin_lock lock;
-	__u32 first;   /* oldest sequence number expected */
-	__u32 head;    /* newest sequence number seen; it changes together with awaited, in one store */
-	__u32 awaited; /* number of bits set in the three bitmaps; top bit: the lock's holder is changing the record */
-	/* Fields that every packet touches come first, so that they share few cache lines. */
-	__u64 first_ns; /* 0: the record is not in use yet */
-	__u64 last_ns;
-	__u64 gap_ns; /* start of the current loss period; 0: no number is missing */
-	__u64 report_ns;
-	__u64 bucket_ns;
-	__u64 packets;
-	__u64 bytes; /* IP total length as the application sent it */
-	__u64 lost;  /* sequence numbers declared lost */
-	__s64 latency_sum_ns;
-	__s32 latency_min_ns;
-	__s32 latency_max_ns;
-	__s32 latency_last_ns;
-	__s32 latency_smooth_ns; /* moving average, weight 1/8, that buckets are chosen by */
-	__u32 source_node;
-	__u16 source_port;
-	__u8 bucket;
-	__u8 encapsulation;
-	__u32 ifindex;
-	__s32 first_latency_ns; /* of the packet that arrived at first_ns */
-	__u32 histogram[HISTOGRAM_SLOTS];
-	/*
-	 * Numbers not seen yet have a bit set at number % 256, in fresh if they are missing since gap_ns or later, in
-	 * aging if they were missing before gap_ns, in declared once they are counted as lost.
-	 */
-	__u64 fresh[WINDOW_WORDS];
-	__u64 aging[WINDOW_WORDS];
-	__u64 declared[WINDOW_WORDS];
-	__u64 fresh_hole_ns; /* arrival before the first number that is in fresh */
-	__u64 aging_hole_ns; /* arrival before the first number that is in aging */
-	__u64 lost_hole_ns;  /* losses not reported yet: arrival before the first one */
-	__u32 lost_first;    /* losses not reported yet: first number */
-	__u32 lost_count;    /* losses not reported yet: number of them */
-	__u64 recovered;     /* numbers declared lost that arrived later */
-	__u64 reordered;     /* numbers that arrived after a newer one, recovered ones included */
-	__u64 duplicates;
-	__u64 late;     /* numbers too old to tell recovered from duplicate; counted as recovered */
-	__u32 restarts; /* times that the source began numbering again */
-	__u32 reports;
-	__u64 allowed_ns;   /* until then (coarse monotonic clock) packets are stripped without looking at grants */
-	__u64 earned_bytes; /* bytes received, INT included, with which the flow pays for reports */
-	__u32 announced;    /* 1: the first report was sent */
-	__u32 zero;
-#ifdef NEXT_ABI
-	__u64 to_come;
-#endif
-};
-
 /* Tells a walk over a flow table which flows to look for. */
 struct walk_request {
 	__u64 now_ns;
 	__u64 idle_ns;
+	__u64 open_idle_ns; /* the source's flows: idle_ns of TCP connections that are still open */
 	__u64 loss_timeout_ns;
 	__u64 summary_ns; /* flows with a packet since then are reported as WALK_SUMMARY; 0: none */
 	__u32 slice;      /* number of flows before a pause */

@@ -11,11 +11,6 @@
 #ifndef HOSTINT_LEASE_H
 #define HOSTINT_LEASE_H
 
-enum lease_shape {
-	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
-	LEASE_FORMS = 4,          /* values of enum lease_form */
-};
-
 struct lease_question {
 	__be32 magic;
 	__be32 version; /* version of this format */
@@ -75,18 +70,16 @@ struct lease2_answer {
 	__u8 clock; /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
 	__u8 zero;
 	__be16 extension_port;
-	__be16 mtu;                            /* of the receiving interface, at most 65535 */
-	__be16 tai_offset_s;                   /* signed */
-	__be16 software;                       /* version of the sink's software: major << 8 | minor */
-	__be64 answered_ns;                    /* by the sink's clock, since the Unix epoch */
-	__be32 stripped[LEASE_ENCAPSULATIONS]; /* by enum encapsulation - 1 */
-	__be32 lost;                           /* sequence numbers declared lost, less those that arrived later */
-	__be32 flow_packets;                   /* of the flow that was asked about; 0: the sink does not know it */
-	__be32 flow_age_ms;                    /* time since its last packet; all ones: never, or too long ago */
-	__be64 arrived[LEASE_FORMS]
-		      [2];             /* by enum lease_form: bit n % 64 of word n / 64: probe n of the round arrived */
-	__u8 tos_changed[LEASE_FORMS]; /* bits of the ToS byte that the path changed in some probe of the round */
-	__be32 zero2;
+	__be16 mtu;           /* of the receiving interface, at most 65535 */
+	__be16 tai_offset_s;  /* signed */
+	__be16 software;      /* version of the sink's software: major << 8 | minor */
+	__u8 tos_changed[4];  /* bits of the ToS byte that the path changed in some probe of the round */
+	__be64 answered_ns;   /* by the sink's clock, since the Unix epoch */
+	__be32 stripped[3];   /* by enum encapsulation - 1 */
+	__be32 lost;          /* sequence numbers declared lost, less those that arrived later */
+	__be32 flow_packets;  /* of the flow that was asked about; 0: the sink does not know it */
+	__be32 flow_age_ms;   /* time since its last packet; all ones: never, or too long ago */
+	__be64 arrived[4][2]; /* by enum lease_form: bit n % 64 of word n / 64: probe n arrived */
 };
 
 struct lease2_message {
@@ -105,7 +98,7 @@ struct lease2_short_message {
 	/* answer */
 	__be32 flags;
 	__be32 digest;
-	__be32 stripped[LEASE_ENCAPSULATIONS];
+	__be32 stripped[3];
 	__be32 lost;
 	__be64 answered_ns;
 	__be64 answer_tag; /* SipHash-2-4 of everything before it; 0 in the question */
@@ -147,6 +140,7 @@ enum lease_capability {
 
 enum lease_flag {
 	LEASE_FLAG_ASTRAY = 1, /* no lease: tagged packets reach this host where no sink strips them */
+	LEASE_FLAG_UNTOLD = 2, /* no counts: without a key only the packets' source address is told */
 };
 
 enum lease_constant {

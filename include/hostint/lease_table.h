@@ -3,7 +3,10 @@
 #ifndef HOSTINT_LEASE_TABLE_H
 #define HOSTINT_LEASE_TABLE_H
 
-#include "hostint/lease.h"
+enum lease_shape {
+	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
+	LEASE_FORMS = 4,          /* values of enum lease_form */
+};
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */
 struct address_pair {
@@ -75,6 +78,7 @@ enum lease_state {
 	LEASE_MARK = 6,          /* the sink expects another DSCP mark or port */
 	LEASE_OWN_NODE = 7,      /* the sink has our node id */
 	LEASE_DUPLICATE = 8,     /* two sinks have this node id */
+	LEASE_ASTRAY = 9,        /* tagged packets reach the sink's host where no sink strips them */
 };
 
 /* Answers changed a lease to this; wanted_ns and keep are ignored. */
@@ -84,7 +88,7 @@ struct lease_renewal {
 };
 
 enum lease_table_limit {
-	RENEWALS = 24, /* leases in one run of the renewing program */
+	RENEWALS = 16, /* leases in one run of the renewing program */
 };
 
 /* A sink keeps this for each address that it granted a lease to; the time is of the coarse monotonic clock. */

@@ -178,7 +178,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
 encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
@@ -221,7 +221,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp extension-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
 encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'

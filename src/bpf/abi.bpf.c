@@ -8,6 +8,8 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
+#include "hostint/source_flow.h"
+#include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -40,6 +42,7 @@ struct watch_state watch_state;
 struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
+enum sink_flow_shape sink_flow_shape;
 struct latency_event latency_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;
@@ -83,3 +86,4 @@ struct astray_count astray_count;
 enum astray_limit astray_limit;
 enum flow_form flow_form;
 enum flow_left flow_left;
+enum flow_doubt flow_doubt;

@@ -19,10 +19,11 @@
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
- *   the flow's changes   sink/news.h       FLOW_NEW FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE
+ *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
  *
- * Lease questions count as LEASE_GRANTED, LEASE_FORGED, LEASE_CLOSING or LEASE_FULL.
+ * Lease questions count as LEASE_GRANTED, LEASE_FORGED, LEASE_CLOSING, LEASE_ASTRAY or LEASE_FULL. A source's probes
+ * (sink/probe_read.h) are noted by lease/probe.h and dropped; they count as PROBE or PROBE_FORGED.
  */
 #include "kernel/kernel.h"
 #include "sink/plain.h"
@@ -32,6 +33,7 @@
 #include "sink/pull_xdp.h"
 #include "sink/pull_skb.h"
 #include "lease/answer.h"
+#include "lease/probe.h"
 #include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -100,6 +102,9 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	case SINK_NOT_MARKED:
 		answer_xdp(ctx);
 		return XDP_PASS;
+	case SINK_PROBE:
+		locked ? note_probe_locked() : note_probe();
+		return XDP_DROP;
 	default:
 		return XDP_PASS;
 	}
@@ -139,6 +144,10 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 	if (found == SINK_NOT_MARKED)
 		answer_skb(ctx);
+	if (found == SINK_PROBE) {
+		locked ? note_probe_locked() : note_probe();
+		return TCX_DROP;
+	}
 	if (found != SINK_TAGGED)
 		return TCX_NEXT;
 	switch (measure(ctx->ifindex, set, p, locked)) {

@@ -8,10 +8,12 @@
  *   look()                 source/look.h            reads the headers         OTHER_PROTOCOL MALFORMED IP_OPTIONS VLAN
  *                                                                             GROUP_ADDRESS FRAGMENT REPORT HAS_INT
  *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
+ *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
+ *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
  *   read_checksum_state()  source/checksum_state.h  is the sum finished?      NO_CHECKSUM_STATE
- *   is_leased()            lease/ask.h              is the sink alive?        NO_LEASE (LEASE_FULL)
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
  *                                                                             SUPERPACKET (of 64 KiB or more in look())
+ *   passes_guard()         lease/guard.h           do packets arrive?        GUARDED
  *   add_source_flow()      source/flow_numbers.h    adds a flow (FLOW_NEW)    TABLE_FULL
  *   tag_skb()              source/tag_skb.h         makes room, writes INT    CANNOT_RESIZE UNDONE NO_CHECKSUM_STATE
  *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
@@ -20,12 +22,14 @@
  * to the staging interface and come back as segments. DROPPED packets would have been corrupt.
  */
 #include "kernel/kernel.h"
+#include "hostint/source_flow.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
 #include "watch/list.h"
 #include "source/look.h"
 #include "source/plan.h"
-#include "lease/ask.h"
+#include "lease/form.h"
+#include "lease/guard.h"
 #include "source/checksum_state.h"
 #include "source/tag_skb.h"
 #include "source/tag_xdp.h"
@@ -61,6 +65,25 @@ __noinline int look_xdp(struct xdp_md *ctx)
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
 }
 
+/* Only where INT stands behind the L4 header does its checksum change, and devices finish those of UDP superpackets. */
+static __always_inline bool needs_checksum_state(const struct outgoing_packet *p)
+{
+	return superpackets == SUPER_ENCAP_ALL || encapsulation == ENCAP_OVER_TCP_UDP ||
+	       (encapsulation == ENCAP_AUTO && p->form == FLOW_MIXED);
+}
+
+/* Returns NULL if the table is full. */
+static __always_inline struct source_flow *begin_tagging(struct outgoing_packet *p)
+{
+	struct source_flow *f = add_source_flow(p);
+
+	if (f && is_own_form(p->form)) {
+		tell_first();
+		f->told = p->segments;
+	}
+	return f;
+}
+
 static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
@@ -70,26 +93,31 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 
 	if (!host || !p)
 		return TCX_NEXT;
-	if ((encapsulation == ENCAP_OVER_TCP_UDP || superpackets == SUPER_ENCAP_ALL) && !read_checksum_state(ctx, p)) {
-		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
+	p->at_xdp = false;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!find_form(host, p, f, locked)) {
+		count_formless(host, p, f);
 		return TCX_NEXT;
 	}
-	f = bpf_map_lookup_elem(&source_flows, &p->key);
-	if (!is_leased(p, f)) {
-		count_source(COUNT_SOURCE_NO_LEASE, p->segments > 1 ? p->segments : 1, p->frame_len);
+	if (needs_checksum_state(p) && !read_checksum_state(ctx, p)) {
+		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
+	if (planned == PLAN_TAG && f && !passes_guard(ctx, p, f)) {
+		count_source(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
+		return TCX_NEXT;
+	}
 	if (!f)
-		f = add_source_flow(&p->key);
+		f = begin_tagging(p);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (ctx->gso_size && f->form != ENCAP_VXLAN_GPE)
-		f->form = ENCAP_VXLAN_GPE;
+	if (ctx->gso_size && !f->superpacket)
+		f->superpacket = 1;
 	if (planned == PLAN_TAG)
 		return tag_skb(ctx, host, p, f, locked);
 	count_source(COUNT_SOURCE_STAGED, 1, p->frame_len);
@@ -197,13 +225,23 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED ||
 	    check_size(p, EXTENSION_LEN, device_mtu(ctx, 0)) != SOURCE_WATCHED)
 		return XDP_PASS;
+	p->at_xdp = true;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
-	if (!is_leased(p, f)) {
-		count_source(COUNT_SOURCE_NO_LEASE, 1, p->frame_len);
+	if (!find_form(host, p, f, locked)) {
+		count_formless(host, p, f);
+		return XDP_PASS;
+	}
+	/* The flow began at another hook. */
+	if (p->form != FLOW_MIXED && p->form != ENCAP_EXTENSION_UDP) {
+		count_source(COUNT_SOURCE_LEFT, 1, p->frame_len);
+		return XDP_PASS;
+	}
+	if (f && !passes_guard(NULL, p, f)) {
+		count_source(COUNT_SOURCE_GUARDED, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	if (!f)
-		f = add_source_flow(&p->key);
+		f = begin_tagging(p);
 	if (!f) {
 		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return XDP_PASS;

@@ -6,6 +6,8 @@
 #include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/source_flow.h"
+#include "hostint/sink_flow.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -64,6 +66,8 @@ int walk_sink_flows(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	withheld = !flow->gap_ns && flow->lost_count;
 	waits = flow->gap_ns && has_passed(request->now_ns, flow->gap_ns, 2 * request->loss_timeout_ns);
+	waits |= flow->far_packets && flow->far_waits &&
+		 has_passed(request->now_ns, flow->far_ns, 2 * request->loss_timeout_ns);
 	if (waits || withheld)
 		tell(ctx, key, WALK_LOSS);
 	idle = !waits && flow->first_ns && has_passed(request->now_ns, flow->last_ns, request->idle_ns);
@@ -82,10 +86,12 @@ int walk_source_flows(struct bpf_iter__bpf_map_elem *ctx)
 	const struct source_flow *flow = ctx->value;
 	__u32 which = WALK_SOURCE;
 	struct walk_request *request = bpf_map_lookup_elem(&walk_requests, &which);
+	__u64 idle_ns;
 
 	if (!key || !flow || !request || !request->slice)
 		return 0;
-	if (flow->last_ns && has_passed(request->now_ns, flow->last_ns, request->idle_ns))
+	idle_ns = flow->open ? request->open_idle_ns : request->idle_ns;
+	if (flow->last_ns && has_passed(request->now_ns, flow->last_ns, idle_ns))
 		tell(ctx, key, WALK_IDLE);
 	pause_after_slice(ctx, request);
 	return 0;

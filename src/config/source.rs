@@ -9,7 +9,7 @@ use super::key::check_key;
 use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
-use super::{Compat, DscpMark, EXTENSION_PORT, Superpackets, TimeSpan};
+use super::{Compat, DscpMark, EXTENSION_PORT, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// The hook at which the source sees packets.
@@ -50,10 +50,10 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
-    /// How packets carry INT: over-tcp-udp, extension-udp or vxlan-gpe [default: over-tcp-udp; with --hook xdp
-    /// extension-udp]
+    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or
+    /// vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
-    pub encap: Option<Encapsulation>,
+    pub encap: Option<SourceEncapsulation>,
 
     /// How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]
     #[arg(long, help_heading = TAGGING, value_name = "WAY")]
@@ -128,7 +128,7 @@ pub struct SourceSetup {
 pub struct SourceConfig {
     pub node_id: Option<NodeId>,
     pub hook: SourceHook,
-    pub encapsulation: Encapsulation,
+    pub encapsulation: SourceEncapsulation,
     pub mark: DscpMark,
     pub extension_port: u16,
     pub mtu: Option<u32>,
@@ -146,15 +146,13 @@ impl SourceOptions {
     fn check_superpackets(
         &self,
         hook: SourceHook,
-        encapsulation: Encapsulation,
+        encapsulation: SourceEncapsulation,
         faults: &mut Vec<Fault>,
     ) -> Superpackets {
-        if self.compat.is_some()
-            && (encapsulation == Encapsulation::VxlanGpe
-                || self.superpackets.is_some_and(encapsulates))
-        {
+        let tunnel = encapsulation == Encapsulation::VxlanGpe.into();
+        if self.compat.is_some() && (tunnel || self.superpackets.is_some_and(encapsulates)) {
             faults.push(fault(
-                if encapsulation == Encapsulation::VxlanGpe {
+                if tunnel {
                     &["encap", "compat"]
                 } else {
                     &["superpackets", "compat"]
@@ -187,22 +185,31 @@ impl SourceOptions {
         }
     }
 
-    fn check_encapsulation(&self, hook: SourceHook, faults: &mut Vec<Fault>) -> Encapsulation {
-        let impossible = match (hook, self.encap) {
-            (SourceHook::Xdp, Some(Encapsulation::OverTcpUdp)) => Some(
+    fn check_encapsulation(
+        &self,
+        hook: SourceHook,
+        faults: &mut Vec<Fault>,
+    ) -> SourceEncapsulation {
+        use SourceEncapsulation::{Auto, Preferred};
+        let wanted = self.encap.unwrap_or_default();
+        let impossible = match (hook, wanted) {
+            (SourceHook::Xdp, Preferred(Encapsulation::OverTcpUdp)) => Some(
                 "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
                  (try --hook tc-ingress, or --encap extension-udp)",
             ),
-            (SourceHook::Xdp, Some(Encapsulation::VxlanGpe)) => Some(
+            (SourceHook::Xdp, Preferred(Encapsulation::VxlanGpe)) => Some(
                 "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
             ),
             _ => None,
         };
         faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
-        self.encap.unwrap_or(match hook {
-            SourceHook::Xdp => Encapsulation::ExtensionUdp,
-            _ => Encapsulation::OverTcpUdp,
-        })
+        match wanted {
+            // XDP can do nothing else.
+            Auto if hook == SourceHook::Xdp => Encapsulation::ExtensionUdp.into(),
+            // Sinks of Host-INT know no vxlan-gpe.
+            Auto if self.compat.is_some() => Encapsulation::OverTcpUdp.into(),
+            wanted => wanted,
+        }
     }
 
     /// Checks everything and fills in defaults.
@@ -291,11 +298,14 @@ fn encapsulates(way: Superpackets) -> bool {
 
 /// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
 /// compares them.
-pub fn room(encapsulation: Encapsulation, superpackets: Superpackets) -> u32 {
+pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
     match encapsulation {
-        Encapsulation::VxlanGpe => 88,
         _ if encapsulates(superpackets) => 88,
-        Encapsulation::OverTcpUdp => 36,
-        Encapsulation::ExtensionUdp => 44,
+        SourceEncapsulation::Auto => 88,
+        SourceEncapsulation::Preferred(one) => match one {
+            Encapsulation::VxlanGpe => 88,
+            Encapsulation::OverTcpUdp => 36,
+            Encapsulation::ExtensionUdp => 44,
+        },
     }
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use super::duration::TimeSpan;
 use super::source::SHORTEST_IDLE;
 use super::table_name::{COLLECT, SINK, SOURCE};
-use super::{HookChoice, SourceHook};
+use super::{HookChoice, SourceEncapsulation, SourceHook};
 use crate::model::Encapsulation;
 
 /// The variable of a flag that all commands share.
@@ -49,7 +49,7 @@ fn takes(table: &str, flag: &str, value: &str) -> bool {
         ("hook", SINK) => HookChoice::from_str(value, false).is_ok(),
         ("hook", SOURCE) => SourceHook::from_str(value, false).is_ok(),
         ("encap", SINK) => value.split(',').all(encapsulation),
-        ("encap", SOURCE) => encapsulation(value),
+        ("encap", SOURCE) => value.parse::<SourceEncapsulation>().is_ok(),
         ("idle-flow-timeout", SINK) => value.parse::<TimeSpan>().is_ok(),
         ("idle-flow-timeout", SOURCE) => value
             .parse::<TimeSpan>()

@@ -65,6 +65,11 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_NIC_STAMPED "nic_stamped" "packets stamped by the network card (--nic-timestamps)",
     COUNT_SINK_NIC_NONE "nic_none" "packets stamped by the kernel: the driver gave no time",
     COUNT_SINK_NIC_OFF "nic_off" "packets stamped by the kernel: the card's clock is not the host's (run phc2sys)",
+    COUNT_SINK_LEASE_ASTRAY "lease_astray" "lease questions refused: tagged packets reach this host where no sink strips them",
+    COUNT_SINK_PROBE "probe" "probes of sources with a lease, dropped here as they should be",
+    COUNT_SINK_PROBE_FORGED "probe_forged" "probes dropped: wrong tag, or from a host without a lease",
+    COUNT_SINK_FLOW_LATE "flow_late" "flows tracked from a later packet on: the numbers before it are not measured",
+    COUNT_SINK_DAMAGED "damaged" "packets with wrong or unknown sequence numbers, counted as the ones that were missing there",
 };
 
 /// The source's counters.
@@ -94,6 +99,11 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_LEASE_FULL "lease_full" "no lease, and no room to ask for one",
     COUNT_SOURCE_EXCLUDED "excluded" "a rule of the watchlist excludes them",
     COUNT_SOURCE_NOT_SAMPLED "not_sampled" "watched, but not in the rule's sample; counted in segments",
+    COUNT_SOURCE_BEGAN_BEFORE_LEASE "began_before_lease" "of flows that began before their lease, which stay untagged",
+    COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE "flow_began_before_lease" "flows that began before their lease",
+    COUNT_SOURCE_UNPROVED "unproved" "of flows for which no encapsulation is proved to pass the path",
+    COUNT_SOURCE_LEFT "left" "of flows whose encapsulation, or lease, ended while they lasted",
+    COUNT_SOURCE_GUARDED "guarded" "of TCP connections whose tagged packets came to nothing",
 };
 
 /// The counters of the source's peer program.

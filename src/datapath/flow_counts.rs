@@ -3,17 +3,36 @@
 use super::abi::sink_flow;
 use crate::model::{FlowCounts, NodeId};
 
+/// Sums of the counters of the flow's home CPU and of those of all others.
+impl sink_flow {
+    pub fn all_packets(&self) -> u64 {
+        self.packets.wrapping_add(self.other_packets)
+    }
+
+    pub fn all_bytes(&self) -> u64 {
+        self.bytes.wrapping_add(self.other_bytes)
+    }
+
+    pub fn all_earned_bytes(&self) -> u64 {
+        self.earned_bytes.wrapping_add(self.other_earned_bytes)
+    }
+
+    pub fn all_latency_sum_ns(&self) -> i64 {
+        self.latency_sum_ns.wrapping_add(self.other_latency_sum_ns)
+    }
+}
+
 impl From<&sink_flow> for FlowCounts {
     fn from(flow: &sink_flow) -> Self {
         Self {
             node: NodeId(flow.source_node),
-            packets: flow.packets,
-            bytes: flow.bytes,
+            packets: flow.all_packets(),
+            bytes: flow.all_bytes(),
             lost: flow.lost,
             recovered: flow.recovered,
             reordered: flow.reordered,
             duplicates: flow.duplicates,
-            latency_sum_ns: flow.latency_sum_ns,
+            latency_sum_ns: flow.all_latency_sum_ns(),
             histogram: flow.histogram,
         }
     }

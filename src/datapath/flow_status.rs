@@ -56,8 +56,8 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         encapsulation: encapsulation_of(flow.encapsulation.into())
             .unwrap_or_default()
             .name(),
-        packets: flow.packets,
-        bytes: flow.bytes,
+        packets: flow.all_packets(),
+        bytes: flow.all_bytes(),
         lost: flow.lost.saturating_sub(flow.recovered),
         missing: bits(&flow.fresh) + bits(&flow.aging),
         reordered: flow.reordered,
@@ -65,8 +65,8 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         late: flow.late,
         restarts: flow.restarts,
         latency_min_ns: flow.latency_min_ns,
-        latency_mean_ns: flow.latency_sum_ns
-            / i64::try_from(flow.packets.max(1)).unwrap_or(i64::MAX),
+        latency_mean_ns: flow.all_latency_sum_ns()
+            / i64::try_from(flow.all_packets().max(1)).unwrap_or(i64::MAX),
         latency_max_ns: flow.latency_max_ns,
         latency_last_ns: flow.latency_last_ns,
         bucket: flow.bucket,

@@ -6,8 +6,9 @@ use libbpf_rs::libbpf_sys;
 
 use super::clsact::PRIORITY;
 use super::links::{Link, program_name, xdp_query};
+use super::orphans;
 use super::pins::Pins;
-use crate::model::preflight::Occupant;
+use crate::model::preflight::{Occupant, Owner};
 use crate::os::rtnetlink;
 
 /// The watcher of interfaces without a sink, whose links are not pinned.
@@ -28,7 +29,15 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
             hook: hook.to_owned(),
             id,
             name: name.unwrap_or_else(|| "a program".to_owned()),
-            ours: known || ours.contains(&id),
+            owner: if known || ours.contains(&id) {
+                Owner::Hostint
+            } else if orphans::is_orphan(id) {
+                Owner::Orphan {
+                    link: orphans::link_of(id),
+                }
+            } else {
+                Owner::Other
+            },
         });
     };
     if let Some(options) = xdp_query(ifindex) {

@@ -10,7 +10,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
     AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks,
-    NodeId,
+    NodeId, PathProof, ProbeForms, Ways,
 };
 
 /// The kernel's map of leases.
@@ -24,6 +24,16 @@ pub struct LeaseEntry {
     pub named: bool,
     /// When a packet last asked for it (monotonic); 0 if none did.
     pub wanted_ns: u64,
+    pub counts: LeaseCounts,
+}
+
+/// The kernel's counts of a lease. Only the kernel half changes them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct LeaseCounts {
+    /// Packets tagged, in the order of `Encapsulation::ALL`.
+    pub tagged: [u64; 3],
+    /// Flows that went untagged because their tagged packets came to nothing.
+    pub fallen: u64,
 }
 
 fn pair_of(key: &address_pair) -> AddressPair {
@@ -51,6 +61,7 @@ fn number_of(state: LeaseState) -> u32 {
         LeaseState::Mark => lease_state::LEASE_MARK,
         LeaseState::OwnNode => lease_state::LEASE_OWN_NODE,
         LeaseState::Duplicate { .. } => lease_state::LEASE_DUPLICATE,
+        LeaseState::Astray => lease_state::LEASE_ASTRAY,
     }
     .0
 }
@@ -67,6 +78,7 @@ fn state_of(value: &source_lease) -> LeaseState {
         lease_state::LEASE_DUPLICATE => LeaseState::Duplicate {
             addr: address(value.other_addr),
         },
+        lease_state::LEASE_ASTRAY => LeaseState::Astray,
         _ => LeaseState::Asking,
     }
 }
@@ -75,6 +87,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
     let offset = lease.offset;
+    let proof = lease.proof;
     source_lease {
         until_ns: lease.until_ns,
         wanted_ns: entry.wanted_ns,
@@ -99,6 +112,15 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tai_offset_s: answer.map_or(0, |answer| answer.tai_offset_s),
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
+        ways: proof.ways.bits(),
+        eaten: proof.eaten.bits().into(),
+        vouched_ns: proof.vouched_ns,
+        proved_ns: proof.proved_ns,
+        version: proof.version,
+        tos_changed: proof.tos_changed,
+        distrusted: proof.distrusted.into(),
+        tagged: entry.counts.tagged,
+        fallen: entry.counts.fallen,
         ..source_lease::default()
     }
 }
@@ -130,9 +152,26 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
                 offset_ns: value.clock_offset_ns,
                 error_ns: value.clock_error_ns,
             }),
+            proof: proof_of(value),
         },
         named: value.keep != 0,
         wanted_ns: value.wanted_ns,
+        counts: LeaseCounts {
+            tagged: value.tagged,
+            fallen: value.fallen,
+        },
+    }
+}
+
+fn proof_of(value: &source_lease) -> PathProof {
+    PathProof {
+        version: value.version,
+        ways: Ways::from_bits(value.ways),
+        eaten: ProbeForms::from_bits(value.eaten as u8),
+        tos_changed: value.tos_changed,
+        vouched_ns: value.vouched_ns,
+        proved_ns: value.proved_ns,
+        distrusted: value.distrusted != 0,
     }
 }
 
@@ -179,6 +218,7 @@ impl Leases {
             lease: Lease::default(),
             named: false,
             wanted_ns: 0,
+            counts: LeaseCounts::default(),
         });
         if !entry.named {
             entry.named = true;

@@ -24,6 +24,8 @@ pub const SOURCE_INFO: &str = "source_info";
 pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
+/// The ring of flows whose tagged packets may not arrive.
+pub const SOURCE_DOUBTS: &str = "source_doubts";
 pub const PEER_COUNTERS: &str = "peer_counters";
 /// The SYNs whose MSS a peer program lowered.
 pub const PEER_SYNS: &str = "peer_syns";
@@ -56,7 +58,7 @@ pub const SINK_MAPS: [&str; 11] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 13] = [
+pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -68,6 +70,7 @@ pub const SOURCE_MAPS: [&str; 13] = [
     WATCH_TEXTS,
     SOURCE_FLOWS,
     SOURCE_LEASES,
+    SOURCE_DOUBTS,
     PEER_COUNTERS,
     PEER_SYNS,
 ];

@@ -51,6 +51,16 @@ fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus
         clock_synchronised: answer.map(|answer| answer.clock.synchronised),
         mtu: answer.map(|answer| answer.mtu),
         tai_offset_s: answer.map(|answer| answer.tai_offset_s),
+        lease_version: lease.proof.version,
+        ways: lease.proof.ways.names(),
+        eaten: lease.proof.eaten.names(),
+        tos_changed: lease.proof.tos_changed,
+        proved_ago_ns: match lease.proof.proved_ns {
+            0 => None,
+            proved_ns => Some(now_ns.saturating_sub(proved_ns)),
+        },
+        distrusted: lease.proof.distrusted,
+        fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
         lease,
     }

@@ -1,5 +1,5 @@
 //! Renewal of many leases at a time by a program in the kernel, which keeps values that packets or commands write into
-//! them meanwhile.
+//! them meanwhile. A second program vouches for flows.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,29 +8,38 @@ use std::os::fd::OwnedFd;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
-use super::abi::{RENEWALS, lease_renewal};
-use super::leases::{LeaseEntry, Leases, key_of, value_of};
+use super::abi::{RENEWALS, VOUCHES, flow_key, flow_vouch, lease_renewal, source_flow};
+use super::leases::{LeaseCounts, LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
+use super::maps::Map;
 use super::run::run_on;
-use crate::model::{AddressPair, Lease};
+use crate::model::{AddressPair, FlowKey, Lease};
 
-/// The program, loaded onto one map of leases.
+/// The programs, loaded onto one map of leases, and the map of flows that was made with it.
 pub struct Renewal {
     program: OwnedFd,
+    vouching: OwnedFd,
     map_id: u32,
 }
 
 impl Renewal {
-    /// Loads the program onto this map of leases.
-    pub fn load(leases: &Leases) -> io::Result<Self> {
+    /// Loads the programs onto this map of leases, and this map of flows, if there is one.
+    pub fn load(leases: &Leases, flows: Option<&Map<flow_key, source_flow>>) -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
         let mut open = RenewSkelBuilder::default()
             .open(&mut object)
             .map_err(io::Error::other)?;
         let map = &mut open.maps.source_leases;
         map.reuse_fd(leases.fd()).map_err(io::Error::other)?;
+        let map = &mut open.maps.source_flows;
+        let chosen = match flows {
+            Some(flows) => map.reuse_fd(flows.fd()),
+            None => map.set_max_entries(1),
+        };
+        chosen.map_err(io::Error::other)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
+            vouching: program_fd(&skel.progs.vouch_flows)?,
             program: program_fd(&skel.progs.renew_leases)?,
             map_id: leases.id()?,
         })
@@ -50,6 +59,21 @@ impl Renewal {
         }
         Ok(known)
     }
+
+    /// Vouches for flows until a time of the coarse monotonic clock: their tagged packets arrive, so that repetitions
+    /// are loss, and held packets go tagged again. Returns how many of the flows are still known.
+    pub fn vouch(&self, vouched: &[(FlowKey, u64)]) -> io::Result<u32> {
+        let mut known = 0;
+        for lot in vouched.chunks(VOUCHES) {
+            let item = |(flow, until_ns): &(FlowKey, u64)| flow_vouch {
+                key: flow.into(),
+                until_ns: *until_ns,
+            };
+            let items: Vec<flow_vouch> = lot.iter().map(item).collect();
+            known += run_on(&self.vouching, &items)?;
+        }
+        Ok(known)
+    }
 }
 
 fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
@@ -59,6 +83,7 @@ fn item_of((pair, lease): &(AddressPair, Lease)) -> lease_renewal {
             lease: *lease,
             named: false,
             wanted_ns: 0,
+            counts: LeaseCounts::default(),
         }),
     }
 }

@@ -37,6 +37,16 @@ use crate::os::{clock, ethtool, log, netdev};
 /// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
+/// Returns since when no flow's record was removed by a shorter idle timeout than the one of now, which is the only one
+/// that the kernel half knows.
+fn kept_since(before: &sink_settings, config: &SinkConfig) -> u64 {
+    if before.idle_ns >= config.idle_flow_timeout.as_ns() {
+        return before.kept_ns;
+    }
+    let now_ns = clock::realtime_ns();
+    before.kept_ns.max(now_ns.saturating_sub(before.idle_ns))
+}
+
 /// The loaded sink.
 pub struct Sink {
     program: OwnedFd,
@@ -105,7 +115,12 @@ impl Sink {
             before.started_ns
         };
         grants::allow(&self.allow, &config.allow)?;
-        self.write_settings(&settings_of(config, started_ns, 0))
+        self.write_settings(&settings_of(
+            config,
+            started_ns,
+            kept_since(&before, config),
+            0,
+        ))
     }
 
     /// Changes the settings of a running sink.
@@ -117,7 +132,12 @@ impl Sink {
         let before = self.settings.get(&0)?.unwrap_or_default();
         // A detach that has begun goes on, and so does what the watchers of other interfaces saw.
         let state = before.flags & (sink_flag::SINK_CLOSING.0 | sink_flag::SINK_ASTRAY.0);
-        let settings = settings_of(config, before.started_ns, state);
+        let settings = settings_of(
+            config,
+            before.started_ns,
+            kept_since(&before, config),
+            state,
+        );
         self.write_settings(&settings)
     }
 

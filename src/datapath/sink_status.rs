@@ -37,7 +37,7 @@ pub fn read(
         return Ok(None);
     };
     let settings = settings.get(&0)?.unwrap_or_default();
-    let daemon_pid = daemon_pid(&daemon)?;
+    let daemon_pid = daemon_pid(pins, &daemon)?;
     let (spread, collectors) = match daemon_pid {
         Some(_) => collectors::read(pins)?,
         None => (false, Vec::new()),
@@ -68,13 +68,16 @@ pub fn read(
     }))
 }
 
-fn daemon_pid(daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
+/// The daemon's process. One that was killed leaves its signs of life behind, and the clock may have been set back since.
+fn daemon_pid(pins: &Pins, daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
     let get = |which: daemon_counter| -> io::Result<u64> {
         Ok(daemon.get(&which.0)?.unwrap_or_default())
     };
     let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
     let pid = get(daemon_counter::DAEMON_PID)?;
-    Ok((alive && pid != 0).then_some(pid))
+    // A user who may not open the folder sees what the daemon showed last.
+    let runs = alive && pid != 0 && pins.is_served().unwrap_or(true);
+    Ok(runs.then_some(pid))
 }
 
 pub(super) fn read_counters(

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::abi::{source_info, source_key};
+use super::events::encapsulation_of;
 use super::links::{Link, remove_link};
 use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
@@ -11,7 +12,7 @@ use super::source::{clsact_filter, hook_of, leave_behind, role};
 use super::source_settings::{config_of, dev_of, name_bytes, tagging_of};
 use super::{clsact, handover, peer, stage};
 use crate::config::{SourceConfig, SourceHook};
-use crate::model::{Encapsulations, Marks};
+use crate::model::{Encapsulation, Encapsulations, Marks};
 use crate::os::netdev;
 
 /// True if a source of this version is set up on this host, even if none of its programs is attached any more.
@@ -59,6 +60,11 @@ impl RunningSource {
     /// The settings that it was made with.
     pub fn config(&self) -> SourceConfig {
         config_of(self.hook, &self.info)
+    }
+
+    /// The encapsulation that the user chose.
+    pub fn explicit_encapsulation(&self) -> Option<Encapsulation> {
+        encapsulation_of(self.info.encapsulation)
     }
 
     /// How its packets may be tagged, and marked.

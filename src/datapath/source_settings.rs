@@ -6,15 +6,20 @@ use super::abi::{
     DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, source_info, superpackets,
 };
 use super::events::encapsulation_of;
-use crate::config::{Compat, DscpMark, SourceConfig, SourceHook, Superpackets, TimeSpan};
+use crate::config::{
+    Compat, DscpMark, SourceConfig, SourceEncapsulation, SourceHook, Superpackets, TimeSpan,
+};
 use crate::model::{Encapsulation, Encapsulations, Marks};
 
-/// Returns the number of an encapsulation in kernel settings.
-pub fn encapsulation_number(of: Encapsulation) -> u32 {
+/// Returns the number of a source's encapsulation in kernel settings.
+pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
     match of {
-        Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
-        Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
-        Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
+        SourceEncapsulation::Auto => encapsulation::ENCAP_AUTO.0,
+        SourceEncapsulation::Preferred(one) => match one {
+            Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
+            Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
+            Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
+        },
     }
 }
 
@@ -62,7 +67,8 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
     SourceConfig {
         node_id: None,
         hook,
-        encapsulation: encapsulation_of(info.encapsulation).unwrap_or_default(),
+        encapsulation: encapsulation_of(info.encapsulation)
+            .map_or(SourceEncapsulation::Auto, SourceEncapsulation::Preferred),
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
@@ -93,13 +99,13 @@ pub fn dev_of(info: &source_info) -> String {
 /// Returns the encapsulations and marks that an attachment may use.
 pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
     let mut all = Encapsulations::default();
-    if let Some(one) = encapsulation_of(info.encapsulation) {
-        all = all.with(one);
-    }
-    if matches!(
+    // Sinks of version 0.1.0 get over-tcp-udp from `auto`.
+    all = all.with(encapsulation_of(info.encapsulation).unwrap_or(Encapsulation::OverTcpUdp));
+    let encapsulates = matches!(
         superpackets_of(info),
         Superpackets::Encap | Superpackets::EncapAll
-    ) {
+    );
+    if encapsulates || info.encapsulation == encapsulation::ENCAP_AUTO.0 {
         all = all.with(Encapsulation::VxlanGpe);
     }
     let marks = Marks {
@@ -114,12 +120,16 @@ pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
 /// vxlan-gpe, which adds the most.
 pub fn room(config: &SourceConfig) -> (u32, u32) {
     let gpe = (20 + gpe_constant::GPE_ROOM.0, 40 + gpe_constant::GPE_ROOM.0);
-    match (config.superpackets, config.encapsulation) {
-        (Superpackets::Encap | Superpackets::EncapAll, _) | (_, Encapsulation::VxlanGpe) => gpe,
-        (_, Encapsulation::OverTcpUdp) => {
-            (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0)
+    let one = match (config.superpackets, config.encapsulation) {
+        (Superpackets::Encap | Superpackets::EncapAll, _) | (_, SourceEncapsulation::Auto) => {
+            return gpe;
         }
-        (_, Encapsulation::ExtensionUdp) => {
+        (_, SourceEncapsulation::Preferred(one)) => one,
+    };
+    match one {
+        Encapsulation::VxlanGpe => gpe,
+        Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
+        Encapsulation::ExtensionUdp => {
             (int_constant::EXTENSION_LEN.0, int_constant::EXTENSION_LEN.0)
         }
     }

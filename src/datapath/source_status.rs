@@ -11,7 +11,7 @@ use super::pins::Pins;
 use super::sink_status::{read_counters, xdp_mode_name};
 use super::source_links::{self, RunningSource};
 use super::watch::Watchlist;
-use crate::config::SourceHook;
+use crate::config::{SourceEncapsulation, SourceHook};
 use crate::model::{Attachment, Dest, DestStatus, Encapsulation, SourceStatus, WatchRule};
 use crate::os::netdev;
 
@@ -69,11 +69,13 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
         nic_timestamps: None,
         superpackets: Some(config.superpackets.name()),
         encapsulation: Some(match config.encapsulation {
-            Encapsulation::ExtensionUdp => {
+            SourceEncapsulation::Preferred(Encapsulation::ExtensionUdp) => {
                 format!("extension-udp port {}", config.extension_port)
             }
-            Encapsulation::VxlanGpe => "vxlan-gpe".to_owned(),
-            Encapsulation::OverTcpUdp => format!(
+            SourceEncapsulation::Auto | SourceEncapsulation::Preferred(Encapsulation::VxlanGpe) => {
+                config.encapsulation.name().to_owned()
+            }
+            SourceEncapsulation::Preferred(Encapsulation::OverTcpUdp) => format!(
                 "over-tcp-udp dscp {:#04x}/{:#04x}",
                 config.mark.tos_value() >> 2,
                 config.mark.tos_mask() >> 2

@@ -74,7 +74,7 @@ impl Summaries {
         let summaries = lived_ns.checked_div(period_ns)? + 2 + more;
         let reports = u64::from(flow.reports).saturating_mul(self.plan.report_bytes);
         let price = summaries.saturating_mul(self.plan.summary_bytes);
-        let paid = price.saturating_add(reports) <= flow.earned_bytes;
+        let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
         (paid && flow.first_ns != 0).then(|| SummaryEvent {
             flow: key.into(),
             source_node: NodeId(flow.source_node),
@@ -83,8 +83,8 @@ impl Summaries {
             totals: FlowTotals {
                 first_ns: flow.first_ns,
                 last_ns: flow.last_ns,
-                packets: flow.packets,
-                bytes: flow.bytes,
+                packets: flow.all_packets(),
+                bytes: flow.all_bytes(),
                 lost: flow.lost.saturating_sub(flow.recovered),
                 reordered: flow.reordered,
                 duplicates: flow.duplicates,
@@ -92,7 +92,7 @@ impl Summaries {
                 restarts: flow.restarts,
                 latency_min_ns: flow.latency_min_ns,
                 latency_max_ns: flow.latency_max_ns,
-                latency_sum_ns: flow.latency_sum_ns,
+                latency_sum_ns: flow.all_latency_sum_ns(),
                 histogram: flow.histogram,
             },
         })

@@ -106,6 +106,7 @@ impl Sweeper {
         let found = self.walker.slice(&WalkQuery {
             now_ns,
             idle_ns: self.idle_ns,
+            open_idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
             summary_ns: self.summaries.since_ns(),
         })?;
@@ -198,6 +199,21 @@ fn remove_if<V: Abi>(
 pub struct SourceSweeper {
     walks: WalkPrograms,
     table: Option<(u32, Map<flow_key, source_flow>, Walker)>,
+    seen: u32,
+    /// The number of flows that the last complete pass saw.
+    seen_in_pass: u32,
+}
+
+/// How long an open TCP connection may be silent: longer than until Linux sends the last keep-alive of a dead one. If
+/// it were forgotten, its next packet would count as one of a connection that began before the lease.
+const OPEN_IDLE_NS: u64 = 8_100_000_000_000;
+
+/// Returns the idle timeout of open TCP connections. A table that is three quarters full needs the room.
+fn open_idle_ns(idle_ns: u64, flows: u32, capacity: u32) -> u64 {
+    match flows > capacity / 4 * 3 {
+        true => idle_ns,
+        false => idle_ns.max(OPEN_IDLE_NS),
+    }
 }
 
 impl SourceSweeper {
@@ -205,19 +221,31 @@ impl SourceSweeper {
         Ok(Self {
             walks: WalkPrograms::load()?,
             table: None,
+            seen: 0,
+            seen_in_pass: 0,
         })
     }
 
-    /// Walks the next slice and removes flows that are idle for `idle_ns`.
+    /// Walks the next slice and removes flows that are idle for `idle_ns`. TCP connections in an encapsulation of their
+    /// own are kept longer, until a FIN or RST is sent.
     pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<SweepStep> {
-        let nothing = SweepStep {
+        if let Some(flows) = Map::open(&pins.map(SOURCE_FLOWS))? {
+            return self.step_over(flows, now_ns, idle_ns);
+        }
+        self.table = None;
+        Ok(SweepStep {
             end: true,
             ..SweepStep::default()
-        };
-        let Some(flows) = Map::open(&pins.map(SOURCE_FLOWS))? else {
-            self.table = None;
-            return Ok(nothing);
-        };
+        })
+    }
+
+    /// Does the same in this table.
+    pub fn step_over(
+        &mut self,
+        flows: Map<flow_key, source_flow>,
+        now_ns: u64,
+        idle_ns: u64,
+    ) -> io::Result<SweepStep> {
         // A source that was detached and attached again has a new table.
         let id = flows.id()?;
         let (_, flows, walker) = match &mut self.table {
@@ -227,13 +255,22 @@ impl SourceSweeper {
                 table.insert((id, flows, walker))
             }
         };
+        let open_idle_ns = open_idle_ns(idle_ns, self.seen_in_pass, flows.capacity());
         let found = walker.slice(&WalkQuery {
             now_ns,
             idle_ns,
+            open_idle_ns,
             loss_timeout_ns: 0,
             summary_ns: 0,
         })?;
-        let is_idle = |flow: &source_flow| is_over(flow.last_ns, now_ns, idle_ns);
+        self.seen += found.seen;
+        if found.end {
+            self.seen_in_pass = std::mem::take(&mut self.seen);
+        }
+        let is_idle = |flow: &source_flow| match flow.open {
+            0 => is_over(flow.last_ns, now_ns, idle_ns),
+            _ => is_over(flow.last_ns, now_ns, open_idle_ns),
+        };
         Ok(SweepStep {
             removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
             end: found.end,

@@ -31,6 +31,8 @@ pub struct WalkQuery {
     pub now_ns: u64,
     /// Flows that are idle for this time.
     pub idle_ns: u64,
+    /// The source's flows: the same for TCP connections that are still open.
+    pub open_idle_ns: u64,
     /// Flows that have waited for a sequence number for twice this time.
     pub loss_timeout_ns: u64,
     /// Flows with a packet after this time; 0 for none.
@@ -122,6 +124,7 @@ impl Walker {
             &walk_request {
                 now_ns: wanted.now_ns,
                 idle_ns: wanted.idle_ns,
+                open_idle_ns: wanted.open_idle_ns,
                 loss_timeout_ns: wanted.loss_timeout_ns,
                 summary_ns: wanted.summary_ns,
                 slice: SLICE,

@@ -7,66 +7,37 @@ use std::net::IpAddr;
 use slab::Slab;
 
 use super::nodes::NodeHolders;
-use super::peer::{ASK_NS, IDLE_NS, LEASE_NS, LeasePeer, READY, Times};
-use super::verdict::{OwnTagging, judge};
-use crate::model::{AddressPair, Lease, LeaseEcho, LeaseKey, LeaseQuestion, LeaseState};
-use crate::wire::lease::{self, LeaseError, MESSAGE_LEN};
-
-/// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
-/// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.
-const TOGETHER_NS: u64 = 100_000_000;
+use super::peer::{ASK_NS, LEASE_NS, LeasePeer};
+use super::probing::{OutgoingProbe, Probing};
+use super::questions::{Asked, QuestionKind};
+use super::replies::{LeaseUpdate, together};
+use super::verdict::OwnTagging;
+use crate::model::{AddressPair, FlowAsked, Lease, LeaseKey, LeaseState, PathProof};
 
 /// A question to be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OutgoingQuestion {
     pub to: IpAddr,
-    pub message: [u8; MESSAGE_LEN],
-}
-
-/// A lease after an answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeaseUpdate {
-    pub pair: AddressPair,
-    pub lease: Lease,
-    /// The answer changed the lease's state.
-    pub changed: bool,
-}
-
-/// The time at which an answer was received.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct AnswerTime {
-    pub monotonic_ns: u64,
-    pub realtime_ns: u64,
-}
-
-/// An answer, and the question that it belongs to.
-struct Matched {
-    place: usize,
-    nonce: u64,
-    asked_ns: u64,
-    /// The state if the answer is forged.
-    echo: Result<LeaseEcho, LeaseState>,
-}
-
-/// Returns the multiple of [`TOGETHER_NS`] that is nearest to a time.
-fn together(due_ns: u64) -> u64 {
-    (due_ns + TOGETHER_NS / 2) / TOGETHER_NS * TOGETHER_NS
+    pub message: Vec<u8>,
 }
 
 /// All leases of a host, and its unanswered questions.
 pub struct LeaseKeeper {
-    key: LeaseKey,
-    ours: OwnTagging,
+    pub(super) key: LeaseKey,
+    pub(super) ours: OwnTagging,
     /// An answer finds its pair by the place in here, without a search for addresses.
-    peers: Slab<LeasePeer>,
-    places: HashMap<AddressPair, usize>,
+    pub(super) peers: Slab<LeasePeer>,
+    pub(super) places: HashMap<AddressPair, usize>,
     /// The times of the next questions, each with its pair's place.
-    due: BTreeSet<(u64, usize)>,
-    look: u64,
+    pub(super) due: BTreeSet<(u64, usize)>,
+    pub(super) look: u64,
     /// The place of the pair that was asked, by the nonce of each unanswered question.
-    out: HashMap<u64, usize>,
-    nodes: NodeHolders,
-    random: Box<dyn FnMut() -> u64>,
+    pub(super) out: HashMap<u64, usize>,
+    pub(super) nodes: NodeHolders,
+    pub(super) probing: Probing,
+    /// The question that goes with the last one, in the other version.
+    pub(super) twin: Option<(usize, QuestionKind)>,
+    pub(super) random: Box<dyn FnMut() -> u64>,
 }
 
 impl LeaseKeeper {
@@ -81,12 +52,19 @@ impl LeaseKeeper {
             look: 0,
             out: HashMap::new(),
             nodes: NodeHolders::default(),
+            probing: Probing::default(),
+            twin: None,
             random: Box::new(random),
         }
     }
 
     /// Changes this host's tagging, by which the next answers are judged.
     pub fn set_ours(&mut self, ours: OwnTagging) {
+        if self.ours.tagging != ours.tagging {
+            for (_, peer) in &mut self.peers {
+                peer.proof.note_config(&self.ours, &ours);
+            }
+        }
         self.ours = ours;
     }
 
@@ -104,11 +82,22 @@ impl LeaseKeeper {
     }
 
     /// Moves the next question about a pair to this time.
-    fn ask_at(&mut self, place: usize, when_ns: u64) {
+    pub(super) fn ask_at(&mut self, place: usize, when_ns: u64) {
         if let Some(peer) = self.peers.get_mut(place) {
             self.due.remove(&(peer.next_ns, place));
             peer.next_ns = when_ns;
             self.due.insert((when_ns, place));
+        }
+    }
+
+    /// Moves the next question about a pair to this time, if it is due later.
+    pub(super) fn ask_by(&mut self, place: usize, when_ns: u64) {
+        if self
+            .peers
+            .get(place)
+            .is_some_and(|peer| peer.next_ns > when_ns)
+        {
+            self.ask_at(place, when_ns);
         }
     }
 
@@ -127,6 +116,15 @@ impl LeaseKeeper {
         let place = self.peers.insert(LeasePeer::new(pair, named, look, now_ns));
         self.places.insert(pair, place);
         self.due.insert((now_ns, place));
+    }
+
+    /// Goes on with what an earlier daemon learned of this pair's path.
+    pub fn adopt(&mut self, pair: &AddressPair, known: &PathProof) {
+        if let Some((_, peer)) = self.peer_mut(pair) {
+            peer.versions.adopt(known.version);
+            peer.proof.adopt(known);
+            peer.lease.proof = *known;
+        }
     }
 
     /// Sets the address that questions about this pair are sent from, if it is not the packets' source address.
@@ -154,9 +152,11 @@ impl LeaseKeeper {
         let place = self.places.remove(pair);
         if let Some((place, peer)) = place.and_then(|at| Some((at, self.peers.try_remove(at)?))) {
             self.due.remove(&(peer.next_ns, place));
-            for (nonce, _) in &peer.out {
-                self.out.remove(nonce);
+            for asked in &peer.out {
+                self.out.remove(&asked.nonce);
             }
+            self.probing.forget(place);
+            self.twin = self.twin.filter(|(at, _)| *at != place);
         }
     }
 
@@ -181,6 +181,8 @@ impl LeaseKeeper {
         self.places.clear();
         self.due.clear();
         self.out.clear();
+        self.probing = Probing::default();
+        self.twin = None;
     }
 
     /// The pairs that leases are kept for.
@@ -196,7 +198,7 @@ impl LeaseKeeper {
     /// True if a question is unanswered or due.
     pub fn is_busy(&self, now_ns: u64) -> bool {
         let due = self.due.first().is_some_and(|(when, _)| *when <= now_ns);
-        due || !self.out.is_empty()
+        due || !self.out.is_empty() || self.probing.is_busy()
     }
 
     /// Returns the next question that is due, if there is one. Asking may show that a sink is silent.
@@ -205,20 +207,24 @@ impl LeaseKeeper {
         now_ns: u64,
         realtime_ns: u64,
     ) -> Option<(AddressPair, OutgoingQuestion)> {
+        if let Some((place, kind)) = self.twin.take() {
+            return self.ask(place, kind, now_ns, realtime_ns);
+        }
+        self.begin_rounds(now_ns);
         let (_, place) = *self.due.first().filter(|(when, _)| *when <= now_ns)?;
         self.due.pop_first();
-        let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;
         // An answer to a question that old grants nothing any more.
-        while let Some((oldest, asked_ns)) = peer.out.front()
-            && now_ns.saturating_sub(*asked_ns) >= LEASE_NS
+        while let Some(oldest) = peer.out.front()
+            && now_ns.saturating_sub(oldest.asked_ns) >= LEASE_NS
         {
-            self.out.remove(oldest);
+            self.out.remove(&oldest.nonce);
             peer.out.pop_front();
         }
-        self.out.insert(nonce, place);
-        peer.out.push_back((nonce, now_ns));
         peer.note_silence(now_ns);
+        let full = peer.needs_full(now_ns);
+        let (kind, twin) = peer.versions.kinds(full, now_ns);
+        self.twin = twin.map(|kind| (place, kind));
         // An answer moves the next question to a later time.
         let again_ns = now_ns + peer.wait_for_answer_ns();
         peer.next_ns = match peer.lease.state {
@@ -226,122 +232,108 @@ impl LeaseKeeper {
             _ => together(again_ns),
         };
         self.due.insert((peer.next_ns, place));
-        let pair = peer.pair;
-        let question = LeaseQuestion {
-            nonce,
-            flow_source: pair.source,
-            origin: peer.origin,
-            asked_ns: realtime_ns,
-            source_node: self.ours.node,
-        };
-        let message = lease::encode_question(&question, pair.dest, self.key);
-        let to = pair.dest;
-        Some((pair, OutgoingQuestion { to, message }))
+        self.ask(place, kind, now_ns, realtime_ns)
     }
 
-    /// Takes an echo reply. Returns `None` if it answers no unanswered question.
-    pub fn take(&mut self, payload: &[u8], at: AnswerTime) -> Option<LeaseUpdate> {
-        let matched = self.matched(payload)?;
-        let place = matched.place;
-        let state = self.judged(&matched, at.monotonic_ns)?;
+    fn ask(
+        &mut self,
+        place: usize,
+        kind: QuestionKind,
+        now_ns: u64,
+        realtime_ns: u64,
+    ) -> Option<(AddressPair, OutgoingQuestion)> {
+        let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;
-        let changed = peer.lease.state != state;
-        if let Ok(echo) = &matched.echo {
-            peer.note_clock(echo, at.realtime_ns);
-        }
-        peer.heard_ns = at.monotonic_ns;
-        if state == LeaseState::Forged {
-            // A forger must not use up the question that the sink is going to answer.
-            peer.lease.state = state;
-        } else {
-            self.grant(&matched, state, at.monotonic_ns);
-        }
-        let peer = self.peers.get(place)?;
-        Some(LeaseUpdate {
-            pair: peer.pair,
-            lease: peer.lease,
-            changed,
-        })
-    }
-
-    /// Finds the unanswered question that an echo reply belongs to.
-    fn matched(&self, payload: &[u8]) -> Option<Matched> {
-        let (nonce, echo) = match lease::decode_echo(payload, self.key) {
-            Ok(echo) => (echo.nonce, Ok(echo)),
-            Err(LeaseError::Forged { nonce }) => (nonce, Err(LeaseState::Forged)),
-            Err(LeaseError::Version(_) | LeaseError::Format(_)) => return None,
+        let flow = match kind {
+            QuestionKind::Full => peer.doubts.next(now_ns),
+            QuestionKind::One | QuestionKind::Short => None,
         };
-        let place = *self.out.get(&nonce)?;
-        let mut questions = self.peers.get(place)?.out.iter();
-        let (_, asked_ns) = *questions.find(|(asked, _)| *asked == nonce)?;
-        Some(Matched {
-            place,
+        let asked = Asked {
             nonce,
-            asked_ns,
-            echo,
-        })
+            kind,
+            asked_ns: now_ns,
+            realtime_ns,
+            round: peer.proof.round_id(),
+            flow,
+        };
+        let message = asked.encode(&peer.pair, peer.origin, &self.ours, self.key);
+        peer.out.push_back(asked);
+        self.out.insert(nonce, place);
+        let to = peer.pair.dest;
+        Some((peer.pair, OutgoingQuestion { to, message }))
     }
 
-    /// Returns the state of a lease after this answer.
-    fn judged(&mut self, matched: &Matched, now_ns: u64) -> Option<LeaseState> {
-        let sink = self.peers.get(matched.place)?.pair.dest;
-        Some(match matched.echo {
-            Err(state) => state,
-            Ok(LeaseEcho { answer: None, .. }) => LeaseState::NoSink,
-            Ok(LeaseEcho {
-                answer: Some(answer),
-                ..
-            }) => judge(&self.ours, &mut self.nodes, &answer, sink, now_ns),
-        })
+    /// Begins the rounds of probes that may begin now: their sinks are told first.
+    fn begin_rounds(&mut self, now_ns: u64) {
+        let Self {
+            probing,
+            peers,
+            ours,
+            random,
+            ..
+        } = self;
+        let begin = || probing.begin(peers, ours, random, now_ns);
+        let begun: Vec<usize> = std::iter::from_fn(begin).collect();
+        for place in begun {
+            self.ask_at(place, now_ns);
+        }
     }
 
-    /// Closes the answered question, plans the next one, and changes the lease to this state.
-    fn grant(&mut self, matched: &Matched, state: LeaseState, now_ns: u64) {
-        let Some(peer) = self.peers.get_mut(matched.place) else {
+    /// Returns the next probe to be sent now, if there is one.
+    pub fn next_probe(&mut self, now_ns: u64) -> Option<OutgoingProbe> {
+        let Self {
+            probing,
+            peers,
+            ours,
+            key,
+            ..
+        } = self;
+        let (place, probe, last) = probing.next(peers, ours, *key, now_ns)?;
+        if last && let Some(ask_ns) = self.peers.get(place)?.urgent_ns(now_ns) {
+            self.ask_by(place, ask_ns);
+        }
+        Some(probe)
+    }
+
+    /// Takes the kernel's counts of this pair: packets tagged, by encapsulation, and flows that the guard untagged.
+    pub fn note_counts(
+        &mut self,
+        pair: &AddressPair,
+        counts: ([u64; 3], u64),
+        now_ns: u64,
+    ) -> Option<LeaseUpdate> {
+        let place = *self.places.get(pair)?;
+        let peer = self.peers.get_mut(place)?;
+        let before = peer.lease.proof;
+        let granted = peer.lease.state == LeaseState::Granted && before.version == 2;
+        if !granted || !peer.proof.note_kernel(counts, before.ways, now_ns) {
+            return None;
+        }
+        peer.lease.proof = peer.proof.known(&self.ours);
+        let update = LeaseUpdate {
+            pair: *pair,
+            lease: peer.lease,
+            changed: true,
+            vouched: None,
+        };
+        self.ask_by(place, now_ns);
+        (update.lease.proof.ways != before.ways).then_some(update)
+    }
+
+    /// True while probes are to be sent, or a round waits to begin.
+    pub fn is_probing(&self) -> bool {
+        self.probing.is_busy()
+    }
+
+    /// The kernel doubts that packets of this flow arrive: the sink is asked at once.
+    pub fn doubt(&mut self, pair: &AddressPair, flow: FlowAsked, now_ns: u64) {
+        let Some((place, peer)) = self.peer_mut(pair) else {
             return;
         };
-        peer.note_loss(matched.nonce);
-        // The answer counts for older questions too; newer ones stay unanswered.
-        while let Some((answered, _)) = peer.out.pop_front() {
-            self.out.remove(&answered);
-            if answered == matched.nonce {
-                break;
-            }
+        if peer.lease.proof.version == 2
+            && let Some(ask_ns) = peer.doubts.raise(flow, now_ns)
+        {
+            self.ask_by(place, ask_ns);
         }
-        self.schedule(matched, state, now_ns);
-        if let Some(peer) = self.peers.get_mut(matched.place) {
-            let times = Times {
-                asked_ns: matched.asked_ns,
-                answered_ns: now_ns,
-            };
-            peer.set_lease(state, matched.echo.ok(), times);
-        }
-    }
-
-    /// Plans the next question after an answer.
-    fn schedule(&mut self, matched: &Matched, state: LeaseState, now_ns: u64) {
-        let ready = self.peers.len() <= READY;
-        let Some(peer) = self.peers.get_mut(matched.place) else {
-            return;
-        };
-        let newest_ns = peer
-            .out
-            .back()
-            .map_or(matched.asked_ns, |(_, asked_ns)| *asked_ns);
-        let rtt_ns = now_ns.saturating_sub(matched.asked_ns);
-        let wait_ns = peer.wait_after_answer_ns(state, rtt_ns, ready);
-        let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= now_ns;
-        let begins = state == LeaseState::Granted && (peer.lease.state != state || ended);
-        // Leases that begin together are not renewed together for ever.
-        let earlier_ns = if begins {
-            matched.nonce % (wait_ns / TOGETHER_NS) * TOGETHER_NS
-        } else {
-            0
-        };
-        let next_ns = together(newest_ns + wait_ns - earlier_ns).max(now_ns);
-        if wait_ns == IDLE_NS {
-            peer.listening_since_ns = next_ns;
-        }
-        self.ask_at(matched.place, next_ns);
     }
 }

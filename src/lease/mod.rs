@@ -1,10 +1,30 @@
-//! Leases: when each sink is asked for one, and whether its answers grant it.
+//! Leases: when each sink is asked for one, whether its answers grant it, and which forms of packets pass the path.
+//!
+//! ```text
+//! answers ─► versions ─► verdict ─► lease ─► kernel
+//!                │
+//!                └─► proof: round of probes ─► verdicts of forms ─► ways
+//!                      witness: counts of both ends ──┘
+//! ```
 
+mod answers;
+mod budget;
+mod doubts;
 mod keeper;
 mod nodes;
 mod offsets;
 mod peer;
+mod probing;
+mod proof;
+mod questions;
+mod replies;
+mod round;
 mod verdict;
+mod versions;
+mod ways;
+mod witness;
 
-pub use keeper::{AnswerTime, LeaseKeeper, LeaseUpdate, OutgoingQuestion};
+pub use keeper::{LeaseKeeper, OutgoingQuestion};
+pub use probing::OutgoingProbe;
+pub use replies::{AnswerTime, LeaseUpdate};
 pub use verdict::{OwnTagging, Tagging};

@@ -3,8 +3,12 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use super::doubts::Doubts;
 use super::offsets::Offsets;
-use crate::model::{AddressPair, Lease, LeaseEcho, LeaseState};
+use super::proof::Proof;
+use super::questions::Asked;
+use super::versions::Versions;
+use crate::model::{AddressPair, Lease, LeaseAnswer, LeaseState};
 
 /// A lease ends this time after the question whose answer granted it: within a second of the sink's end.
 pub(super) const LEASE_NS: u64 = 950_000_000;
@@ -41,8 +45,8 @@ pub(super) struct LeasePeer {
     pub(super) idle: bool,
     /// The address that questions are sent from.
     pub(super) origin: IpAddr,
-    /// Unanswered questions, oldest first: their nonces, and the times when they were asked.
-    pub(super) out: VecDeque<(u64, u64)>,
+    /// Unanswered questions, oldest first.
+    pub(super) out: VecDeque<Asked>,
     /// The time of the next question.
     pub(super) next_ns: u64,
     interval_ns: u64,
@@ -53,6 +57,9 @@ pub(super) struct LeasePeer {
     /// The number of renewals that are asked early, because questions or answers were lost recently.
     early: u32,
     offsets: Offsets,
+    pub(super) versions: Versions,
+    pub(super) proof: Proof,
+    pub(super) doubts: Doubts,
     pub(super) lease: Lease,
 }
 
@@ -71,6 +78,9 @@ impl LeasePeer {
             heard_ns: 0,
             early: 0,
             offsets: Offsets::default(),
+            versions: Versions::default(),
+            proof: Proof::default(),
+            doubts: Doubts::default(),
             lease: Lease::default(),
         }
     }
@@ -110,20 +120,39 @@ impl LeasePeer {
         wait_ns.max(RENEW_AT_ONCE_NS)
     }
 
-    /// Improves the sink's clock offset by an answer.
-    pub(super) fn note_clock(&mut self, echo: &LeaseEcho, received_ns: u64) {
-        if let Some(answer) = &echo.answer {
-            let stamps = (echo.asked_ns, answer.answered_ns, received_ns);
-            self.lease.offset = self.offsets.note(stamps).or(self.lease.offset);
-        }
+    /// True if a short question would not do now.
+    pub(super) fn needs_full(&self, now_ns: u64) -> bool {
+        self.lease.state != LeaseState::Granted
+            || self.origin != self.pair.source
+            || self.proof.is_open()
+            || self
+                .doubts
+                .ask_ns(now_ns)
+                .is_some_and(|ask_ns| ask_ns <= now_ns)
     }
 
-    /// Makes the next renewals early if an answer came to another question than the oldest one.
-    pub(super) fn note_loss(&mut self, answered: u64) {
-        let lost = self
+    /// The time of the next question that does not wait for a renewal.
+    pub(super) fn urgent_ns(&self, now_ns: u64) -> Option<u64> {
+        let probes = self.proof.ask_ns(now_ns);
+        let doubts = self.doubts.ask_ns(now_ns);
+        probes.into_iter().chain(doubts).min()
+    }
+
+    /// Improves the sink's clock offset by an answer that was stamped by its clock.
+    pub(super) fn note_clock(&mut self, asked: &Asked, answered_ns: u64, received_ns: u64) {
+        let stamps = (asked.realtime_ns, answered_ns, received_ns);
+        self.lease.offset = self.offsets.note(stamps).or(self.lease.offset);
+    }
+
+    /// Makes the next renewals early if an older question of the same version than the answered one is unanswered.
+    pub(super) fn note_loss(&mut self, answered: &Asked) {
+        let mut same = self
             .out
-            .front()
-            .is_some_and(|(oldest, _)| *oldest != answered);
+            .iter()
+            .filter(|asked| asked.is_one() == answered.is_one());
+        let lost = same
+            .next()
+            .is_some_and(|oldest| oldest.nonce != answered.nonce);
         self.early = if lost && self.lease.state == LeaseState::Granted {
             EARLY_RENEWALS
         } else {
@@ -135,12 +164,12 @@ impl LeasePeer {
     pub(super) fn set_lease(
         &mut self,
         state: LeaseState,
-        echo: Option<LeaseEcho>,
+        answer: Option<LeaseAnswer>,
         answered: Times,
     ) {
         let rtt_ns = answered.rtt_ns();
         self.lease.answered_ns = answered.answered_ns;
-        self.lease.answer = echo.and_then(|echo| echo.answer);
+        self.lease.answer = answer;
         self.lease.rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX);
         self.lease.state = state;
         self.lease.until_ns = match state {

@@ -276,6 +276,28 @@ pub struct PeerStatus {
     pub mtu: Option<u16>,
     pub tai_offset_s: Option<i16>,
     pub version: Option<String>,
+    /// Version of leases that the sink speaks; 0 if it never answered.
+    #[serde(default)]
+    pub lease_version: u8,
+    /// Forms that flows may have, by protocol: those that were proved to pass the path, or `unproved`.
+    #[serde(default, deserialize_with = "interned_name::list")]
+    pub ways: Vec<InternedName>,
+    /// Forms whose probes, or packets, do not arrive, or not on every path; `stray tcp`: packets of connections that
+    /// a firewall did not see begin.
+    #[serde(default, deserialize_with = "interned_name::list")]
+    pub eaten: Vec<InternedName>,
+    /// Bits of the ToS byte that the path changes.
+    #[serde(default)]
+    pub tos_changed: u8,
+    /// Time since the path was last proved, if it was.
+    #[serde(default)]
+    pub proved_ago_ns: Option<u64>,
+    /// A form was given up because flows in it came to nothing; it is proved again later.
+    #[serde(default)]
+    pub distrusted: bool,
+    /// Flows that went untagged because their tagged packets came to nothing.
+    #[serde(default)]
+    pub fallen: u64,
     #[serde(skip)]
     pub lease: Lease,
 }

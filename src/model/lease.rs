@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Serialize;
 
-use super::{ClockState, Encapsulation, NodeId};
+use super::{ClockState, Encapsulation, NodeId, PathProof};
 
 /// The addresses that packets of a lease go from and to.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -134,11 +134,13 @@ pub enum LeaseState {
     Duplicate {
         addr: IpAddr,
     },
+    /// Tagged packets reach the sink's host where no sink strips them.
+    Astray,
 }
 
 impl LeaseState {
     /// All states; `addr` is the address of a sink with the same node id.
-    pub fn all(addr: IpAddr) -> [Self; 9] {
+    pub fn all(addr: IpAddr) -> [Self; 10] {
         [
             Self::Asking,
             Self::Granted,
@@ -149,6 +151,7 @@ impl LeaseState {
             Self::Mark,
             Self::OwnNode,
             Self::Duplicate { addr },
+            Self::Astray,
         ]
     }
 
@@ -170,6 +173,7 @@ impl LeaseState {
             Self::Mark => "mark",
             Self::OwnNode => "own_node",
             Self::Duplicate { .. } => "duplicate",
+            Self::Astray => "astray",
         }
     }
 }
@@ -185,6 +189,7 @@ pub struct Lease {
     pub answer: Option<LeaseAnswer>,
     pub rtt_ns: u32,
     pub offset: Option<ClockOffset>,
+    pub proof: PathProof,
 }
 
 /// The offset of another host's clock to ours.

@@ -1,6 +1,7 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
 mod batch;
+mod capabilities;
 mod classes;
 mod clock;
 mod collect_status;
@@ -21,6 +22,8 @@ mod int_header;
 mod interned_name;
 mod latency_histogram;
 mod lease;
+mod lease_probe;
+mod lease_v2;
 mod metadata;
 pub mod metrics;
 mod node;
@@ -37,8 +40,10 @@ mod report_facts;
 mod sink_event;
 mod tally;
 mod watch;
+mod ways;
 
 pub use batch::is_whole_batch;
+pub use capabilities::Capabilities;
 pub use classes::{Classes, Classifier};
 pub use clock::{ClockSource, ClockState};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
@@ -67,6 +72,10 @@ pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
 };
+pub use lease_probe::{LeaseProbe, ProbeForm};
+pub use lease_v2::{
+    FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
+};
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use packet::{FirstHeader, Packet};
@@ -84,3 +93,4 @@ pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
+pub use ways::{PathProof, ProbeForms, Ways};

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, rename};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub enum AppendError {
 pub struct LineFile {
     path: PathBuf,
     file: File,
-    /// The last write ended inside a line because the disk was full.
+    /// What was written last ended inside a line, and could not be cut back.
     torn: bool,
     rotation: Option<Rotation>,
     bytes: u64,
@@ -62,9 +62,9 @@ impl LineFile {
         let file = open_file(&path)?;
         Ok(Self {
             bytes: size_of(&file),
+            torn: ends_inside_a_line(&path),
             path,
             file,
-            torn: false,
             rotation,
             rotate_at: rotation.map_or(u64::MAX, |rotation| rotation.bytes),
             counts: LineCounts::default(),
@@ -76,8 +76,7 @@ impl LineFile {
         self.file = open_file(&self.path)?;
         self.bytes = size_of(&self.file);
         self.rotate_at = self.rotation.map_or(u64::MAX, |rotation| rotation.bytes);
-        // If the file was not renamed, it is still the same one.
-        self.torn &= self.bytes > 0;
+        self.torn = ends_inside_a_line(&self.path);
         Ok(())
     }
 
@@ -93,9 +92,13 @@ impl LineFile {
     pub fn append(&mut self, lines: &[u8]) -> Result<(), AppendError> {
         let rotated = self.rotate_before(lines.len() as u64);
         let (written, result) = self.write(lines);
-        let mut whole = lines_in(lines.get(..written).unwrap_or_default());
+        let begun = lines.get(..written).unwrap_or_default();
+        if self.torn {
+            self.cut_back(begun);
+        }
+        let mut whole = lines_in(begun);
         // A line that only lacks its line end is whole: the next write begins with the line end.
-        whole += u64::from(written > 0 && lines.get(written) == Some(&b'\n'));
+        whole += u64::from(self.torn && written > 0 && lines.get(written) == Some(&b'\n'));
         self.counts.lines += whole;
         self.counts.lost += lines_in(lines) - whole;
         result.map_err(|source| AppendError::Write {
@@ -131,6 +134,23 @@ impl LineFile {
         self.bytes += written as u64;
         self.torn = bytes.get(last) != Some(&b'\n');
         Ok(written)
+    }
+
+    /// Removes the part of a line at the end of what was written: a full disk leaves whole lines only. A pipe cannot be
+    /// cut back.
+    fn cut_back(&mut self, written: &[u8]) {
+        let part = written
+            .rsplit(|byte| *byte == b'\n')
+            .next()
+            .map_or(0, |part| part.len() as u64);
+        // The size is that of now, because another program may have emptied the file.
+        let Some(whole) = size_of(&self.file).checked_sub(part) else {
+            return;
+        };
+        if part > 0 && self.file.set_len(whole).is_ok() {
+            self.bytes = whole;
+            self.torn = false;
+        }
     }
 
     fn rotate_before(&mut self, bytes: u64) -> Result<(), AppendError> {
@@ -177,6 +197,23 @@ fn lines_in(bytes: &[u8]) -> u64 {
 
 fn size_of(file: &File) -> u64 {
     file.metadata().map_or(0, |file| file.len())
+}
+
+/// True if a process that ended while it wrote left a part of a line.
+fn ends_inside_a_line(path: &Path) -> bool {
+    let last = || -> io::Result<u8> {
+        // A pipe is not touched: its bytes belong to its reader.
+        if !path.metadata()?.is_file() {
+            return Ok(b'\n');
+        }
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        let [last] = last;
+        Ok(last)
+    };
+    last().is_ok_and(|last| last != b'\n')
 }
 
 fn open_file(path: &Path) -> Result<File, OpenError> {

@@ -14,6 +14,7 @@ pub mod netns;
 pub mod nftables;
 pub mod notify;
 pub mod privileges;
+pub mod probe_sockets;
 pub mod resolve;
 pub mod rtnetlink;
 pub mod screen_signals;

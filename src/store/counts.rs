@@ -1,6 +1,7 @@
-//! Counts of the reports that were handed to the store.
+//! Counts of the reports that were handed to the store, and the reason if it cannot be written to.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The counts of reports. Each report is in one of the first three.
 #[derive(Debug, Default)]
@@ -9,6 +10,7 @@ pub struct StoreCounts {
     rolled_up_only: AtomicU64,
     drops: AtomicU64,
     unnamed: AtomicU64,
+    trouble: Mutex<Option<String>>,
 }
 
 impl StoreCounts {
@@ -31,6 +33,18 @@ impl StoreCounts {
     /// without their flow.
     pub fn beyond_flows(&self) -> u64 {
         self.unnamed.load(Ordering::Relaxed)
+    }
+
+    /// Returns why the store could not be written to at the last attempt.
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn fails(&self, trouble: Option<String>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
     pub(super) fn dropped(&self, reports: u64) {

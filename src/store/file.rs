@@ -2,11 +2,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::period::{RollUpLevel, RollUpTable};
@@ -31,10 +32,16 @@ pub enum StoreError {
     #[error("no store at {}", .0.display())]
     Absent(PathBuf),
     #[error(
-        "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store)",
+        "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store, or \
+         --store none)",
         path.display()
     )]
     Locked { path: PathBuf, pid: String },
+    #[error(
+        "store {} was replaced by another file, which is left as it is (start the collector again to use it)",
+        .0.display()
+    )]
+    Replaced(PathBuf),
     #[error(
         "cannot use {} as a store: it is something else, and is left as it is (try another --store)",
         .0.display()
@@ -71,17 +78,42 @@ impl StoreError {
     }
 }
 
+/// The identity of a file, which another file of the same name does not have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns `None` if there is no such file.
+    pub fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Self {
+            device: found.dev(),
+            inode: found.ino(),
+        })
+    }
+}
+
 /// The right to write to a store, until it is dropped.
 #[derive(Debug)]
 pub struct StoreLock {
     _file: Flock<File>,
+    id: Option<FileId>,
+}
+
+/// Returns the path of a file that belongs to the store: `.lock`, `-wal`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Locks a store. The lock is a file of its own: SQLite's locks are lost when this process closes another descriptor of
 /// the database.
 fn lock(path: &Path) -> Result<StoreLock, StoreError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+    let name = beside(path, ".lock");
     let failed = |err: io::Error| StoreError::Open {
         path: path.to_owned(),
         why: err.to_string(),
@@ -92,7 +124,7 @@ fn lock(path: &Path) -> Result<StoreLock, StoreError> {
         .create(true)
         .truncate(false)
         .mode(0o640)
-        .open(name)
+        .open(&name)
         .map_err(failed)?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut file) => {
@@ -102,7 +134,10 @@ fn lock(path: &Path) -> Result<StoreLock, StoreError> {
                 .set_len(0)
                 .and_then(|()| file.rewind())
                 .and_then(|()| file.write_all(pid.as_bytes()));
-            Ok(StoreLock { _file: file })
+            Ok(StoreLock {
+                _file: file,
+                id: FileId::of(&name),
+            })
         }
         Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
             let mut pid = String::new();
@@ -121,6 +156,42 @@ fn lock(path: &Path) -> Result<StoreLock, StoreError> {
 /// Opens a store for writing, and makes it if there is none.
 pub fn open(path: &Path) -> Result<(Connection, StoreLock), StoreError> {
     let lock = lock(path)?;
+    Ok((open_locked(path)?, lock))
+}
+
+/// Makes a store that was removed while it was open anew. `old` may still be read by others.
+pub fn make_anew(
+    path: &Path,
+    old: &Connection,
+    lock: &mut StoreLock,
+) -> Result<Connection, StoreError> {
+    // It may have been moved away rather than deleted: then it is left whole, and nothing of it is left here.
+    let _ = old.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
+    old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(failed)?;
+    if FileId::of(&beside(path, ".lock")) != lock.id {
+        *lock = self::lock(path)?;
+    }
+    if path.exists() {
+        return Err(StoreError::Replaced(path.to_owned()));
+    }
+    remove_beside(path);
+    open_locked(path).inspect_err(|_| {
+        // The part of a store that was just written is not a store of the user.
+        let _ = std::fs::remove_file(path);
+        remove_beside(path);
+    })
+}
+
+/// Removes the files that SQLite makes beside a database.
+fn remove_beside(path: &Path) {
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(beside(path, suffix));
+    }
+}
+
+fn open_locked(path: &Path) -> Result<Connection, StoreError> {
     // Reports quote packets, so not all users may read them. SQLite gives its other files the same mode.
     let made = OpenOptions::new()
         .write(true)
@@ -146,7 +217,7 @@ pub fn open(path: &Path) -> Result<(Connection, StoreLock), StoreError> {
     }
     conn.set_prepared_statement_cache_capacity(64);
     tune(&conn).map_err(failed)?;
-    Ok((conn, lock))
+    Ok(conn)
 }
 
 /// Refuses FIFOs, which would block, and devices.
@@ -187,9 +258,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
         }
     };
     let asked = open(Connection::open_with_flags(path, flags));
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if matches!(asked, Err(StoreError::Open { .. })) && !Path::new(&log).exists() {
+    if matches!(asked, Err(StoreError::Open { .. })) && !beside(path, "-wal").exists() {
         // No process writes to it, and this user may not make the files that a live database needs.
         let uri = format!("file:{}?immutable=1", escaped(path));
         return open(Connection::open_with_flags(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::evidence::Decode;
-use super::file::{self, StoreError};
+use super::file::{self, FileId, StoreError};
 use super::flows;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
@@ -23,6 +23,7 @@ use crate::model::{
 /// A store that is open for reading.
 pub struct HistoryReader {
     conn: Connection,
+    id: Option<FileId>,
     path: PathBuf,
     decode: Decode,
 }
@@ -30,6 +31,7 @@ pub struct HistoryReader {
 impl HistoryReader {
     pub fn open(path: &Path, decode: Decode) -> Result<Self, StoreError> {
         Ok(Self {
+            id: FileId::of(path),
             conn: file::open_to_read(path)?,
             path: path.to_owned(),
             decode,
@@ -41,6 +43,7 @@ impl HistoryReader {
         &mut self,
         question: impl FnOnce(&Connection, &Decode) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
+        self.follow()?;
         let answer = || {
             let state = self.conn.unchecked_transaction()?;
             let answer = question(&state, &self.decode)?;
@@ -50,6 +53,19 @@ impl HistoryReader {
         answer().map_err(|err: rusqlite::Error| {
             HistoryError(format!("cannot read store {}: {err}", self.path.display()))
         })
+    }
+}
+
+impl HistoryReader {
+    /// Opens the store that is there now, if the one that was opened has been removed.
+    fn follow(&mut self) -> Result<(), HistoryError> {
+        let id = FileId::of(&self.path);
+        if id != self.id {
+            let failed = |err: StoreError| HistoryError(err.to_string());
+            self.conn = file::open_to_read(&self.path).map_err(failed)?;
+            self.id = id;
+        }
+        Ok(())
     }
 }
 

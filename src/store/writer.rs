@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::clock;
 use super::counts::StoreCounts;
-use super::file::{self, StoreError, StoreLock};
+use super::file::{self, FileId, StoreError, StoreLock};
 use super::ids::Ids;
 use super::insertion;
 use super::keeper::StoreKeeper;
@@ -44,6 +44,7 @@ pub struct StoreSettings {
 #[derive(Debug)]
 pub struct OpenedStore {
     conn: Connection,
+    id: Option<FileId>,
     lock: StoreLock,
     settings: StoreSettings,
     queue: Arc<StoreQueue>,
@@ -69,6 +70,7 @@ impl OpenedStore {
         let queue = StoreQueue::new(settings.queue_bytes, settings.most_flows);
         Ok(Self {
             conn,
+            id: FileId::of(&settings.path),
             lock,
             settings,
             queue: Arc::new(queue),
@@ -93,7 +95,8 @@ impl OpenedStore {
         let writer = StoreWriter {
             ids: Ids::new(self.settings.most_flows),
             conn: self.conn,
-            _lock: self.lock,
+            id: self.id,
+            lock: self.lock,
             settings: self.settings,
             queue: queue.clone(),
             counts: counts.clone(),
@@ -152,7 +155,8 @@ impl Drop for Store {
 
 struct StoreWriter {
     conn: Connection,
-    _lock: StoreLock,
+    id: Option<FileId>,
+    lock: StoreLock,
     settings: StoreSettings,
     queue: Arc<StoreQueue>,
     counts: Arc<StoreCounts>,
@@ -188,15 +192,22 @@ impl StoreWriter {
             self.counts.dropped(reports);
             return;
         }
+        if let Err(err) = self.make_anew_if_removed() {
+            self.failed(err.to_string(), reports);
+            return;
+        }
         let singles = work.singles();
         if let Err(err) = self.write(work, singles) {
-            self.failed(&err, reports);
+            self.undo(&err);
+            let path = self.settings.path.display();
+            self.failed(format!("cannot write to store {path}: {err}"), reports);
             return;
         }
         let beyond_flows = work.gathered.beyond_flows;
         self.counts
             .written(singles, reports - singles, beyond_flows);
         if self.paused.take().is_some() {
+            self.counts.fails(None);
             (self.warn)(&format!(
                 "reports are written to store {} again",
                 self.settings.path.display()
@@ -246,8 +257,25 @@ impl StoreWriter {
         self.conn.execute_batch("COMMIT")
     }
 
+    /// Notices that the file is not there any more: what is written to it would be lost unseen.
+    fn make_anew_if_removed(&mut self) -> Result<(), StoreError> {
+        let path = &self.settings.path;
+        if FileId::of(path) == self.id {
+            return Ok(());
+        }
+        self.conn = file::make_anew(path, &self.conn, &mut self.lock)?;
+        self.id = FileId::of(path);
+        self.ids.clear();
+        self.rollups = None;
+        (self.warn)(&format!(
+            "store {} was removed; a new one is written",
+            path.display()
+        ));
+        Ok(())
+    }
+
     /// Undoes a transaction that failed. The rows in memory are read from the file again.
-    fn failed(&mut self, err: &rusqlite::Error, reports: u64) {
+    fn undo(&mut self, err: &rusqlite::Error) {
         let _ = self.conn.execute_batch("ROLLBACK");
         if err.sqlite_error_code() == Some(ErrorCode::DiskFull) {
             // Writing the log back may make room.
@@ -257,13 +285,17 @@ impl StoreWriter {
         }
         self.ids.clear();
         self.rollups = None;
+    }
+
+    /// Counts reports that could not be written, and says why, once.
+    fn failed(&mut self, trouble: String, reports: u64) {
         self.counts.dropped(reports);
         if self.paused.is_none() {
             (self.warn)(&format!(
-                "cannot write to store {}: {err}; reports are counted as dropped until it can be written again",
-                self.settings.path.display()
+                "{trouble}; reports are counted as dropped until it can be written again"
             ));
         }
+        self.counts.fails(Some(trouble));
         self.paused = Some(Instant::now() + PAUSE);
     }
 }

@@ -6,6 +6,7 @@ pub mod diagnosis;
 pub mod history;
 pub mod matrix;
 pub mod metrics;
+pub mod paths;
 pub mod peers;
 pub mod preflight;
 pub mod rules;

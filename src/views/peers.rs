@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::paths;
 use super::text::Nanoseconds;
 use crate::model::{Lease, LeaseState, PeerStatus};
 
@@ -12,7 +13,15 @@ pub fn sentence(lease: &Lease) -> String {
         .map_or_else(String::new, |answer| format!(" (node {})", answer.node));
     match lease.state {
         LeaseState::Asking => "asked for a lease".to_owned(),
-        LeaseState::Granted => format!("its sink{node} strips: packets are tagged"),
+        LeaseState::Granted => format!(
+            "its sink{node} strips{}; {}",
+            match (lease.proof.ways.is_empty(), lease.proof.proved_ns) {
+                (true, 0) => "",
+                (true, _) => ", but no form of tagged packets passes the path",
+                (false, _) => ": packets are tagged",
+            },
+            paths::sentence(lease)
+        ),
         LeaseState::Silent => {
             "does not answer (is the host down, or does it ignore pings?): packets stay untagged".to_owned()
         }
@@ -37,6 +46,10 @@ pub fn sentence(lease: &Lease) -> String {
         LeaseState::Duplicate { addr } => format!(
             "its sink uses the same node id{node} as the sink at {addr}: packets to it stay untagged (give \
              each host its own --node-id)"
+        ),
+        LeaseState::Astray => format!(
+            "its sink{node} grants no lease: tagged packets reach its host through an interface without a sink: \
+             packets stay untagged (attach the sink there, too; its status names the interface)"
         ),
     }
 }
@@ -80,6 +93,11 @@ pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> 
                     )?;
                 }
                 writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
+                write!(f, "      {}", paths::sentence(lease))?;
+                if let Some(fallen) = paths::fallen(peer.fallen) {
+                    write!(f, "; {fallen}")?;
+                }
+                writeln!(f)?;
             }
             _ => writeln!(f, "{}", sentence(lease))?,
         }

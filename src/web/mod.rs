@@ -2,11 +2,13 @@
 
 mod api;
 mod assets;
+mod attended;
 mod cached_text;
 mod guard;
 mod health;
 mod news;
 mod parameters;
+mod places;
 mod queries;
 mod responses;
 mod server;

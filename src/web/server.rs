@@ -2,24 +2,27 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
+use nix::sys::socket::{Backlog, listen};
 use tokio::runtime::Builder;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::task::JoinSet;
+use tokio::sync::oneshot;
+use tokio::task::{JoinSet, yield_now};
 
+use super::attended::AttendedRoutes;
+use super::places::Places;
 use super::timed_stream::TimedStream;
 use crate::model::PlainError;
 
-/// Most open connections; further ones wait until one is closed.
+/// Most open connections. A further one takes the place of one whose client keeps the server waiting; it waits itself
+/// only if all of them are being answered.
 pub const MOST_CONNECTIONS: usize = 128;
+/// Most connections that the kernel keeps until they are accepted. Beyond them, a client tries again after a second.
+const MOST_WAITING: i32 = 1024;
 /// How long a client may take for a request, and between two requests.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// Greatest length of a request's head.
@@ -55,12 +58,13 @@ pub struct HttpServer {
 
 impl HttpListener {
     pub fn bind(address: SocketAddr) -> Result<Self, WebError> {
-        let listen = || {
+        let bind = || {
             let listener = TcpListener::bind(address)?;
+            listen(&listener, Backlog::new(MOST_WAITING)?)?;
             listener.set_nonblocking(true)?;
             Ok(Self(listener))
         };
-        listen().map_err(|reason| WebError::Listen { address, reason })
+        bind().map_err(|reason| WebError::Listen { address, reason })
     }
 
     /// The address bound, with the port that the kernel chose where 0 was asked for.
@@ -97,12 +101,22 @@ impl HttpListener {
 }
 
 async fn accept(listener: tokio::net::TcpListener, routes: Router) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Places::new(MOST_CONNECTIONS);
     let mut connections = JoinSet::new();
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+    loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
-                connections.spawn(serve(stream, routes.clone(), place));
+            Ok((stream, client)) => {
+                let (place, ended) = places.take(client.ip()).await;
+                let stream = TimedStream::new(stream, PATIENCE, place.clone());
+                let routes = AttendedRoutes::new(routes.clone(), place);
+                connections.spawn(async move {
+                    tokio::select! {
+                        () = serve(stream, routes) => {}
+                        _ = ended => {}
+                    }
+                });
+                // A connection that made room is closed before the next one is accepted.
+                yield_now().await;
             }
             Err(_) => tokio::time::sleep(REST).await,
         }
@@ -110,16 +124,13 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router) {
     }
 }
 
-async fn serve(stream: TcpStream, routes: Router, _place: OwnedSemaphorePermit) {
+async fn serve(stream: TimedStream, routes: AttendedRoutes) {
     // If a client breaks the protocol, goes away or takes too long, only that client is affected.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .max_buf_size(LONGEST_REQUEST)
-        .serve_connection(
-            TokioIo::new(TimedStream::new(stream, PATIENCE)),
-            TowerToHyperService::new(routes),
-        )
+        .serve_connection(TokioIo::new(stream), routes)
         .await;
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -10,18 +11,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails if nothing can be written for the given time.
+use super::places::Place;
+
+/// A stream that fails if nothing can be written for the given time, and tells its place when it waits for its client.
 pub struct TimedStream {
     stream: TcpStream,
     patience: Duration,
+    place: Arc<Place>,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl TimedStream {
-    pub fn new(stream: TcpStream, patience: Duration) -> Self {
+    pub fn new(stream: TcpStream, patience: Duration, place: Arc<Place>) -> Self {
         Self {
             stream,
             patience,
+            place,
             stalled: None,
         }
     }
@@ -33,9 +38,12 @@ impl TimedStream {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stalled = None;
+            if self.stalled.take().is_some() {
+                self.place.has_written();
+            }
             return written;
         }
+        self.place.waits_to_write();
         let patience = self.patience;
         let stalled = self
             .stalled
@@ -51,7 +59,11 @@ impl AsyncRead for TimedStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if read.is_pending() {
+            self.place.waits_to_read();
+        }
+        read
     }
 }
 

@@ -179,7 +179,7 @@ const FORCED: &str = "
 forced and named
 $ source attach --dev v0 --force --node-id 9
 source attached to v0
-over-tcp-udp, node id 9
+auto, node id 9
 ";
 
 #[test]

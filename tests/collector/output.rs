@@ -1,8 +1,8 @@
 //! A collector's output file is rotated, by others or by itself, and meets a full disk without losing count.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Read};
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,8 +29,13 @@ struct Collector {
 
 impl Collector {
     fn start(output: &Path, args: &[&str]) -> Self {
+        Self::start_with(Command::new(places::hostint()), output, args)
+    }
+
+    /// By a command that only lacks arguments.
+    fn start_with(mut command: Command, output: &Path, args: &[&str]) -> Self {
         let mut daemon = Daemon::start(
-            Command::new(places::hostint())
+            command
                 .args(["collect", "--listen", "127.0.0.1:0", "--json", "--output"])
                 .arg(output)
                 .args(args)
@@ -165,6 +170,88 @@ fn a_full_disk_costs_lines_that_are_counted_until_it_is_over() {
     assert!(said.contains("27 datagrams, 27 reports"), "{said}");
     assert!(said.contains(", 20 lines not written"), "{said}");
     assert_eq!(numbers(&path), (21..=27).collect::<Vec<_>>());
+}
+
+/// Whether it is ready, and why not.
+fn readiness(http: SocketAddr) -> (bool, String) {
+    let mut client = TcpStream::connect(http).unwrap();
+    let request = format!("GET /readyz HTTP/1.1\r\nHost: {http}\r\nConnection: close\r\n\r\n");
+    client.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.starts_with("HTTP/1.1 200"), body.to_owned())
+}
+
+#[test]
+fn a_full_disk_leaves_whole_lines_and_the_collector_is_not_ready_meanwhile() {
+    // The file may not become larger, as if the disk were full: a write that goes beyond is cut.
+    const FULL: u64 = 16 << 10;
+    let scratch = Folder::create();
+    let path = scratch.file("reports");
+    let mut command = Command::new("sh");
+    // The shell counts in units of 512 bytes.
+    let script = format!(
+        "trap '' XFSZ; ulimit -S -f {}; exec \"$0\" \"$@\"",
+        FULL / 512
+    );
+    command.args(["-c", &script]).arg(places::hostint());
+    let mut collector = Collector::start_with(command, &path, &["--http", "127.0.0.1:0"]);
+    let line = collector.daemon.wait_for("serving http://");
+    let http = line.trim().rsplit('/').next().unwrap().parse().unwrap();
+    let is_ready = || readiness(http) == (true, "ok\n".to_owned());
+    await_that("it is ready", is_ready);
+    collector.send(1);
+    await_that("a line", || numbers(&path).len() == 1);
+    let length = fs::metadata(&path).unwrap().len();
+    let reports = u32::try_from(FULL / length).unwrap() + 20;
+    collector.send(reports - 1);
+    collector
+        .daemon
+        .wait_for("lines are lost until that is over");
+    let says = |lacking: &'static str| move || readiness(http).1.contains(lacking);
+    let too_large = format!("cannot write to {}: File too large", path.display());
+    await_that("it is not ready, and says why", || {
+        readiness(http).1.contains(&too_large)
+    });
+    await_that(
+        "it says how many",
+        says(" lines were not written in the last "),
+    );
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.ends_with('\n'), "no line is torn: {text}");
+    let pid = collector.daemon.child.id().to_string();
+    let lifted = Command::new("prlimit")
+        .args(["--pid", &pid, "--fsize=unlimited"])
+        .status();
+    assert!(lifted.unwrap().success());
+    collector.send(5);
+    await_that("it is ready again", is_ready);
+    let said = collector.end();
+    let written = numbers(&path);
+    let last = Vec::from_iter((reports + 1..=reports + 5).map(u64::from));
+    assert!(written.ends_with(&last), "{written:?}");
+    let lost = u64::from(reports) + 5 - written.len() as u64;
+    assert!(
+        said.contains(&format!(", {lost} lines not written")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_part_of_a_line_that_a_dead_process_left_gets_an_end() {
+    for (name, before, after) in [
+        ("a part of a line", "whole\nhal", "whole\nhal\nnext\n"),
+        ("whole lines", "whole\n", "whole\nnext\n"),
+        ("nothing", "", "next\n"),
+    ] {
+        let scratch = Folder::create();
+        let path = scratch.file("lines");
+        fs::write(&path, before).unwrap();
+        let mut file = LineFile::open(path.clone(), None).unwrap();
+        file.append(b"next\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), after, "{name}");
+    }
 }
 
 #[test]

@@ -414,14 +414,14 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
         ] {
             let options = SourceOptions {
                 dev: vec!["lo".to_owned()],
-                encap: Some(encap),
+                encap: Some(encap.into()),
                 superpackets: Some(superpackets),
                 ..SourceOptions::default()
             };
             let setup = CommandSettings::check(options).unwrap();
             let (ipv4, _) = source_settings::room(&setup.source);
             assert_eq!(
-                hostint::config::room(encap, superpackets),
+                hostint::config::room(encap.into(), superpackets),
                 ipv4,
                 "{encap} {superpackets:?}"
             );

@@ -1,7 +1,9 @@
 //! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod astray;
+mod damage;
 mod flood;
+mod flow_record;
 mod instructions;
 mod losses;
 mod map_batches;
@@ -15,10 +17,15 @@ mod sequence;
 mod several_cpus;
 mod sink;
 mod sink_events;
+mod sink_probes;
 mod sink_refusals;
 mod source;
+mod source_forms;
+mod source_guard;
+mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod tracking;
 mod verifier;
 mod vxlan_gpe;
 mod watchlist;

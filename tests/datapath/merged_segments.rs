@@ -36,9 +36,8 @@ impl Line<'_> {
     fn arrive(&mut self, number: u64, count: u16) {
         self.sink.run(&frame(number, count));
         let now = self.sink.flow(&self.key).expect("was seen").last_ns;
-        for number in number..number + u64::from(count) {
-            self.model.arrive(number, now);
-        }
+        let numbers = Vec::from_iter(number..number + u64::from(count));
+        self.model.arrive_together(&numbers, now);
     }
 
     fn assert_as_modelled(&self, sentence: &str) {

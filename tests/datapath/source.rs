@@ -1,7 +1,7 @@
 //! The INT source tags single packets in every encapsulation.
 
 use hostint::datapath::abi::source_counter;
-use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};
+use hostint_testing::frame::{Frame, MARK};
 use hostint_testing::model::Encapsulation;
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::source::{Hook, Options, Source};
@@ -32,10 +32,6 @@ mod root {
                 tcp().ports(5000, 32766),
             ),
             ("a report's source port", udp().ports(32766, 5000)),
-            (
-                "TCP to the extension port",
-                tcp().ports(5000, EXTENSION_PORT),
-            ),
             ("the mark without INT behind it", udp().dscp(MARK >> 2)),
             (
                 "the mark and a packet too short for INT",

@@ -221,6 +221,16 @@ mod root {
                 udp().ports(1, EXTENSION_PORT),
             ),
             (
+                "TCP to the extension port",
+                count::COUNT_SOURCE_HAS_INT,
+                tcp().ports(1, EXTENSION_PORT),
+            ),
+            (
+                "TCP to the port of vxlan-gpe, as probes of a lease",
+                count::COUNT_SOURCE_HAS_INT,
+                tcp6().ports(64_512, 4_790),
+            ),
+            (
                 "tagged already, in an extension",
                 count::COUNT_SOURCE_HAS_INT,
                 tcp().extended(Block::hostint_extension()),

@@ -11,9 +11,8 @@ use hostint::model::{
     LeaseQuestion, Marks, NodeId,
 };
 use hostint::wire::DecodeError;
-use hostint::wire::lease::{
-    LeaseError, MAGIC, MESSAGE_LEN, VERSION, decode_echo, encode_answer, encode_question,
-};
+use hostint::wire::lease::v1::{MESSAGE_LEN, VERSION, decode_echo, encode_answer, encode_question};
+use hostint::wire::lease::{LeaseError, MAGIC};
 use siphasher::sip::SipHasher24;
 
 const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");

@@ -5,12 +5,13 @@ mod root {
     use std::collections::HashMap;
     use std::net::IpAddr;
 
-    use hostint::datapath::leases::{LeaseEntry, Leases};
+    use hostint::datapath::abi::source_lease;
+    use hostint::datapath::leases::{LeaseCounts, LeaseEntry, Leases};
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
     use hostint::model::{
         AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState,
-        Marks, NodeId,
+        Marks, NodeId, PathProof, ProbeForms, Ways,
     };
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
@@ -36,13 +37,13 @@ mod root {
             MapType::Hash,
             Some("source_leases"),
             32,
-            96,
+            size_of::<source_lease>() as u32,
             65_536,
             &options,
         );
         let map = map.expect("made as root");
         let leases = Leases::of(Map::new(map).expect("keys and values have these sizes"));
-        let renewal = Renewal::load(&leases).expect("loads as root");
+        let renewal = Renewal::load(&leases, None).expect("loads as root");
         assert!(renewal.is_for(&leases).unwrap(), "it knows its table");
         (leases, renewal)
     }
@@ -77,6 +78,15 @@ mod root {
                 offset_ns: random.next().cast_signed(),
                 error_ns: random.next() | 1,
             }),
+            proof: PathProof {
+                version: random.u8(),
+                ways: Ways::from_bits(random.u32()),
+                eaten: ProbeForms::from_bits(random.u8()),
+                tos_changed: random.u8(),
+                vouched_ns: random.next(),
+                proved_ns: random.next(),
+                distrusted: random.chance(0.5),
+            },
         }
     }
 
@@ -85,6 +95,10 @@ mod root {
             lease: any_lease(random),
             named: random.chance(0.5),
             wanted_ns: random.next(),
+            counts: LeaseCounts {
+                tagged: [random.next(), random.next(), random.next()],
+                fallen: random.next(),
+            },
         }
     }
 
@@ -189,6 +203,7 @@ mod root {
                         lease: Lease::default(),
                         named: true,
                         wanted_ns: 0,
+                        counts: LeaseCounts::default(),
                     });
                     entry.named = true;
                 }

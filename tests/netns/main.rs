@@ -8,11 +8,13 @@ mod stamped;
 
 mod root {
     mod astray;
+    mod bpf_file_system;
     mod coexistence;
     mod control;
     mod dashboards;
     mod field;
     mod gro;
+    mod guard;
     mod hooks;
     mod lease_refusals;
     mod leases;
@@ -22,8 +24,10 @@ mod root {
     mod metrics;
     mod names;
     mod narrow;
+    mod networks;
     mod offloads;
     mod options;
+    mod paths;
     mod peer;
     mod preflight;
     mod privileges;

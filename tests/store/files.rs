@@ -1,6 +1,7 @@
 //! The history's file has one writer and many readers; damage, other files and other schema versions are refused.
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use hostint::model::*;
 use hostint::store::*;
@@ -26,12 +27,133 @@ fn one_process_writes_and_its_number_is_told() {
     assert_eq!(
         said,
         format!(
-            "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store)",
+            "cannot write to store {}: process {pid} writes to it (only one collector may; try another --store, or \
+             --store none)",
             disk.file().display()
         )
     );
     drop(first);
     drop(OpenedStore::open(disk.settings()).unwrap());
+}
+
+/// Waits until the store has taken all reports that it was handed, by their count.
+fn settle(store: &Store, reports: u64) {
+    let counts = store.counts();
+    let end = Instant::now() + Duration::from_secs(60);
+    while counts.stored() + counts.drops() < reports {
+        assert!(Instant::now() < end, "{counts:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_store_that_is_removed_is_made_anew() {
+    struct Case {
+        name: &'static str,
+        remove: fn(&Disk),
+        /// The reports that are left in the file that was moved away.
+        moved: Option<u64>,
+    }
+    let cases = [
+        Case {
+            name: "the file is removed",
+            remove: |disk| std::fs::remove_file(disk.file()).unwrap(),
+            moved: None,
+        },
+        Case {
+            name: "all files are removed, that of the lock too",
+            remove: |disk| {
+                for entry in std::fs::read_dir(disk.folder()).unwrap() {
+                    std::fs::remove_file(entry.unwrap().path()).unwrap();
+                }
+            },
+            moved: None,
+        },
+        Case {
+            name: "the file is moved away",
+            remove: |disk| std::fs::rename(disk.file(), disk.folder().join("old.db")).unwrap(),
+            moved: Some(10),
+        },
+    ];
+    for case in cases {
+        let name = case.name;
+        let disk = Disk::new();
+        let (warn, warnings) = std::sync::mpsc::channel();
+        let store = OpenedStore::open(disk.settings())
+            .unwrap()
+            .start(Box::new(move |trouble| {
+                warn.send(trouble.to_owned()).unwrap();
+            }))
+            .unwrap();
+        let mut reader = disk.reader();
+        let mut network = Synthetic::new(1, 3, 5);
+        let mut hand = |reports: u64| {
+            let mut keeper = store.keeper();
+            for n in 0..reports {
+                keep(&mut keeper, &network.report(0, DAY + n * SECOND));
+            }
+        };
+        hand(10);
+        settle(&store, 10);
+        assert_eq!(reports_in(&mut reader), 10, "{name}");
+        (case.remove)(&disk);
+        hand(7);
+        settle(&store, 17);
+        let said = warnings.recv().unwrap();
+        let file = disk.file().display().to_string();
+        assert_eq!(
+            said,
+            format!("store {file} was removed; a new one is written"),
+            "{name}"
+        );
+        assert_eq!(store.counts().drops(), 0, "{name}");
+        assert_eq!(
+            reports_in(&mut reader),
+            7,
+            "{name}: as a reader sees it that was open"
+        );
+        assert!(
+            refusal(disk.settings()).contains("only one collector may"),
+            "{name}"
+        );
+        drop(store);
+        assert_eq!(reports_in(&mut disk.reader()), 7, "{name}: afterwards");
+        assert_eq!(integrity(&disk.file()), "ok", "{name}");
+        if let Some(moved) = case.moved {
+            let old = disk.folder().join("old.db");
+            assert_eq!(integrity(&old), "ok", "{name}");
+            let mut old = HistoryReader::open(&old, decoder()).unwrap();
+            assert_eq!(reports_in(&mut old), moved, "{name}");
+        }
+    }
+}
+
+fn reports_in(reader: &mut HistoryReader) -> u64 {
+    let pairs = reader.pairs(ALWAYS).unwrap();
+    pairs.iter().map(|pair| pair.figures.reports).sum()
+}
+
+#[test]
+fn a_file_that_takes_the_place_of_a_store_is_left_as_it_is() {
+    let disk = Disk::new();
+    let (warn, warnings) = std::sync::mpsc::channel();
+    let store = OpenedStore::open(disk.settings())
+        .unwrap()
+        .start(Box::new(move |trouble| {
+            warn.send(trouble.to_owned()).unwrap();
+        }))
+        .unwrap();
+    std::fs::remove_file(disk.file()).unwrap();
+    std::fs::write(disk.file(), "notes").unwrap();
+    let sample = Synthetic::new(1, 3, 5).report(0, DAY);
+    keep(&mut store.keeper(), &sample);
+    settle(&store, 1);
+    let said = warnings.recv().unwrap();
+    assert!(said.contains("was replaced by another file"), "{said}");
+    assert_eq!(store.counts().drops(), 1);
+    assert!(store.counts().trouble().is_some());
+    drop(store);
+    assert_eq!(std::fs::read(disk.file()).unwrap(), b"notes");
 }
 
 #[test]

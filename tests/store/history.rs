@@ -326,7 +326,7 @@ fn a_live_collector_is_asked_while_it_collects() {
 }
 
 #[test]
-fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
+fn a_default_that_cannot_be_written_to_is_no_reason_not_to_collect_and_one_in_use_is() {
     let folder = Folder::create();
     let run = |state: &str| {
         Daemon::start(
@@ -341,9 +341,11 @@ fn a_default_that_cannot_be_used_is_no_reason_not_to_collect() {
     let mut first = run(state);
     first.wait_for("collecting on ");
     assert!(Path::new(&folder.name("history.db")).exists());
-    let mut second = run(state);
-    second.wait_for("no history is kept: cannot write to store");
-    second.wait_for("collecting on ");
+    let (code, said) = run(state).end();
+    assert_eq!(code, Some(1), "{said}");
+    let pid = format!("process {} writes to it", first.child.id());
+    assert!(said.contains(&pid), "{said}");
+    assert!(said.contains("--store none"), "{said}");
     std::fs::write(folder.file("file"), "").unwrap();
     let mut third = run(&format!("{state}/file/below"));
     third.wait_for("no history is kept: ");

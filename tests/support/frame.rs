@@ -36,6 +36,8 @@ pub struct Frame {
     udp_checksum: bool,
     tcp_options: Vec<u8>,
     tcp_words: Option<u8>,
+    /// Sequence number and flags.
+    segment: (u32, u8),
     payload: Vec<u8>,
     int: Option<(Carried, Block)>,
     padding: usize,
@@ -74,6 +76,7 @@ impl Frame {
             udp_checksum: true,
             tcp_options: Vec::new(),
             tcp_words: None,
+            segment: (0x1122_3344, 0x18),
             payload: Vec::new(),
             int: None,
             padding: 0,
@@ -198,6 +201,10 @@ impl Frame {
         self.protocol(UDP)
     }
 
+    pub fn is_udp(&self) -> bool {
+        self.protocol == UDP
+    }
+
     pub fn tcp(self) -> Self {
         self.protocol(TCP)
     }
@@ -219,6 +226,12 @@ impl Frame {
 
     pub fn tcp_options(mut self, bytes: usize) -> Self {
         self.tcp_options = vec![1; bytes];
+        self
+    }
+
+    /// TCP sequence number and flags.
+    pub fn segment(mut self, seq: u32, flags: u8) -> Self {
+        self.segment = (seq, flags);
         self
     }
 
@@ -399,10 +412,11 @@ impl Frame {
         put16(&mut l4, 2, self.ports.1);
         l4.extend(block.iter().flat_map(|b| b.0));
         if self.protocol == TCP {
-            l4[4..12].copy_from_slice(&[0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
+            l4[4..8].copy_from_slice(&self.segment.0.to_be_bytes());
+            l4[8..12].copy_from_slice(&[0x55, 0x66, 0x77, 0x88]);
             let words = 5 + self.tcp_options.len().div_ceil(4) as u8;
             l4[12] = self.tcp_words.unwrap_or(words) << 4;
-            l4[13..16].copy_from_slice(&[0x18, 0x01, 0xf5]);
+            l4[13..16].copy_from_slice(&[self.segment.1, 0x01, 0xf5]);
             l4.extend_from_slice(&self.tcp_options);
         }
         l4.extend_from_slice(&self.payload);

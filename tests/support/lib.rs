@@ -1,6 +1,7 @@
 //! What tests and benchmarks share: packets, a model of both roles, labs of network namespaces, and samples of all
 //! values.
 
+pub mod account;
 pub mod arrivals;
 
 pub mod checksum;
@@ -9,7 +10,9 @@ pub mod clickhouse_queries;
 pub mod clickhouse_rows;
 pub mod collecting;
 pub mod collector;
+pub mod conversation;
 pub mod dashboards;
+pub mod datagrams;
 pub mod frame;
 pub mod generate;
 pub mod golden;
@@ -23,6 +26,7 @@ pub mod line;
 pub mod load;
 pub mod model;
 pub mod netns;
+pub mod networks;
 pub mod packets;
 pub mod peer_cases;
 pub mod places;
@@ -41,4 +45,5 @@ pub mod source_cases;
 pub mod status_samples;
 pub mod stream;
 pub mod synthetic;
+pub mod watched_pair;
 pub mod wire;

@@ -226,6 +226,13 @@ pub fn silent_peer() -> PeerStatus {
         mtu: None,
         tai_offset_s: None,
         version: None,
+        lease_version: 0,
+        ways: Vec::new(),
+        eaten: Vec::new(),
+        tos_changed: 0,
+        proved_ago_ns: None,
+        distrusted: false,
+        fallen: 0,
         lease: Lease::default(),
     }
 }
@@ -240,6 +247,10 @@ fn known_peer() -> PeerStatus {
         mtu: Some(1500),
         tai_offset_s: Some(37),
         version: Some("0.1".to_owned()),
+        lease_version: 2,
+        ways: vec!["udp vxlan-gpe"],
+        eaten: vec!["stray tcp"],
+        proved_ago_ns: Some(0),
         ..silent_peer()
     }
 }

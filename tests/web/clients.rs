@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::routing::get;
 use hostint::web::{HttpListener, HttpServer, LONGEST_REQUEST, MOST_CONNECTIONS, Router, health};
 use hostint_testing::netns::await_that;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBuf;
 
 /// Longer than what fits into the buffers of both ends.
 const LONG: usize = 32 << 20;
@@ -26,8 +29,9 @@ fn served() -> Served {
         let lacking = lines.map(str::to_owned);
         Vec::from_iter(lacking.into_iter().filter(|_| told.load(Ordering::Relaxed)))
     };
+    let long = Bytes::from(vec![b'x'; LONG]);
     let routes: Router =
-        health(Vec::new, lacking).route("/long", get(|| async { "x".repeat(LONG) }));
+        health(Vec::new, lacking).route("/long", get(move || async move { long.clone() }));
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = HttpListener::bind(address).unwrap().serve(routes).unwrap();
     Served { server, ill }
@@ -53,11 +57,20 @@ impl Served {
 
     /// The server has closed its end of a connection, though the client cannot see that before it has read the rest.
     fn has_closed(&self, client: &TcpStream) -> bool {
+        self.keeps(std::slice::from_ref(client)) == 0
+    }
+
+    /// The number of these connections of which the server has not closed its end.
+    fn keeps(&self, clients: &[TcpStream]) -> usize {
         const ESTABLISHED: &str = "01";
-        let ends = [self.server.address(), client.local_addr().unwrap()];
-        let [server, client] = ends.map(|end| format!("0100007F:{:04X}", end.port()));
+        let end = |address: SocketAddr| format!("0100007F:{:04X}", address.port());
+        let server = end(self.server.address());
         let connections = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
-        !connections.contains(&format!(" {server} {client} {ESTABLISHED} "))
+        let is_kept = |client: &&TcpStream| {
+            let client = end(client.local_addr().unwrap());
+            connections.contains(&format!(" {server} {client} {ESTABLISHED} "))
+        };
+        clients.iter().filter(is_kept).count()
     }
 }
 
@@ -184,6 +197,41 @@ fn who_sends_nothing_or_takes_nothing_is_given_up_and_others_are_served_meanwhil
     rest.clear();
     let _ = full.read_to_end(&mut rest);
     assert!(rest.len() < LONG, "{}", rest.len());
+}
+
+#[test]
+fn slow_clients_make_room_for_others_before_their_time_is_over() {
+    const SLOW: usize = 400;
+    const CASES: [(&str, &[u8]); 4] = [
+        ("they send nothing", b""),
+        ("they send half a head", b"GET /healthz HTTP/1.1\r\nHost:"),
+        (
+            "they asked once and ask nothing more",
+            b"HEAD /healthz HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+        (
+            "they take nothing of a long answer",
+            b"GET /long HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+    ];
+    for (name, head) in CASES {
+        let served = served();
+        let slow = (0..SLOW).map(|_| {
+            let mut client = served.connect();
+            // A long answer does not go into the buffers of the kernel first.
+            setsockopt(&client, RcvBuf, &4096).unwrap();
+            client.write_all(head).unwrap();
+            client
+        });
+        let slow = Vec::from_iter(slow);
+        for path in ["/healthz", "/readyz"] {
+            let answer = served.ask(&format!("GET {path}"));
+            assert!(answer.ends_with("ok\n"), "{name}: {path}: {answer}");
+        }
+        // Nothing but a client's want of a place ended a connection: the newest of the others are still open.
+        let (_, newest) = slow.split_at(SLOW - MOST_CONNECTIONS / 2);
+        assert_eq!(served.keeps(newest), newest.len(), "{name}");
+    }
 }
 
 #[test]

@@ -20,25 +20,45 @@ struct lease_echo {
 	struct lease_message message;
 };
 
+struct lease2_echo {
+	struct icmp_echo icmp;
+	struct lease2_message message;
+};
+
+struct lease2_short_echo {
+	struct icmp_echo icmp;
+	struct lease2_short_message message;
+};
+
 enum {
 	ICMP_ECHO = 8,
 	ICMPV6_ECHO = 128,
-	ICMP_ECHO_LEN = sizeof(struct icmp_echo),
 };
 
 /* This echo request may hold a question. */
 struct lease_request {
-	__u32 icmp; /* offset of the ICMP header */
-	__u8 type;  /* ICMP type of echo requests in this family */
+	__u32 icmp;     /* offset of the ICMP header */
+	__u32 icmp_len; /* its length with the message, which tells the kinds of messages apart */
+	__u32 vlans;    /* VLAN ids, as in the layers of struct flow_key */
+	__u8 type;      /* ICMP type of echo requests in this family */
 	__be32 saddr[4];
 	__be32 daddr[4];
 };
 
-/* Finds echo requests without IP options, whose length is exactly that of a question. */
-static __always_inline bool find_request(void *data, void *end, struct lease_request *r)
+static __always_inline bool is_lease_length(__u32 icmp_len)
+{
+	return icmp_len == sizeof(struct lease_echo) || icmp_len == sizeof(struct lease2_echo) ||
+	       icmp_len == sizeof(struct lease2_short_echo);
+}
+
+/*
+ * Finds echo requests without IP options, whose length is exactly that of a question. outer is the id of a VLAN tag that
+ * the kernel keeps in metadata; 0: none.
+ */
+static __always_inline bool find_request(void *data, void *end, __u32 outer, struct lease_request *r)
 {
 	struct ethhdr *eth = data;
-	__u32 l3 = ETH_HLEN;
+	__u32 l3 = ETH_HLEN, vlans = outer;
 	__be16 proto;
 
 	if ((void *)(eth + 1) > end)
@@ -50,6 +70,7 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 
 		if ((void *)(tag + 1) > end)
 			return false;
+		vlans = vlans << 12 | (bpf_ntohs(tag->tci) & 0xfff);
 		proto = tag->proto;
 		l3 += VLAN_HLEN;
 	}
@@ -57,25 +78,27 @@ static __always_inline bool find_request(void *data, void *end, struct lease_req
 		struct iphdr *ip = data + l3;
 
 		if ((void *)(ip + 1) > end || ip->version_ihl != 0x45 || ip->protocol != IPPROTO_ICMP ||
-		    is_fragment(ip->frag_off) || ip->tot_len != bpf_htons(IP4_LEN + ICMP_ECHO_LEN + LEASE_MESSAGE_LEN))
+		    is_fragment(ip->frag_off))
 			return false;
 		r->icmp = l3 + IP4_LEN;
+		r->icmp_len = bpf_ntohs(ip->tot_len) - IP4_LEN;
 		r->type = ICMP_ECHO;
 		map_addresses(ip, r->saddr, r->daddr);
 	} else if (proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = data + l3;
 
-		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_ICMPV6 ||
-		    ip->payload_len != bpf_htons(ICMP_ECHO_LEN + LEASE_MESSAGE_LEN))
+		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_ICMPV6)
 			return false;
 		r->icmp = l3 + IP6_LEN;
+		r->icmp_len = bpf_ntohs(ip->payload_len);
 		r->type = ICMPV6_ECHO;
 		__builtin_memcpy(r->daddr, ip->daddr, sizeof(r->daddr));
 		__builtin_memcpy(r->saddr, ip->saddr, sizeof(r->saddr));
 	} else {
 		return false;
 	}
-	return true;
+	r->vlans = vlans;
+	return is_lease_length(r->icmp_len);
 }
 
 #endif

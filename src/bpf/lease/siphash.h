@@ -44,6 +44,22 @@ static __always_inline void sip_word(struct siphash *s, __u64 word)
 	s->v0 ^= word;
 }
 
+/* Takes len / 8 words; len must be a constant, so that the loop is unrolled. */
+static __always_inline void sip_words(struct siphash *s, const void *bytes, int len)
+{
+	const __u64 *words = bytes;
+
+#pragma unroll
+	for (int i = 0; i < len / 8; i++)
+		sip_word(s, words[i]);
+}
+
+static __always_inline void sip_address(struct siphash *s, const __be32 *addr)
+{
+	sip_word(s, (__u64)addr[1] << 32 | addr[0]);
+	sip_word(s, (__u64)addr[3] << 32 | addr[2]);
+}
+
 /* bytes is the length of all words together. */
 static __always_inline __u64 sip_end(struct siphash *s, __u64 bytes)
 {

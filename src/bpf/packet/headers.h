@@ -77,6 +77,12 @@ struct tcphdr {
 	__be16 urg_ptr;
 };
 
+enum tcp_flag {
+	TCP_FIN = 1,
+	TCP_SYN = 2,
+	TCP_RST = 4,
+};
+
 enum {
 	IP4_LEN = sizeof(struct iphdr),
 	IP6_LEN = sizeof(struct ipv6hdr),

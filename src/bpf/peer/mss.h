@@ -15,7 +15,6 @@
 #include "peer/tagging.h"
 
 enum {
-	TCP_SYN = 0x02,
 	TCP_OPTION_END = 0,
 	TCP_OPTION_NOP = 1,
 	TCP_OPTION_MSS = 2,

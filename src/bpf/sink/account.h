@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
@@ -19,6 +20,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
+#include "sink/witness.h"
 
 __noinline int send_latency(__u32 reasons)
 {
@@ -94,6 +96,26 @@ __noinline int look_up_sender(void)
 	return 0;
 }
 
+/* Adds a record for the packet's flow. Returns NULL, and counts the packet, if there is no room for it. */
+static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p)
+{
+	enum sink_counter reason = COUNT_SINK_NEW_FLOW_LIMITED;
+	struct sink_flow *f;
+
+	if (take_tokens(TOKEN_NEW_FLOW)) {
+		f = add_sink_flow(&p->facts.key);
+		if (f)
+			return f;
+		reason = COUNT_SINK_UNTRACKED;
+	}
+	note_refusal();
+	/* Another CPU that added the flow before it could see the refusal awaits this packet. */
+	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
+	if (!f)
+		count_sink(reason, p->facts.count, p->frame_len);
+	return f;
+}
+
 static __always_inline int account_for(__u32 ifindex, bool locked)
 {
 	const struct sink_settings *set = get_sink_settings();
@@ -105,11 +127,18 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return 0;
 	p->facts.key.sport = p->l4.udp.source;
 	p->facts.key.dport = p->l4.udp.dest;
+	p->allowed_ns = 0;
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
 	if (!f || coarse_ns() >= f->allowed_ns) {
 		look_up_sender();
-		if (!p->allowed_ns)
+		if (!p->allowed_ns) {
+			p->facts.now = now_ns(host);
+			if (f)
+				f->left_out = 1;
+			else
+				note_refusal();
 			return ACCOUNT_NOT_ALLOWED;
+		}
 		if (f)
 			f->allowed_ns = p->allowed_ns;
 	}
@@ -120,24 +149,26 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	p->facts.bytes = p->orig_len + (p->facts.count - 1) * p->headers_len;
 	__builtin_memset(&p->news, 0, sizeof(p->news));
 	if (p->bad_segment) {
+		if (f)
+			note_unknown(f, p->bad_segment, p->facts.now);
+		else
+			note_refusal();
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
-		return 0;
+		return tell_untracked();
 	}
 	if (!f) {
-		if (!take_tokens(TOKEN_NEW_FLOW)) {
-			count_sink(COUNT_SINK_NEW_FLOW_LIMITED, p->facts.count, p->frame_len);
-			return 0;
-		}
-		f = add_sink_flow(&p->facts.key);
-		if (!f) {
-			count_sink(COUNT_SINK_UNTRACKED, p->facts.count, p->frame_len);
-			return 0;
-		}
+		f = begin_sink_flow(p);
+		if (!f)
+			return tell_untracked();
 		f->allowed_ns = p->allowed_ns;
 	}
+	if (!f->last_ns)
+		find_watched_since();
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
+	if (p->allowed_ns || is_telling_due(f))
+		tell_flow_packets();
 	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
 		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
 		return 0;

@@ -11,8 +11,9 @@
 struct arrival_facts {
 	struct flow_key key;
 	__u64 now;
-	__u32 sequence; /* of the first segment */
-	__u32 count;    /* number of segments */
+	__u64 watched_ns; /* a record that begins now belongs to a flow of which no packet since then was left out */
+	__u32 sequence;   /* of the first segment */
+	__u32 count;      /* number of segments */
 	__u32 source_node;
 	__u32 ingress_ts;
 	__u32 ifindex;

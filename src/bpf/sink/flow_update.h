@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "sink/arrival.h"
 #include "sink/latency.h"
@@ -28,6 +29,7 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 					 struct flow_news *news)
 {
 	news->lost = f->lost - lost_before;
+	news->gap = news->arrival.far;
 	if (f->gap_ns == gap_before)
 		return;
 	news->gap = f->gap_ns;
@@ -118,11 +120,17 @@ static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 
 	union flow_numbers old, new;
 
 	old.both = *(volatile __u64 *)numbers;
-	if (old.awaited || old.head + 1 != seq || !f->first_ns)
+	if (old.awaited || old.head + 1 != seq || !f->last_ns)
 		return false;
 	new.head = seq + count - 1;
 	new.awaited = 0;
 	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
+}
+
+/* Says whether the source's record seems to be younger than ours. Sources state the age in a flow's first packets. */
+static __always_inline bool is_younger(const struct sink_flow *f, const struct arrival_facts *a)
+{
+	return a->age_code && (__s64)(a->now - f->first_ns) > (__s64)(flow_age_bound(a->age_code) + QUIET_NS / 8);
 }
 
 /* Takes any numbers. While the record is marked busy, no CPU takes numbers without the lock. */
@@ -132,18 +140,21 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	__u32 seq = a->sequence;
 	/* Sources state the age only with these numbers, so later the bits are ignored. */
 	__u64 age_bound = seq - 1 < FLOW_AGE_PACKETS ? flow_age_bound(a->age_code) : 0;
-	bool watching = age_bound && (__s64)(a->now - set->started_ns) > (__s64)age_bound;
 	__u64 gap_before, lost_before;
-	bool first;
+	bool first, watching;
+	__u64 watched_ns;
 
 	bpf_spin_lock(&f->lock);
 	if (!locked)
 		__sync_fetch_and_or(&f->awaited, AWAITED_BUSY);
 	first = !f->first_ns;
+	/* If there was a record when the numbering began, no packet was left out since. */
+	watched_ns = first ? a->watched_ns : set->started_ns;
+	watching = age_bound && (__s64)(a->now - watched_ns) > (__s64)age_bound;
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
 	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
-		      &news->arrival);
+		      set->started_ns, &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
 	add_packet(f, a, first, locked);
 	find_news(f, set, a->now, news);
@@ -157,7 +168,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
 {
-	if (locked || !take_in_order(f, a->sequence, a->count)) {
+	if (locked || is_younger(f, a) || !take_in_order(f, a->sequence, a->count)) {
 		take_locked(f, set, a, news, locked);
 		return;
 	}
@@ -169,17 +180,38 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 	bpf_spin_unlock(&f->lock);
 }
 
+/* Remembers packets whose numbers are not known: they take the place of those that will be missing here. */
+static __always_inline void note_unknown(struct sink_flow *f, __u32 packets, __u64 now)
+{
+	bpf_spin_lock(&f->lock);
+	follow_head(f, now);
+	f->strays += packets;
+	bpf_spin_unlock(&f->lock);
+}
+
 /* Ends the loss period of a flow that may have stopped sending. */
 static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_settings *set, __u64 now,
 				       struct flow_news *news)
 {
 	__u64 gap_before, lost_before;
+	bool far, believed;
 
 	bpf_spin_lock(&f->lock);
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
-	if (loss_period_over(f, now, set->loss_timeout_ns))
-		end_loss_period(f, now, false);
+	far = far_is_due(f, now, set->loss_timeout_ns);
+	/* Every kernel has this atomic; adding the top bit sets it, and adding it again clears it. */
+	if (far)
+		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
+	believed = far && far_fits_rate(f);
+	if (believed || loss_period_over(f, now, set->loss_timeout_ns))
+		end_loss_period(f, now, believed);
+	if (believed)
+		news->arrival.restarted = move_to_far_numbers(f, now, f->latency_last_ns);
+	if (far) {
+		f->far_waits = 0;
+		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
+	}
 	collect_news(f, gap_before, lost_before, news);
 	if (!f->gap_ns && f->lost_count && !news->loss.count)
 		take_loss(f, &news->loss);

@@ -11,6 +11,7 @@
 #include "int/gpe_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "sink/probe_read.h"
 #include "sink/tagged.h"
 
 /*
@@ -45,6 +46,14 @@ static __always_inline bool find_segments(const struct gpe_block *b, struct tagg
 	return true;
 }
 
+/* Returns how many segments the packet probably has if it cannot be known which. */
+static __always_inline __u8 count_segments(const struct gpe_block *b, __u32 payload)
+{
+	__u32 size = bpf_ntohs(b->size), segments = size ? (payload + size - 1) / size : 1;
+
+	return segments && segments <= GPE_MAX_SEGMENTS ? segments : 1;
+}
+
 static __always_inline enum sink_read read_gpe(void *data, void *end, struct tagged_packet *p)
 {
 	struct {
@@ -66,7 +75,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		return more ? SINK_SHORT : refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
 	verdict = check_gpe_block(b);
 	if (verdict != INT_VALID)
-		return refuse_block(verdict, frame_len);
+		return take_bare_probe(data, end, p) ? SINK_PROBE : refuse_block(verdict, frame_len);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	outer_id = outer_family == 4 ? bpf_ntohs(p->base.ip4.id) : 0;
@@ -93,6 +102,8 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	if (p->inner.protocol == IPPROTO_UDP) {
 		p->l4.udp = *(struct udphdr *)l4;
 		p->l4_len = l4_len = UDP_LEN;
+		if (p->l4.udp.dest == bpf_htons(GPE_PORT) && take_probe(l4 + UDP_LEN, end, FORM_GPE, p))
+			return SINK_PROBE;
 	} else {
 		if (l4 + TCP_BASE_LEN > end)
 			return more ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);
@@ -111,7 +122,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->facts.source_port = bpf_ntohs(b->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(b->ds_flags) & GPE_FLOW_AGE;
-	p->bad_segment = !find_segments(b, p, payload, outer_id);
+	p->bad_segment = find_segments(b, p, payload, outer_id) ? 0 : count_segments(b, payload);
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;

@@ -10,10 +10,10 @@
 
 enum {
 	GRANT_NS = 60 * 1000000000LL, /* a grant lasts much longer than the source's lease */
-	ALLOWED_NS = 1000000000LL,    /* a flow is looked up again after this time */
+	ALLOWED_NS = 250 * 1000000LL, /* a flow is looked up again after this time */
 };
 
-/* The key is the address that tagged packets come from. All CPUs share an entry, which is replaced as a whole. */
+/* The key is the address that tagged packets come from. All CPUs share an entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LEASE_PAIRS);

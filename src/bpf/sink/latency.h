@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "sink/branchless.h"
 
 /* Returns 0 for latencies <= 0, else 1 + floor(log2(ns)). */

@@ -4,7 +4,7 @@
 #define HOSTINT_SINK_LOSS_PERIODS_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "sink/branchless.h"
 
 enum {

@@ -6,11 +6,13 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_flow.h"
 #include "sink/arrival.h"
 #include "sink/counters.h"
 #include "sink/events.h"
 #include "sink/flow_update.h"
 #include "sink/tokens.h"
+#include "sink/witness.h"
 
 /* Losses that cannot be reported now wait in the record for the next sweep. */
 static __always_inline void put_loss_back(struct sink_flow *f, const struct loss_news *loss)
@@ -31,6 +33,8 @@ static __always_inline void tell_loss(struct sink_flow *f, const struct sink_set
 
 	if (news->lost)
 		count_sink(COUNT_SINK_LOST, news->lost, 0);
+	if (news->lost != news->arrival.recovered)
+		tell_lost(news->lost - news->arrival.recovered);
 	if (news->gap)
 		send_gap(key);
 	if (!loss->count)
@@ -67,10 +71,14 @@ static __always_inline void count_arrival(const struct flow_news *news)
 		count_sink(COUNT_SINK_REORDERED, news->arrival.reordered, 0);
 	if (news->arrival.duplicates)
 		count_sink(COUNT_SINK_DUPLICATE, news->arrival.duplicates, 0);
+	if (news->arrival.damaged)
+		count_sink(COUNT_SINK_DAMAGED, news->arrival.damaged, 0);
 	if (news->arrival.restarted)
 		count_sink(COUNT_SINK_FLOW_RESTARTED, 1, 0);
 	if (news->added)
 		count_sink(COUNT_SINK_FLOW_NEW, 1, 0);
+	if (news->arrival.late_begin)
+		count_sink(COUNT_SINK_FLOW_LATE, 1, 0);
 }
 
 #endif

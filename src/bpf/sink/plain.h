@@ -41,10 +41,11 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 	}
 	if ((tos & set->tos_mask) == set->tos_value)
 		return false;
-	if (protocol == IPPROTO_TCP)
-		return true;
-	return protocol == IPPROTO_UDP && (void *)(udp + 1) <= end && udp->dest != set->extension_port &&
-	       udp->dest != bpf_htons(GPE_PORT);
+	/* The ports of TCP have the same place. Segments to this one may be probes. */
+	if ((protocol != IPPROTO_TCP && protocol != IPPROTO_UDP) || (void *)(udp + 1) > end ||
+	    udp->dest == bpf_htons(GPE_PORT))
+		return false;
+	return protocol == IPPROTO_TCP || udp->dest != set->extension_port;
 }
 
 #endif

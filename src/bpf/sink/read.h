@@ -12,6 +12,7 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/gpe_read.h"
+#include "sink/probe_read.h"
 #include "sink/tagged.h"
 
 static __always_inline void take_block(const struct int_block *b, struct tagged_packet *p)
@@ -64,6 +65,9 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	}
 	if (p->at.ip_len < header_len + EXTENSION_LEN + l4_len || bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	if (protocol == IPPROTO_UDP && p->l4.udp.dest == bpf_htons(GPE_PORT) &&
+	    take_probe(inner + UDP_LEN, end, FORM_EXTENSION, p))
+		return SINK_PROBE;
 	take_block(&head->block, p);
 	p->facts.encapsulation = ENCAP_EXTENSION_UDP;
 	p->facts.key.layers = (p->at.layers & ~0xffU) | protocol;
@@ -121,7 +125,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 {
 	enum layout_verdict found = find_layout(data, end, outer_vlan, &p->at);
 	__u64 frame_len = p->frame_len;
-	bool marked, extension = false, gpe = false;
+	bool marked, extension = false, gpe = false, to_gpe_port = false;
 
 	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4 || found == LAYOUT_SHORT)
 		return SINK_NOT_MARKED;
@@ -133,18 +137,21 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 			return SINK_NOT_MARKED;
 		return refuse(found == LAYOUT_TOO_DEEP ? COUNT_SINK_IP_OPTIONS : COUNT_SINK_BAD_LENGTH, frame_len);
 	}
-	if (p->at.protocol == IPPROTO_UDP && !p->at.later_fragment) {
-		struct udphdr *udp = at_offset(data, p->at.l4);
+	if (!p->at.later_fragment) {
+		struct udphdr *udp = at_offset(data, p->at.l4); /* or TCP, whose ports have the same place */
 
 		if ((void *)(udp + 1) <= end) {
-			extension = set->flags & SINK_EXTENSION_UDP && udp->dest == set->extension_port;
-			gpe = set->flags & SINK_VXLAN_GPE && udp->dest == bpf_htons(GPE_PORT);
+			bool is_udp = p->at.protocol == IPPROTO_UDP;
+
+			to_gpe_port = udp->dest == bpf_htons(GPE_PORT);
+			extension = is_udp && set->flags & SINK_EXTENSION_UDP && udp->dest == set->extension_port;
+			gpe = is_udp && set->flags & SINK_VXLAN_GPE && to_gpe_port;
 		} else if (frame_len > (__u64)(end - data)) {
 			return SINK_SHORT;
 		}
 	}
 	if (!marked && !extension && !gpe)
-		return SINK_NOT_MARKED;
+		return to_gpe_port && take_bare_probe(data, end, p) ? SINK_PROBE : SINK_NOT_MARKED;
 	if (p->at.fragment)
 		return refuse(COUNT_SINK_FRAGMENT, frame_len);
 	if (p->at.ip_len < p->at.l4 - p->at.l3 || p->at.ip_len > frame_len - p->at.l3)
@@ -155,6 +162,8 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		return read_extension(data, end, p);
 	if (gpe)
 		return read_gpe(data, end, p);
+	if (to_gpe_port && take_bare_probe(data, end, p))
+		return SINK_PROBE;
 	return read_over_tcp_udp(data, end, p);
 }
 

@@ -4,9 +4,10 @@
 #define HOSTINT_SINK_SEQUENCE_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "sink/branchless.h"
+#include "sink/far_numbers.h"
 #include "sink/loss_periods.h"
 
 /* Says how one arrival's numbers differed from being in order. */
@@ -15,6 +16,9 @@ struct arrival {
 	__u32 recovered; /* had been declared lost */
 	__u32 duplicates;
 	__u32 restarted;
+	__u32 damaged;   /* packets with wrong numbers that take the place of missing ones */
+	bool late_begin; /* the flow's first numbers were not tracked */
+	bool far;        /* far numbers are on probation since now */
 	/* These are kept here and not on the stack, so that the verifier forgets how they were found. */
 	__u32 seq;     /* first of the numbers that are tracked one by one */
 	__u32 count;   /* number of them */
@@ -61,21 +65,18 @@ static __always_inline void take_numbers(struct sink_flow *f, __u32 a, __u32 cou
 	t->known = known;
 }
 
-static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
-						__s32 latency_ns, __u64 age_bound)
+/* Says whether the source's record is younger than ours, so that numbering restarted; or seems to have restarted. */
+static __always_inline bool seems_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
+					    __s32 latency_ns, __u64 age_bound)
 {
 	__u64 silence = now > f->last_ns ? now - f->last_ns : 0;
 	/* This is the time between the sending of our record's first packet and of this one; path delays cancel out. */
 	__s64 sent_later = now - f->first_ns - (__s32)((__u32)latency_ns - (__u32)f->first_latency_ns);
 
-	/* If the age is stated, numbering restarted if the source's record is younger than ours. */
 	if (age_bound)
 		return sent_later > (__s64)(age_bound + QUIET_NS / 8);
-	/* A leap ahead is a restart if it skips more packets than fit, at 32 ns each, into the time since the last one. */
-	if (ahead > 0)
-		return ahead > 4096 && (__u64)ahead > silence >> 5;
 	/* The source states no age, or ran too short a time to state one: low numbers after a silence are a restart. */
-	return silence > QUIET_NS && (seq <= LOW_NUMBERS || ahead <= -WINDOW);
+	return ahead <= 0 && silence > QUIET_NS && seq <= LOW_NUMBERS;
 }
 
 /* Returns the number of those count numbers from seq on that are before limit. */
@@ -130,39 +131,98 @@ static __always_inline void take_arrival(struct sink_flow *f, __u32 last, __u64 
 	a->reordered += taken.awaited + taken.declared - a->fresh;
 }
 
+/* Says whether numbers are too far from head to be believed at once. */
+static __always_inline bool is_far(const struct sink_flow *f, __u32 last, __s32 ahead, __u64 now)
+{
+	__u64 silence = now > f->last_ns ? now - f->last_ns : 0;
+
+	if (ahead > 0)
+		return ahead > WINDOW;
+	/* Late numbers are common. They are no lost ones only if none is lost, or if the source was silent. */
+	return (__s32)(f->head - last) >= WINDOW && (silence > QUIET_NS || f->recovered >= f->lost);
+}
+
 /*
  * Accounts for the arrival of a packet with count numbers from seq on, at most half a window. timeout is the option
- * --loss-timeout. watching says that this sink was attached when the flow's numbering began at 1, so that the numbers
- * before its first packet are missing.
+ * --loss-timeout. watching says that the flow's numbering began at 1 while this sink tracked every packet, so that the
+ * numbers before its first packet are missing. started_ns is when the sink was attached.
  */
 static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 count, __u64 now, __s32 latency_ns,
-					  __u64 timeout, __u64 age_bound, bool watching, struct arrival *arrival)
+					  __u64 timeout, __u64 age_bound, bool watching, __u64 started_ns,
+					  struct arrival *arrival)
 {
 	__s32 ahead = seq - f->head;
-	bool begin = !f->first_ns, restart = false, leap = false;
+	bool begin = !f->first_ns, restart = false, far = false, confirmed = false;
 	__u32 skipped = 0, last = seq + count - 1, fresh = 0, old;
 
-	if (ahead == 1 && !(f->awaited & ~AWAITED_BUSY) && !begin) {
-		f->head = last;
-		return;
-	}
 	if (!begin) {
-		restart = numbering_restarted(f, seq, ahead, now, latency_ns, age_bound);
-		/* Only the newest WINDOW - 1 numbers are tracked one by one; older ones are lost at once. */
-		leap = !restart && ahead > WINDOW;
-	}
-	if (restart || leap || loss_period_over(f, now, timeout))
-		end_loss_period(f, now, restart || leap);
-	if (begin || restart) {
+		restart = seems_restarted(f, seq, ahead, now, latency_ns, age_bound);
+		/* One damaged field does not restart a flow: this number goes on where the last one was. */
+		if (restart && ahead > 0 && ahead <= WINDOW) {
+			restart = false;
+			f->first_ns = now;
+			f->first_latency_ns = latency_ns;
+		}
+		if (ahead == 1 && !(f->awaited & ~AWAITED_BUSY)) {
+			f->head = last;
+			return;
+		}
+		/* Numbers that passed unstripped are not measured; those that were awaited are lost. */
+		begin = !restart && ahead > 0 &&
+			(f->left_out || (f->last_ns < started_ns && is_over(now, f->last_ns, timeout)));
+		far = !restart && !begin && is_far(f, last, ahead, now);
+		watching &= restart;
+	} else if (watching && seq - 1 > WINDOW && age_bound <= 2ULL << FLOW_AGE_SHIFT) {
+		/* The flow is too young to miss this number of packets, so the number is damaged. */
 		f->first_ns = now;
 		f->first_latency_ns = latency_ns;
+		f->first = 1;
+		begin = false;
+		far = true;
+	}
+	barrier();
+	if (far) {
+		bool waits = f->far_packets;
+
+		confirmed = note_far_numbers(f, seq, count, now, &old);
+		f->duplicates += old;
+		arrival->duplicates += old;
+		arrival->far = !waits && !confirmed;
+	}
+	if (restart || begin || confirmed || loss_period_over(f, now, timeout))
+		end_loss_period(f, now, restart || begin || confirmed);
+	if (confirmed) {
+		arrival->restarted = move_to_far_numbers(f, now, latency_ns);
+		return;
+	}
+	if (far) {
+		if ((__s32)(last - f->head) <= 0) {
+			f->late += count;
+			f->reordered += count;
+			arrival->reordered += count;
+		}
+		return;
+	}
+	if (begin || restart) {
+		if (!f->first_ns || restart) {
+			f->first_ns = now;
+			f->first_latency_ns = latency_ns;
+		}
 		f->restarts += restart;
 		arrival->restarted = restart;
 		skipped = watching && seq ? seq - 1 : 0;
+		arrival->late_begin = seq != 1 && !watching && !restart;
 		f->first = seq - skipped;
+		f->left_out = 0;
+		f->far_packets = 0;
+		f->strays = 0;
 		fresh = count;
 	} else if (ahead > 0) {
-		skipped = ahead - 1;
+		old = take_strays(f, ahead - 1);
+		arrival->damaged = old;
+		skipped = ahead - 1 - old;
+		seq -= old;
+		count += old;
 		fresh = count;
 	} else {
 		/* Numbers before the first one that was seen are not awaited. After many packets, first has no meaning. */

@@ -8,6 +8,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/sink_flow.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "sink/arrival.h"
@@ -37,6 +38,7 @@ __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 	p->facts.key = k;
 	p->facts.now = now_ns(host);
 	sweep_flow(f, set, p->facts.now, &news);
+	count_arrival(&news);
 	tell_loss(f, set, &k, &news);
 	return 1;
 }

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/count.h"
+#include "hostint/lease.h"
 #include "int/block.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
@@ -26,8 +27,10 @@ struct tagged_packet {
 	__u8 options[MAX_OPTIONS_LEN];
 	struct arrival_facts facts;
 	struct flow_news news;
+	struct lease_probe probe;
+	__u32 probe_form; /* enum lease_form, by the headers around the probe */
 	__u64 frame_len;
-	__u64 allowed_ns;
+	__u64 allowed_ns; /* as in struct sink_flow; 0: not looked up, because the flow's record knows it */
 	__u16 l4_len;
 	__u16 orig_len; /* length of the IP packet as sent */
 	__u8 outer_tos; /* vxlan-gpe: as the path may have changed it */
@@ -36,7 +39,7 @@ struct tagged_packet {
 	__u8 dscp;       /* original DSCP << 2, and bit 0 set; 0: not stated */
 	__u8 has_queue;
 	__u8 by_host_int;
-	__u8 bad_segment;
+	__u8 bad_segment; /* vxlan-gpe: number of segments if it is not known which ones they are; else 0 */
 	__u32 queue_packets;
 	__u32 queue_bytes;
 	__u32 egress_ts;
@@ -50,6 +53,7 @@ enum sink_read {
 	SINK_REFUSED, /* counted */
 	SINK_SHORT,   /* INT is announced, but lies beyond the bytes that can be read */
 	SINK_TAGGED,
+	SINK_PROBE,
 };
 
 /* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */

@@ -27,10 +27,13 @@ struct {
 
 static __always_inline struct token_buckets *buckets_of(const __be32 *saddr)
 {
-	struct token_buckets *b = bpf_map_lookup_elem(&sink_buckets, saddr), full = {};
+	struct token_buckets *b = bpf_map_lookup_elem(&sink_buckets, saddr), *total, full = {};
 
 	if (b)
 		return b;
+	/* It may have been evicted: nothing is known about refusals but the last one of all. */
+	total = single_value(&sink_bucket_total);
+	full.refused_ns = total ? total->refused_ns : 0;
 	bpf_map_update_elem(&sink_buckets, saddr, &full, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sink_buckets, saddr);
 }
@@ -74,6 +77,46 @@ __noinline int take_tokens(__u32 what)
 		       take_token(&total->new_flows_ns, &set->new_flows_total, p->facts.now);
 	return take_token(&own->reports_ns, &set->reports_source, p->facts.now) &&
 	       take_token(&total->reports_ns, &set->reports_total, p->facts.now);
+}
+
+/*
+ * Remembers that a packet of a new flow was not tracked, so that its number is not taken for lost if the flow is tracked
+ * later.
+ */
+__noinline int note_refusal(void)
+{
+	struct token_buckets *total = single_value(&sink_bucket_total), *own;
+	struct tagged_packet *p = tagged();
+
+	if (!total || !p)
+		return 0;
+	*(volatile __u64 *)&total->refused_ns = p->facts.now;
+	/* Senders that are not allowed get no buckets. Those that get some later begin with the refusals of all. */
+	own = bpf_map_lookup_elem(&sink_buckets, p->facts.key.saddr);
+	if (own)
+		*(volatile __u64 *)&own->refused_ns = p->facts.now;
+	return 0;
+}
+
+/* Finds since when no packet of this packet's flow can have been left out; leaves it in the scratch. */
+__noinline int find_watched_since(void)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct tagged_packet *p = tagged();
+	struct token_buckets *own;
+	__u64 since;
+
+	if (!set || !p)
+		return 0;
+	since = set->started_ns > set->kept_ns ? set->started_ns : set->kept_ns;
+	/* The record of a flow that began later cannot have been removed. */
+	if (p->facts.now > set->idle_ns && since < p->facts.now - set->idle_ns)
+		since = p->facts.now - set->idle_ns;
+	own = buckets_of(p->facts.key.saddr);
+	if (!own || since < own->refused_ns)
+		since = own ? own->refused_ns : p->facts.now;
+	p->facts.watched_ns = since;
+	return 0;
 }
 
 #endif

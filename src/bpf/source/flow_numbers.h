@@ -4,11 +4,13 @@
 #define HOSTINT_SOURCE_FLOW_NUMBERS_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "hostint/source_flow.h"
 #include "source/counters.h"
+#include "source/flow_begin.h"
 #include "source/flow_table.h"
+#include "source/outgoing.h"
 
 struct flow_number {
 	__u32 sequence;
@@ -30,14 +32,15 @@ static __always_inline __u8 flow_age_code(__u64 age_ns)
 }
 
 /* Returns NULL if the table is full. */
-static __always_inline struct source_flow *add_source_flow(const struct flow_key *key)
+static __always_inline struct source_flow *add_source_flow(const struct outgoing_packet *p)
 {
-	struct source_flow empty = {};
+	struct source_flow begun = {};
 
+	begin_flow(p, &begun);
 	/* If another CPU was faster, its record is used. */
-	if (!bpf_map_update_elem(&source_flows, key, &empty, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&source_flows, &p->key, &begun, BPF_NOEXIST))
 		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
-	return bpf_map_lookup_elem(&source_flows, key);
+	return bpf_map_lookup_elem(&source_flows, &p->key);
 }
 
 /* Takes count numbers and fills in the first. locked is for kernels without fetching atomics (before 5.12). */

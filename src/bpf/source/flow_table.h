@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/source_flow.h"
 
 /* All CPUs share a record. Numbers are taken with atomics, or under its lock if the kernel has no fetching atomics. */
 struct {

@@ -43,8 +43,8 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, v
 {
 	struct int_block *block = l4 + (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
 
-	if (p->at.protocol == IPPROTO_UDP &&
-	    (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT)))
+	/* Probes of a lease use these ports, TCP's too. */
+	if (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT))
 		return true;
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }

@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "hostint/source_flow.h"
 #include "int/room.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
@@ -48,7 +49,8 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
  * Encapsulates a superpacket as a whole. Where its segments would not fit any more the kernel makes them shorter, but
  * only for TCP, whose segment boundaries mean nothing; UDP datagrams must keep theirs.
  */
-static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 mtu)
+static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p,
+						      struct source_flow *f, __u32 mtu)
 {
 	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
@@ -58,6 +60,15 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 		return PLAN_STAGE;
 	if (superpackets == SUPER_SKIP || full_checksum || p->at.options_len)
 		return leave_superpacket(ctx, p);
+	if (p->form != FLOW_MIXED && p->form != ENCAP_VXLAN_GPE) {
+		/* Half of a connection in another form would not pass a firewall that follows connections. */
+		if (tcp && f) {
+			f->form = FLOW_UNTAGGED;
+			f->left = LEFT_SUPERPACKET;
+			f->open = 0;
+		}
+		return leave_superpacket(ctx, p);
+	}
 	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
 	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
 		return leave_superpacket(ctx, p);
@@ -75,10 +86,16 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	return PLAN_TAG;
 }
 
-/* After a superpacket, all packets of the flow go in vxlan-gpe, so that they take one path. */
-static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, const struct source_flow *f)
+/* After a superpacket, all packets of a flow of mixed form go in vxlan-gpe, so that they take one path. */
+static __always_inline __u32 mixed_encapsulation(const struct outgoing_packet *p, const struct source_flow *f)
 {
-	bool encapsulated = f && f->form == ENCAP_VXLAN_GPE;
+	if (f && f->superpacket && superpackets != SUPER_SKIP && superpackets != SUPER_STAGE && !p->at.options_len)
+		return ENCAP_VXLAN_GPE;
+	return encapsulation == ENCAP_AUTO ? ENCAP_OVER_TCP_UDP : encapsulation;
+}
+
+static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
+{
 	__u32 mtu = skb_mtu(ctx);
 
 	if (f && f->path_mtu && f->path_mtu < mtu)
@@ -87,12 +104,10 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 	p->segment_size = 0;
 	p->fixed_gso = false;
 	if (ctx->gso_size)
-		return plan_superpacket(ctx, p, mtu);
-	p->encapsulation = encapsulation;
-	if (encapsulated && superpackets == SUPER_STAGE)
+		return plan_superpacket(ctx, p, f, mtu);
+	if (superpackets == SUPER_STAGE && f && f->superpacket)
 		return PLAN_STAGE;
-	if (encapsulated && superpackets != SUPER_SKIP && !p->at.options_len)
-		p->encapsulation = ENCAP_VXLAN_GPE;
+	p->encapsulation = p->form == FLOW_MIXED ? mixed_encapsulation(p, f) : p->form;
 	/* Routers must see options, which vxlan-gpe would hide. */
 	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
 		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use super::board::Board;
 use super::output::Output;
 use super::plan::CollectPlan;
+use super::readiness::Readiness;
 use super::takers::Hub;
 use crate::cli::CollectArgs;
 use crate::collector::Reception;
@@ -16,7 +17,6 @@ use crate::daemon::reload::Reload;
 use crate::daemon::signs::Signs;
 use crate::engines::Engines;
 use crate::engines::push::PushCounts;
-use crate::model::CollectStatus;
 
 /// The longest wait for datagrams before duties have their turn.
 const WAIT: Duration = Duration::from_millis(100);
@@ -33,8 +33,7 @@ pub struct Collector {
     pub args: CollectArgs,
     /// Datagrams taken so far.
     pub datagrams: u64,
-    /// The status as the signs showed it last.
-    pub shown: CollectStatus,
+    pub readiness: Readiness,
 }
 
 impl Collector {

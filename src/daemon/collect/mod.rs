@@ -13,6 +13,7 @@ mod output;
 mod page;
 mod plan;
 mod publish;
+mod readiness;
 mod reload;
 mod report_lines;
 mod reports_file;
@@ -33,6 +34,7 @@ use self::collector::Collector;
 use self::output::Output;
 use self::plan::CollectPlan;
 use self::publish::PublishBoard;
+use self::readiness::Readiness;
 use self::reload::ReloadPlan;
 use self::signals::HeedSignals;
 use super::duty::Duties;
@@ -46,7 +48,6 @@ use crate::collector::{Reception, ReportListener};
 use crate::config::COLLECT_HTTP_PORT;
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
-use crate::model::CollectStatus;
 use crate::os::{clock, log, signals as os_signals};
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
@@ -147,7 +148,7 @@ impl Opening {
             plan,
             args: args.clone(),
             datagrams: 0,
-            shown: CollectStatus::default(),
+            readiness: Readiness::default(),
         };
         Ok(Serving {
             collector,

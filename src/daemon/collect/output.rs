@@ -14,8 +14,8 @@ pub enum Output {
     Standard(StdoutLock<'static>, LineCounts),
     File {
         file: LineFile,
-        /// Lines are being lost.
-        losing: bool,
+        /// Why lines are being lost.
+        losing: Option<String>,
     },
 }
 
@@ -30,7 +30,7 @@ impl Output {
         });
         Ok(Self::File {
             file: LineFile::open(output.path.clone(), rotation)?,
-            losing: false,
+            losing: None,
         })
     }
 
@@ -53,6 +53,14 @@ impl Output {
             Self::File { file, .. } => file.counts(),
         }
     }
+
+    /// Why the last lines could not be written.
+    pub fn trouble(&self) -> Option<&str> {
+        match self {
+            Self::Standard(..) => None,
+            Self::File { losing, .. } => losing.as_deref(),
+        }
+    }
 }
 
 impl Write for Output {
@@ -67,19 +75,22 @@ impl Write for Output {
             Self::File { file, losing } => {
                 let result = file.append(lines);
                 match &result {
-                    Err(err @ AppendError::Write { .. }) if !*losing => {
+                    Err(err @ AppendError::Write { .. }) if losing.is_none() => {
                         log::error(format_args!("{err}; lines are lost until that is over"));
                     }
                     Err(AppendError::Write { .. }) => {}
                     Err(err @ AppendError::Rotate { .. }) => log::warning(err),
-                    Ok(()) if *losing => log::info(format_args!(
+                    Ok(()) if losing.is_some() => log::info(format_args!(
                         "lines are written to {} again; {} were lost",
                         file.path().display(),
                         file.counts().lost
                     )),
                     Ok(()) => {}
                 }
-                *losing = matches!(result, Err(AppendError::Write { .. }));
+                *losing = match &result {
+                    Err(err @ AppendError::Write { .. }) => Some(err.to_string()),
+                    _ => None,
+                };
                 Ok(lines.len())
             }
         }

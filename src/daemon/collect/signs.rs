@@ -1,5 +1,7 @@
 //! How a collector is: its summary in the log, its signs to the service manager, what it lacks.
 
+use std::time::Instant;
+
 use anyhow::Result;
 
 use super::collector::Collector;
@@ -15,9 +17,12 @@ impl ShowsSigns for Collector {
     }
 
     fn lacking(&mut self) -> Vec<String> {
-        let now = self.board.status();
-        let lacking = not_kept(&now, &self.shown);
-        self.shown = now;
+        let takers = self.hub.taker();
+        let lines = takers.lines.output().trouble().map(str::to_owned);
+        let store = takers.history.as_ref();
+        let store = store.and_then(|keeper| keeper.counts().trouble());
+        let mut lacking = Vec::from_iter(lines.into_iter().chain(store));
+        lacking.extend(self.readiness.look(&self.board.status(), Instant::now()));
         lacking
     }
 
@@ -46,34 +51,6 @@ impl Collector {
         }
         log::info(line);
     }
-}
-
-/// Sentences about reports since the last look that are not where they should be.
-fn not_kept(now: &CollectStatus, before: &CollectStatus) -> Vec<String> {
-    let mut lacking = Vec::new();
-    let dropped = now.store_drops - before.store_drops;
-    if dropped > 0 {
-        lacking.push(format!(
-            "{dropped} reports were not stored in the last second"
-        ));
-    }
-    let only = now.rolled_up_only - before.rolled_up_only;
-    if only > 0 {
-        lacking.push(format!(
-            "{only} reports were stored in figures only in the last second"
-        ));
-    }
-    for (at, engine) in now.engines.iter().enumerate() {
-        let lost = engine.lost() - before.engines.get(at).map_or(0, EngineStatus::lost);
-        // Metrics that were not pushed keep no collector from its work.
-        if lost > 0 && engine.unit == EngineUnit::Reports {
-            lacking.push(format!(
-                "{lost} reports were not delivered to {} in the last second",
-                engine.engine
-            ));
-        }
-    }
-    lacking
 }
 
 /// `3 exporters; 1,234 reports, 2 lost on the way`, and what else went wrong.

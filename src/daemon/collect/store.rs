@@ -8,9 +8,10 @@ use anyhow::Result;
 use crate::config::{StoreConfig, StorePlace};
 use crate::host::history::default_place;
 use crate::os::log;
-use crate::store::{OpenedStore, Store, StoreLimits, StoreSettings};
+use crate::store::{OpenedStore, Store, StoreError, StoreLimits, StoreSettings};
 
-/// Opens the store, if there is to be one. If no file was named, the collector goes on without the default one.
+/// Opens the store, if there is to be one. If no file was named and the default one cannot be written to, the collector
+/// goes on without it; but not if another collector writes to it, for which this one is started by mistake.
 pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<OpenedStore>> {
     let place = match &config.place {
         StorePlace::Nowhere => return Ok(None),
@@ -28,15 +29,16 @@ pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<OpenedStore>
         log::warning("no history is kept: no home directory (try --store FILE)");
         return Ok(None);
     };
-    let made = std::fs::create_dir_all(&place.folder)
-        .map_err(|err| format!("{}: {err}", place.folder.display()));
-    let opened = made.and_then(|()| {
-        OpenedStore::open(settings(config, place.file, from_file)).map_err(|err| err.to_string())
-    });
-    match opened {
+    if let Err(err) = std::fs::create_dir_all(&place.folder) {
+        let folder = place.folder.display();
+        log::warning(format_args!("no history is kept: {folder}: {err}"));
+        return Ok(None);
+    }
+    match OpenedStore::open(settings(config, place.file, from_file)) {
         Ok(opened) => Ok(Some(opened)),
-        Err(why) => {
-            log::warning(format_args!("no history is kept: {why}"));
+        Err(err @ StoreError::Locked { .. }) => Err(err.into()),
+        Err(err) => {
+            log::warning(format_args!("no history is kept: {err}"));
             Ok(None)
         }
     }

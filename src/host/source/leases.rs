@@ -12,8 +12,8 @@ use crate::model::{AddressPair, LeaseState, Prefix, WatchAction, WatchRule};
 use crate::os::{icmp, log};
 use crate::views;
 
-/// The time that a sink has to answer while a destination is added.
-const LEASE_WAIT: Duration = Duration::from_secs(2);
+/// The time that a sink has to answer, and its path to be proved, while a destination is added.
+const LEASE_WAIT: Duration = Duration::from_secs(3);
 
 /// The destinations that are tagged only while a sink answers there.
 pub fn leased_prefixes(rules: &[WatchRule]) -> BTreeSet<Prefix> {
@@ -91,7 +91,9 @@ fn is_answered(leases: &Leases, pair: AddressPair, is_late: bool) -> Result<bool
         .get(&pair)?
         .map(|entry| entry.lease)
         .unwrap_or_default();
+    let proving = lease.proof.version == 2 && lease.proof.proved_ns == 0;
     match lease.state {
+        LeaseState::Granted if proving && !is_late => return Ok(false),
         LeaseState::Granted => log::info(format_args!(
             "{}: {}",
             pair.dest,

@@ -1,6 +1,6 @@
 //! An interface: its driver, its offloads, its room for INT, and the programs on its hooks.
 
-use crate::model::preflight::{DeviceFacts, Finding, Occupant};
+use crate::model::preflight::{DeviceFacts, Finding, Occupant, Owner};
 
 const XDP_BASIC: u64 = 1;
 const XDP_RX_SG: u64 = 1 << 5;
@@ -246,20 +246,31 @@ fn occupant(at: &Occupant, facts: &DeviceFacts) -> Finding {
         hook,
         id,
         name,
-        ours,
+        owner,
     } = at;
     let found = format!("{hook}: {name} (id {id})");
-    if *ours {
-        Finding::ok("hooks", format!("{found}, hostint's own"))
-    } else if hook == "xdp" && sink_takes_tc {
-        Finding::note("hooks", format!("{found}, not hostint's"))
-            .advise("nothing to do if it passes packets on: the sink takes tc")
-    } else if hook == "xdp" {
-        Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
-            "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
-        ))
-    } else {
-        Finding::note("hooks", format!("{found}, not hostint's"))
-            .advise("nothing to do if it passes packets on: hostint runs beside it")
+    match owner {
+        Owner::Hostint => Finding::ok("hooks", format!("{found}, hostint's own")),
+        Owner::Orphan { link } => Finding::fail(
+            "hooks",
+            format!(
+                "{found}, hostint's own, but pinned in another BPF file system, or in one that was unmounted"
+            ),
+        )
+        .advise(match link {
+            Some(link) => format!("give that --bpffs, or detach it: bpftool link detach id {link}"),
+            None => "give that --bpffs".to_owned(),
+        }),
+        Owner::Other if hook == "xdp" && sink_takes_tc => {
+            Finding::note("hooks", format!("{found}, not hostint's"))
+                .advise("nothing to do if it passes packets on: the sink takes tc")
+        }
+        Owner::Other if hook == "xdp" => {
+            Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
+                "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
+            ))
+        }
+        Owner::Other => Finding::note("hooks", format!("{found}, not hostint's"))
+            .advise("nothing to do if it passes packets on: hostint runs beside it"),
     }
 }

@@ -130,6 +130,7 @@ fn lease(state: &str) -> &'static str {
         "encapsulation" => "does not recognise the encapsulation: packets stay untagged",
         "mark" => "expects another mark or port: packets stay untagged",
         "own_node" => "uses this host's own node id: packets stay untagged",
+        "astray" => "its host gets tagged packets without a sink: packets stay untagged",
         "duplicate" => "uses another sink's node id: packets stay untagged",
         _ => "packets stay untagged",
     }

@@ -11,7 +11,13 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     let [a_sink, mut b_sink] = lab.tag("");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 100, 1000);
+    let pid = u64::from(b_sink.pid());
+    assert_eq!(lab.b.status()["sink"]["daemon_pid"], pid);
     b_sink.kill();
+    assert!(
+        lab.b.status()["sink"]["daemon_pid"].is_null(),
+        "a killed daemon is not shown as running"
+    );
     exchange_udp(&from, &to, 100, 1000);
     assert_eq!(
         lab.b.count("sink", "stripped"),

@@ -435,7 +435,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         "rules of the daemon's file, once more",
     );
     let encapsulation = || lab.a.status()["source"]["attachments"][0]["encapsulation"].clone();
-    assert_eq!(encapsulation(), "over-tcp-udp dscp 0x01/0x01");
+    assert_eq!(encapsulation(), "auto");
     let other = text.replace(
         "[source]",
         "[source]\nencap = \"extension-udp\"\nextension-port = 33122",
@@ -470,7 +470,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         assert_eq!(encapsulation(), "extension-udp port 33122", "{change}");
     }
     on_a.applies(&a, &text);
-    assert_eq!(encapsulation(), "over-tcp-udp dscp 0x01/0x01");
+    assert_eq!(encapsulation(), "auto");
     await_more(&lab.b, "sink", "stripped", "and back");
     traffic.assert_untouched("another encapsulation");
     assert_eq!(lab.b.status()["sink"]["flows"][0]["lost"], 0);

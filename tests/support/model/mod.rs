@@ -1,6 +1,8 @@
 //! A model of the kernel programs in plain Rust, written from the wire format and the meaning of each counter, for
 //! clarity and not for speed.
 
+pub mod far;
+pub mod form;
 pub mod gpe;
 pub mod layout;
 pub mod sequence;

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use hostint::datapath::abi::sink_flow;
 
+use super::far::{Far, QUIET_NS};
+
 /// As many numbers can be told apart, the newest one included.
 pub const WINDOW: u64 = 256;
 
@@ -36,7 +38,11 @@ pub struct Flow {
     pub duplicates: u64,
     pub late: u64,
     pub restarts: u64,
+    pub damaged: u64,
     lost_before_restart: u64,
+    first_ns: u64,
+    last_ns: u64,
+    pub far: Far,
 }
 
 impl Flow {
@@ -51,6 +57,10 @@ impl Flow {
         self.head
     }
 
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
     pub fn period_began(&self) -> Option<u64> {
         self.period_began
     }
@@ -62,7 +72,9 @@ impl Flow {
         } else {
             0
         };
-        let came = self.seen.iter().filter(|n| **n >= self.first).count();
+        let came = (self.seen.iter())
+            .filter(|n| (self.first..=self.head).contains(n))
+            .count();
         self.lost_before_restart + expected - came as u64
     }
 
@@ -76,6 +88,9 @@ impl Flow {
         self.begun = true;
         self.packets += 1;
         self.first = from;
+        self.first_ns = now;
+        self.last_ns = now;
+        self.far = Far::default();
         self.head = from - 1;
         self.advance(number, now);
         self.seen.insert(number);
@@ -91,18 +106,118 @@ impl Flow {
     }
 
     pub fn arrive(&mut self, number: u64, now: u64) {
-        self.packets += 1;
-        let leap = number > self.head + WINDOW;
-        if leap {
-            self.give_up();
+        self.arrive_together(&[number], now);
+    }
+
+    /// A packet that stands for several numbers.
+    pub fn arrive_together(&mut self, numbers: &[u64], now: u64) {
+        self.packets += numbers.len() as u64;
+        if self.is_far(numbers, now) {
+            self.take_far(numbers, now);
+        } else {
+            self.look_at_clock(now);
+            let strays = match self.far.head == self.head && numbers[0] > self.head {
+                true => self.far.strays.min(64).min(numbers[0] - self.head - 1),
+                false => 0,
+            };
+            if strays > 0 {
+                self.damaged += strays;
+                self.far.strays = 0;
+                self.far.packets = 0;
+            }
+            for number in (numbers[0] - strays..numbers[0]).chain(numbers.iter().copied()) {
+                if number > self.head {
+                    self.advance(number, now);
+                } else {
+                    self.old_number(number);
+                }
+                self.seen.insert(number);
+            }
+        }
+        self.seen.extend(numbers);
+        self.last_ns = self.last_ns.max(now);
+    }
+
+    fn is_far(&self, numbers: &[u64], now: u64) -> bool {
+        let last = numbers[numbers.len() - 1];
+        if numbers[0] > self.head {
+            return numbers[0] > self.head + WINDOW;
+        }
+        let silent = now > self.last_ns + QUIET_NS;
+        self.head >= last + WINDOW && (silent || self.recovered >= self.lost)
+    }
+
+    fn take_far(&mut self, numbers: &[u64], now: u64) {
+        let (known, confirmed) = self.far.note(numbers, self.head, self.last_ns, now);
+        self.duplicates += known;
+        if confirmed {
+            self.move_to_far(now);
+            return;
         }
         self.look_at_clock(now);
-        if number > self.head {
-            self.advance(number, now);
-        } else {
-            self.old_number(number);
+        if numbers[0] <= self.head {
+            self.late += numbers.len() as u64;
+            self.reordered += numbers.len() as u64;
         }
-        self.seen.insert(number);
+    }
+
+    fn move_to_far(&mut self, now: u64) {
+        let (first, last) = (self.far.first(), self.far.last());
+        let restart = !self.far.is_ahead() || {
+            let skipped = first - self.head - 1;
+            skipped >= 4_096 && skipped >= self.far.silence() >> 5
+        };
+        let lone = self.head == self.first && self.first as u32 != 1;
+        let anew = restart || lone;
+        if anew {
+            self.lost_before_restart = self.true_loss();
+            self.seen.clear();
+            self.seen.extend(&self.far.numbers);
+        }
+        self.give_up();
+        if anew {
+            self.restarts += u64::from(!lone);
+            self.first = first;
+            self.first_ns = now;
+            self.head = first - 1;
+        }
+        let oldest = (last + 1).saturating_sub(WINDOW).max(self.head + 1);
+        let over = oldest - self.head - 1;
+        let others = self
+            .far
+            .strays
+            .saturating_sub(self.far.numbers.len() as u64);
+        self.lost += over - over.min(others);
+        self.head = last;
+        for number in oldest..=last {
+            if !self.far.numbers.contains(&number) {
+                self.await_number(number, now);
+            }
+        }
+        self.far.packets = 0;
+        self.far.strays = 0;
+    }
+
+    /// The daemon sweeps the flow.
+    pub fn sweep(&mut self, now: u64) {
+        if self.far.is_due(now, self.timeout_ns) {
+            self.far.waits = false;
+            if self.far.fits_rate(self.head, self.first_ns, self.packets) {
+                self.move_to_far(now);
+                return;
+            }
+        }
+        self.look_at_clock(now);
+    }
+
+    /// As if the far numbers fitted the flow's rate.
+    pub fn believe_far(&mut self) {
+        self.move_to_far(self.last_ns);
+    }
+
+    /// Far numbers that wait for a sweep's decision, since when.
+    pub fn far_waits(&self) -> Option<u64> {
+        (self.far.packets > 0 && self.far.waits).then_some(self.far.began)
     }
 
     /// A number that is missing is lost between one and two timeouts later: when a whole period went by without it.
@@ -199,6 +314,8 @@ impl Flow {
         check("duplicates", flow.duplicates, self.duplicates);
         check("late", flow.late, self.late);
         check("restarts", flow.restarts.into(), self.restarts);
+        check("damaged", flow.damaged.into(), self.damaged);
+        check("far packets", flow.far_packets.into(), self.far.packets);
         check("awaited", flow.awaited.into(), self.missing.len() as u64);
         check("fresh numbers", bits(&flow.fresh), count(Missing::Fresh));
         check("aging numbers", bits(&flow.aging), count(Missing::Aging));

@@ -95,7 +95,7 @@ impl Source {
         let valid = block.is_some_and(|b| resemblance(b) == Resemblance::Valid);
         let marked = at.tos & self.tos_mask == self.tos_value;
         let port = be16(frame, at.l4 + 2);
-        let to_sink = at.protocol == UDP && (port == self.extension_port || port == gpe::PORT);
+        let to_sink = port == self.extension_port || port == gpe::PORT;
         to_sink || marked && valid
     }
 

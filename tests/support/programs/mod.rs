@@ -27,12 +27,22 @@ pub struct Ran {
 
 /// Runs a program once on these bytes.
 pub fn run(program: &ProgramMut<'_>, bytes: &[u8], context: Option<&mut [u8]>) -> Ran {
+    run_often(program, bytes, context, 1)
+}
+
+/// Runs a program this many times on the same bytes, and tells what became of them the last time.
+pub fn run_often(
+    program: &ProgramMut<'_>,
+    bytes: &[u8],
+    context: Option<&mut [u8]>,
+    repeat: u32,
+) -> Ran {
     let mut out = vec![0; bytes.len() + 256];
     let input = ProgramInput {
         data_in: Some(bytes),
         data_out: Some(&mut out),
         context_in: context,
-        repeat: 1,
+        repeat,
         ..ProgramInput::default()
     };
     let output = program

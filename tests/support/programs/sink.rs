@@ -70,6 +70,8 @@ pub fn settings() -> sink_settings {
         loss_timeout_ns: u64::MAX >> 2,
         bucket_hold_ns: 0,
         started_ns: START_NS - 3_600_000_000_000,
+        idle_ns: u64::MAX >> 2,
+        kept_ns: 0,
         flags: sink_flag::SINK_OVER_TCP_UDP.0
             | sink_flag::SINK_EXTENSION_UDP.0
             | sink_flag::SINK_VXLAN_GPE.0,
@@ -174,7 +176,10 @@ impl Sink {
 
     pub fn set_lease_key(&self, key: LeaseKey) {
         let words = [0, 8].map(|at| key.0[at..at + 8].try_into().expect("eight bytes"));
-        self.set_host(|host| host.lease_key = words.map(u64::from_ne_bytes));
+        self.set_host(|host| {
+            host.lease_key = words.map(u64::from_ne_bytes);
+            host.has_lease_key = 1;
+        });
     }
 
     /// The lease granted for packets from this address.
@@ -185,12 +190,22 @@ impl Sink {
 
     /// As if a lease had been granted until then (monotonic).
     pub fn set_grant(&self, source: IpAddr, until_ns: u64) {
-        let key = grant_key(source);
         let grant = sink_grant {
             until_ns,
             ..sink_grant::default()
         };
-        set(&self.skel.maps.sink_grants, bytes_of(&key), &grant);
+        self.put_grant(source, &grant);
+    }
+
+    pub fn put_grant(&self, source: IpAddr, grant: &sink_grant) {
+        let key = grant_key(source);
+        set(&self.skel.maps.sink_grants, bytes_of(&key), grant);
+    }
+
+    pub fn forget_grant(&self, source: IpAddr) {
+        let key = grant_key(source);
+        let gone = self.skel.maps.sink_grants.delete(bytes_of(&key));
+        gone.expect("there was a grant");
     }
 
     pub fn grants(&self) -> usize {
@@ -230,12 +245,15 @@ impl Sink {
 
     /// As TC ingress sees it.
     pub fn run_tc(&self, frame: &[u8]) -> Ran {
-        let program = if self.atomics {
+        run(self.tc_program(), frame, None)
+    }
+
+    pub fn tc_program(&self) -> &ProgramMut<'_> {
+        if self.atomics {
             &self.skel.progs.sink_tc
         } else {
             &self.skel.progs.sink_tc_locked
-        };
-        run(program, frame, None)
+        }
     }
 
     pub fn jump(&self, by_ns: i64) {
@@ -257,6 +275,11 @@ impl Sink {
 
     pub fn flows(&self) -> usize {
         self.skel.maps.sink_flows.keys().count()
+    }
+
+    pub fn forget_flow(&self, key: &Key) {
+        let gone = self.skel.maps.sink_flows.delete(bytes_of(&key_of(key)));
+        gone.expect("nobody else removes flows");
     }
 
     pub fn forget_flows(&self) {

@@ -5,15 +5,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
-    address_pair, bytes_of, encapsulation, lease_constant, source_counter, source_flow,
-    source_lease,
+    address_pair, bytes_of, encapsulation, lease_constant, lease_way, source_counter, source_flow,
+    source_lease, superpackets,
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
 use hostint::datapath::watch::Watchlist;
 use hostint::model::{Prefix, RuleHost, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramMut};
+use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
 use super::clock::{Clock, NODE};
 use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
@@ -34,6 +34,10 @@ pub enum Hook {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub encapsulation: Encapsulation,
+    /// The encapsulation is `auto`, and the model's the one that follows from the lease.
+    pub auto: bool,
+    /// How superpackets are handled: those that are not encapsulated are skipped.
+    pub superpackets: superpackets,
     /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
     pub fixed_mtu: u32,
     /// The kernel lets programs see its own packet type (6.2).
@@ -50,6 +54,8 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             encapsulation: Encapsulation::OverTcpUdp,
+            auto: false,
+            superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
             kernel_ctx: true,
             atomics: true,
@@ -96,7 +102,9 @@ impl Source {
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_coarse_clock = features.coarse_clock;
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
+        rodata.superpackets = options.superpackets.0;
         rodata.encapsulation = match options.encapsulation {
+            _ if options.auto => encapsulation::ENCAP_AUTO.0,
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
@@ -190,17 +198,50 @@ impl Source {
         get(&self.skel.maps.source_leases, bytes_of(&pair_of(key)))
     }
 
-    /// As if the daemon had written it; `until_ns` is monotonic.
+    /// As if the daemon had written it for a sink of version 1; `until_ns` is monotonic.
     pub fn set_lease(&self, key: &Key, until_ns: u64) {
-        let lease = source_lease {
-            until_ns,
-            ..source_lease::default()
-        };
+        self.write_lease(
+            key,
+            &source_lease {
+                until_ns,
+                ways: lease_way::WAY_UNPROVED.0,
+                ..source_lease::default()
+            },
+        );
+    }
+
+    /// As if the daemon had proved these ways, and leased for ever.
+    pub fn set_ways(&self, key: &Key, ways: u32) {
+        self.write_lease(
+            key,
+            &source_lease {
+                until_ns: u64::MAX,
+                proved_ns: 1,
+                ways,
+                ..self.lease(key).unwrap_or_default()
+            },
+        );
+    }
+
+    /// As if the daemon had written it.
+    pub fn write_lease(&self, key: &Key, lease: &source_lease) {
         set(
             &self.skel.maps.source_leases,
             bytes_of(&pair_of(key)),
-            &lease,
+            lease,
         );
+    }
+
+    pub fn leases_map(&self) -> &MapMut<'static> {
+        &self.skel.maps.source_leases
+    }
+
+    pub fn flows_map(&self) -> &MapMut<'static> {
+        &self.skel.maps.source_flows
+    }
+
+    pub fn doubts_map(&self) -> &MapMut<'static> {
+        &self.skel.maps.source_doubts
     }
 
     pub fn leases(&self) -> usize {
@@ -243,18 +284,21 @@ impl Source {
         get(&self.skel.maps.source_flows, bytes_of(&key))
     }
 
+    /// Changes the flow's record.
+    pub fn change_flow(&self, key: &Key, change: impl FnOnce(&mut source_flow)) {
+        let mut flow = self.flow(key).expect("a flow");
+        change(&mut flow);
+        set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
+    }
+
     /// As if the source had sent so many packets of the flow already.
     pub fn set_sequence(&self, key: &Key, sequence: u32) {
-        let mut flow = self.flow(key).expect("a flow");
-        flow.sequence = sequence;
-        set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
+        self.change_flow(key, |flow| flow.sequence = sequence);
     }
 
     /// As if an ICMP error had told of so narrow a path.
     pub fn set_path_mtu(&self, key: &Key, mtu: u32) {
-        let mut flow = self.flow(key).expect("a flow");
-        flow.path_mtu = mtu;
-        set(&self.skel.maps.source_flows, bytes_of(&key_of(key)), &flow);
+        self.change_flow(key, |flow| flow.path_mtu = mtu);
     }
 
     pub fn forget_flows(&self) {

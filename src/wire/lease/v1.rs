@@ -1,18 +1,14 @@
-//! Lease messages: the payload of an ICMP echo request and of its reply, as drawn in include/hostint/lease.h.
+//! Lease messages of version 1: a question with room for the answer.
 
-use std::hash::Hasher;
 use std::net::IpAddr;
 
-use siphasher::sip::SipHasher24;
-
-use super::DecodeError;
-use super::cursor::Cursor;
+use super::{LeaseError, MAGIC, address_bytes, tag};
 use crate::model::{
     ClockState, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion, Marks, NodeId,
 };
+use crate::wire::DecodeError;
+use crate::wire::cursor::Cursor;
 
-/// The first four bytes of a message.
-pub const MAGIC: u32 = 0x6869_6e74;
 /// Version of the format.
 pub const VERSION: u32 = 1;
 /// Bytes of a message.
@@ -21,34 +17,6 @@ pub const MESSAGE_LEN: usize = 96;
 const QUESTION_LEN: usize = 48;
 const ANSWER_AT: usize = 56;
 const ANSWER_TAG_AT: usize = 88;
-
-/// Why a payload is not a lease answer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum LeaseError {
-    /// The payload is not a lease message.
-    #[error(transparent)]
-    Format(#[from] DecodeError),
-    #[error("lease message version {0}, expected 1")]
-    Version(u32),
-    #[error("the authentication tag is wrong: keys differ, or the message is forged")]
-    Forged { nonce: u64 },
-}
-
-fn address_bytes(addr: IpAddr) -> [u8; 16] {
-    match addr {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
-        IpAddr::V6(v6) => v6.octets(),
-    }
-}
-
-/// SipHash-2-4 over the concatenation of these bytes.
-fn tag(key: LeaseKey, parts: &[&[u8]]) -> [u8; 8] {
-    let mut hasher = SipHasher24::new_with_key(&key.0);
-    for part in parts {
-        hasher.write(part);
-    }
-    hasher.finish().to_be_bytes()
-}
 
 /// A question to the sink in front of `dest`.
 pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) -> [u8; MESSAGE_LEN] {

@@ -1,16 +1,23 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
+mod doubts;
+mod probes;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
+use self::doubts::Doubts;
+use self::probes::Probes;
 use crate::datapath::leases::Leases;
+use crate::datapath::map_names::SOURCE_FLOWS;
+use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, LeaseKeeper, OwnTagging, Tagging};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -26,6 +33,10 @@ const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 const SCAN_SHARE: u64 = 1000;
 /// A pair without a packet for this long is idle.
 const IDLE_NS: u64 = 10_000_000_000;
+/// A flow whose packets arrive is vouched for during this time.
+const VOUCH_NS: u64 = 1_000_000_000;
+/// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
+const ADOPT_NS: u64 = 10_000_000_000;
 /// A pair without a packet for this long is forgotten, unless the user named it.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -33,17 +44,22 @@ const FORGET_NS: u64 = 60_000_000_000;
 pub struct LeaseKeeping {
     keeper: LeaseKeeper,
     echo: icmp::Echo,
+    probes: Probes,
+    doubts: Doubts,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
-    said: HashMap<IpAddr, LeaseState>,
-    pub counts: LeaseCounts,
+    said: HashMap<IpAddr, Said>,
+    pub counts: QuestionCounts,
 }
+
+/// The state of a lease, and of its path, that was logged.
+type Said = (LeaseState, Ways, ProbeForms);
 
 /// Questions and answers so far, and the CPU time that they took.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LeaseCounts {
+pub struct QuestionCounts {
     pub asked: u64,
     pub answered: u64,
     pub refused: u64,
@@ -93,12 +109,14 @@ impl LeaseKeeping {
         Ok(Self {
             keeper: keeper(key, nonces),
             echo,
+            probes: Probes::open()?,
+            doubts: Doubts::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
-            counts: LeaseCounts::default(),
+            counts: QuestionCounts::default(),
         })
     }
 
@@ -123,6 +141,7 @@ impl LeaseKeeping {
             return Ok(());
         }
         self.next_round_ns = now_ns + ROUND_NS;
+        self.doubts.raise(&mut self.keeper, now_ns)?;
         if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
             return Ok(());
         }
@@ -135,9 +154,24 @@ impl LeaseKeeping {
         }
         self.take_answers()?;
         self.ask();
+        self.probe();
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
         // Known leases are kept all the same.
         scanned
+    }
+
+    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
+    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
+        match &self.renewal {
+            Some(renewal) if renewal.is_for(table)? => {}
+            _ => {
+                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+                let renewal = Renewal::load(table, flows.as_ref());
+                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+                self.doubts = Doubts::open(pins)?;
+            }
+        }
+        Ok(())
     }
 
     /// Finds the pairs that packets or users want leases for.
@@ -148,17 +182,12 @@ impl LeaseKeeping {
             self.renewal = None;
             return Ok(());
         };
-        match &self.renewal {
-            Some(renewal) if renewal.is_for(&table)? => {}
-            _ => {
-                let renewal = Renewal::load(&table);
-                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-            }
-        }
+        self.load_renewal(pins, &table)?;
         self.keeper.set_ours(ours(pins)?);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
         let mut silent = Vec::new();
+        let mut closed = Vec::new();
         table.for_each(|pair, entry| {
             let waited_ns = now_ns.saturating_sub(entry.wanted_ns);
             if !entry.named && waited_ns > FORGET_NS {
@@ -170,6 +199,14 @@ impl LeaseKeeping {
                 silent.push(pair);
             }
             keeper.want(pair, entry.named, now_ns);
+            if known.is_none()
+                && entry.lease.state == LeaseState::Granted
+                && now_ns < entry.lease.until_ns + ADOPT_NS
+            {
+                keeper.adopt(&pair, &entry.lease.proof);
+            }
+            let counts = (entry.counts.tagged, entry.counts.fallen);
+            closed.extend(keeper.note_counts(&pair, counts, now_ns));
             keeper.set_idle(&pair, waited_ns > IDLE_NS, now_ns);
             // What was right once may have changed with a route.
             if matches!(known, None | Some(LeaseState::Forged))
@@ -185,19 +222,21 @@ impl LeaseKeeping {
             table.remove(&pair)?;
         }
         let known = |pair| Some((pair, *self.keeper.lease(&pair)?));
-        let silent: Vec<_> = silent.into_iter().filter_map(known).collect();
-        for (pair, lease) in &silent {
+        let mut changed: Vec<_> = silent.into_iter().filter_map(known).collect();
+        changed.extend(closed.iter().map(|update| (update.pair, update.lease)));
+        for (pair, lease) in &changed {
             say(&mut self.said, pair.dest, lease);
         }
-        self.renew(&silent)
+        self.renew(&changed)
     }
 
     fn take_answers(&mut self) -> Result<()> {
         let now_ns = clock::monotonic_ns();
         let realtime_now_ns = clock::realtime_ns();
         let keeper = &mut self.keeper;
-        let (said, counts) = (&mut self.said, &mut self.counts);
+        let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
         let mut renewed = Vec::new();
+        let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
@@ -214,8 +253,16 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
+            if let Some(flow) = taken.vouched {
+                let flows = doubts.settle(&taken.pair, flow).into_iter();
+                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+            }
             renewed.push((taken.pair, taken.lease));
         })?;
+        if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
+            let known = renewal.vouch(&vouched);
+            known.context("cannot vouch for flows in the kernel")?;
+        }
         self.renew(&renewed)
     }
 
@@ -239,6 +286,19 @@ impl LeaseKeeping {
             let _ = self.echo.send(asked.to, self.number, &asked.message);
         }
     }
+
+    fn probe(&mut self) {
+        if !self.keeper.is_probing() {
+            return self.probes.rest();
+        }
+        let now_ns = clock::monotonic_ns();
+        for _ in 0..probes::MOST {
+            let Some(probe) = self.keeper.next_probe(now_ns) else {
+                return;
+            };
+            self.probes.send(&probe);
+        }
+    }
 }
 
 /// This host as its questions describe it.
@@ -249,6 +309,7 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
         Tagging {
             encapsulations,
             marks,
+            explicit: attachment.explicit_encapsulation(),
         }
     });
     Ok(OwnTagging {
@@ -257,10 +318,11 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
     })
 }
 
-/// Says once what a destination's sink answers.
-fn say(said: &mut HashMap<IpAddr, LeaseState>, dest: IpAddr, lease: &Lease) {
-    let before = said.insert(dest, lease.state);
-    if before == Some(lease.state) {
+/// Says once what a destination's sink answers, and what passes the path to it.
+fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
+    let now = (lease.state, lease.proof.ways, lease.proof.eaten);
+    let before = said.insert(dest, now);
+    if before == Some(now) {
         return;
     }
     match (before, lease.state) {
@@ -268,7 +330,7 @@ fn say(said: &mut HashMap<IpAddr, LeaseState>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted => Level::Info,
+                LeaseState::Granted if lease.proof.eaten.is_empty() => Level::Info,
                 _ => Level::Warning,
             },
             Event::Peer,

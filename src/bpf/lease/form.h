@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Chooses the form of a flow's packets by what the lease says passes the path (enum lease_way).
+ *
+ * A TCP connection takes its form with its SYN and never enters an encapsulation later: a firewall that follows
+ * connections drops packets in the middle of one whose beginning it did not see. For the same reason it leaves its
+ * encapsulation once, for good. UDP has no beginning that a firewall could miss, so a UDP flow enters and leaves an
+ * encapsulation with the lease.
+ *
+ * A sink of version 1 says nothing about ways, and no sink of Host-INT grants leases. To those, flows are FLOW_MIXED:
+ * they begin at any packet, pause without a lease, and superpackets change them to vxlan-gpe.
+ */
+#ifndef HOSTINT_LEASE_FORM_H
+#define HOSTINT_LEASE_FORM_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/lease_table.h"
+#include "hostint/source_flow.h"
+#include "kernel/clock.h"
+#include "lease/pairs.h"
+#include "source/attachment.h"
+#include "source/counters.h"
+#include "source/flow_begin.h"
+#include "source/flow_table.h"
+#include "source/outgoing.h"
+#include "watch/list.h"
+
+enum {
+	LOOK_AGAIN_NS = 250000000, /* a flow looks at its lease at least this often */
+	UDP_WAYS = 3,              /* the bits of UDP in enum lease_way are those of TCP, shifted by this */
+};
+
+static __always_inline bool is_own_form(__u8 form)
+{
+	return form - 1U < LEASE_ENCAPSULATIONS;
+}
+
+/* Says whether the lease lets packets of this protocol go in this encapsulation. */
+static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p, __u32 encap)
+{
+	return ways >> (encap - 1 + (is_tcp(p) ? 0 : UDP_WAYS)) & 1;
+}
+
+static __always_inline __u8 choose_form(__u32 ways, const struct outgoing_packet *p)
+{
+	if (!p->at_xdp && encapsulation != ENCAP_AUTO && is_open(ways, p, encapsulation))
+		return encapsulation;
+	if (!p->at_xdp && is_open(ways, p, ENCAP_VXLAN_GPE))
+		return ENCAP_VXLAN_GPE;
+	return is_open(ways, p, ENCAP_EXTENSION_UDP) ? ENCAP_EXTENSION_UDP : FLOW_UNTAGGED;
+}
+
+static __always_inline void go_untagged(struct outgoing_packet *p, enum flow_left left)
+{
+	p->form = FLOW_UNTAGGED;
+	p->left = left;
+}
+
+static __always_inline void settle_without_lease(struct outgoing_packet *p)
+{
+	p->reason = COUNT_SOURCE_NO_LEASE;
+	if (is_own_form(p->form) && is_tcp(p)) {
+		go_untagged(p, LEFT_NO_LEASE);
+		p->reason = COUNT_SOURCE_LEFT;
+	}
+}
+
+static __always_inline void settle_tcp(struct outgoing_packet *p, __u32 ways, bool proved)
+{
+	if (p->form == FLOW_UNTAGGED)
+		return;
+	if (p->form != FLOW_UNDECIDED) {
+		if (!is_own_form(p->form) || !is_open(ways, p, p->form))
+			go_untagged(p, LEFT_NO_WAY);
+		return;
+	}
+	if (!(p->l4.tcp.flags & TCP_SYN)) {
+		go_untagged(p, LEFT_BEGAN_BEFORE);
+		return;
+	}
+	if (ways || proved) {
+		p->form = choose_form(ways, p);
+		p->left = p->form == FLOW_UNTAGGED ? LEFT_NO_WAY : LEFT_NOT;
+	}
+	if (!is_own_form(p->form))
+		p->reason = COUNT_SOURCE_UNPROVED;
+}
+
+static __always_inline void settle_udp(struct outgoing_packet *p, __u32 ways)
+{
+	bool was_tagged = is_own_form(p->form);
+
+	if (was_tagged && is_open(ways, p, p->form))
+		return;
+	p->form = choose_form(ways, p);
+	if (is_own_form(p->form))
+		return;
+	p->form = FLOW_UNDECIDED;
+	p->reason = was_tagged ? COUNT_SOURCE_LEFT : COUNT_SOURCE_UNPROVED;
+}
+
+static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
+{
+	if (full_checksum || ways & WAY_UNPROVED) {
+		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
+			p->form = FLOW_MIXED;
+	} else if (is_tcp(p)) {
+		settle_tcp(p, ways, proved);
+	} else {
+		settle_udp(p, ways);
+	}
+}
+
+/*
+ * Looks up the lease of the packet in the scratch, and leaves there which form the flow has from now on, and until
+ * when. The daemon sees from wanted_ns that the lease is needed; a new pair makes it ask the sink for a lease.
+ */
+__noinline int settle_form(void)
+{
+	struct outgoing_packet *p = outgoing();
+	struct source_lease *lease, wanted = {};
+
+	if (!p)
+		return 0;
+	p->leased_ns = 0;
+	p->reason = COUNT_SOURCE_MAX;
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (!lease) {
+		wanted.wanted_ns = p->now_ns;
+		if (bpf_map_update_elem(&source_leases, &p->key, &wanted, BPF_NOEXIST))
+			count_source(COUNT_SOURCE_LEASE_FULL, 1, 0);
+		settle_without_lease(p);
+		return 0;
+	}
+	lease->wanted_ns = p->now_ns;
+	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
+		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
+	if (p->now_ns >= lease->until_ns) {
+		settle_without_lease(p);
+		return 0;
+	}
+	p->leased_ns = p->now_ns + LOOK_AGAIN_NS;
+	if (p->leased_ns > lease->until_ns)
+		p->leased_ns = lease->until_ns;
+	settle_with_lease(p, lease->ways, lease->proved_ns);
+	return 0;
+}
+
+/* Takes the packets that were tagged since the lease was told about them; another CPU may do so at the same time. */
+static __always_inline void take_untold(struct outgoing_packet *p, struct source_flow *f, bool locked)
+{
+	__u32 told, sequence;
+
+	p->untold = 0;
+	if (!is_own_form(f->form))
+		return;
+	p->told_as = f->form - 1;
+	if (locked) {
+		bpf_spin_lock(&f->lock);
+		told = f->told;
+		sequence = f->sequence;
+		if ((__s32)(sequence - told) > 0)
+			f->told = sequence;
+		bpf_spin_unlock(&f->lock);
+	} else {
+		told = f->told;
+		sequence = f->sequence;
+		if ((__s32)(sequence - told) > 0 && __sync_val_compare_and_swap(&f->told, told, sequence) != told)
+			return;
+	}
+	if ((__s32)(sequence - told) > 0)
+		p->untold = sequence - told;
+}
+
+/* Adds the first packet of a flow to the counts of its lease: most flows of some protocols have no other. */
+__noinline int tell_first(void)
+{
+	struct outgoing_packet *p = outgoing();
+	struct source_lease *lease;
+	__u32 index;
+
+	if (!p)
+		return 0;
+	index = p->form - 1;
+	if (index >= LEASE_ENCAPSULATIONS)
+		return 0;
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (lease)
+		__sync_fetch_and_add(&lease->tagged[index], p->segments);
+	return 0;
+}
+
+/* The form changes; a SYN has begun another connection if the flow begins. */
+static __always_inline void resettle(const struct outgoing_packet *p, struct source_flow *f, __u64 now, bool begins)
+{
+	bool was_untagged = f->form == FLOW_UNTAGGED && !f->created_ns;
+
+	if (begins) {
+		begin_flow(p, f);
+	} else {
+		f->form = p->form;
+		f->left = p->left;
+	}
+	f->leased_ns = p->leased_ns;
+	if (p->form == FLOW_UNTAGGED) {
+		f->open = 0;
+		f->last_ns = now;
+	} else if (was_untagged && p->form != FLOW_UNDECIDED) {
+		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
+	}
+}
+
+/* Remembers a flow that stays untagged. Without room for it, it is settled anew at each packet. */
+static __always_inline bool add_untagged(const struct outgoing_packet *p, __u64 now, bool counted)
+{
+	struct source_flow begun = {};
+
+	begin_flow(p, &begun);
+	begun.last_ns = now;
+	begun.counted = counted;
+	return !bpf_map_update_elem(&source_flows, &p->key, &begun, BPF_NOEXIST);
+}
+
+static __always_inline __u32 reason_of(const struct outgoing_packet *p, const struct source_flow *f)
+{
+	if (p->reason != COUNT_SOURCE_MAX)
+		return p->reason;
+	switch (p->left) {
+	case LEFT_BEGAN_BEFORE:
+		return COUNT_SOURCE_BEGAN_BEFORE_LEASE;
+	case LEFT_GUARD:
+		return COUNT_SOURCE_GUARDED;
+	case LEFT_NO_WAY:
+		/* Was it tagged before? */
+		return f && f->created_ns ? COUNT_SOURCE_LEFT : COUNT_SOURCE_UNPROVED;
+	default:
+		return COUNT_SOURCE_LEFT;
+	}
+}
+
+/* Counts a packet that stays untagged because of its flow's form or lease. */
+static __always_inline void count_formless(const struct host_settings *host, const struct outgoing_packet *p,
+					   struct source_flow *f)
+{
+	__u32 reason = reason_of(p, f);
+	bool before = reason == COUNT_SOURCE_BEGAN_BEFORE_LEASE;
+
+	count_source(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
+	if (!f) {
+		before = p->form == FLOW_UNTAGGED && add_untagged(p, now_ns(host), before) && before;
+	} else if (before) {
+		before = !f->counted;
+		f->counted = 1;
+	}
+	if (before)
+		count_source(COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE, 1, 0);
+}
+
+/* Finds the flow's form; f is its record, if there is one. Returns false if the packet stays untagged. */
+static __always_inline bool find_form(const struct host_settings *host, struct outgoing_packet *p,
+				      struct source_flow *f, bool locked)
+{
+	bool begins;
+
+	p->reason = COUNT_SOURCE_MAX;
+	p->leased_ns = 0;
+	p->left = LEFT_NOT;
+	if (p->watching.watched == WATCHED_STATIC) {
+		p->form = FLOW_MIXED;
+		return true;
+	}
+	p->now_ns = coarse_ns();
+	/* The SYN of a connection is repeated with the same sequence number, that of the next connection has another. */
+	begins = !f || !f->form || (is_tcp(p) && p->l4.tcp.flags & TCP_SYN && bpf_ntohl(p->l4.tcp.seq) != f->repeated);
+	p->form = begins ? FLOW_UNDECIDED : f->form;
+	if (!begins) {
+		p->left = f->left;
+		if (p->now_ns < f->leased_ns)
+			return p->form != FLOW_UNTAGGED;
+	}
+	p->untold = 0;
+	if (f)
+		take_untold(p, f, locked);
+	settle_form();
+	if (f)
+		resettle(p, f, now_ns(host), begins);
+	return p->leased_ns && p->form != FLOW_UNTAGGED && p->form != FLOW_UNDECIDED;
+}
+
+#endif

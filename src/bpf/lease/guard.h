@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Guards TCP connections against a path that eats their tagged packets, which no probe may have shown.
+ *
+ * A segment without new data repeats an earlier one. At the first sign of that the daemon is told (doubt_event). It
+ * asks the sink whether packets of this flow arrive, and if they do, it vouches for the flow: then the loss is real,
+ * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
+ * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
+ * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The sink does
+ * not know a flow whose SYN is repeated, so there the vouch for the pair counts, once.
+ *
+ * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
+ */
+#ifndef HOSTINT_LEASE_GUARD_H
+#define HOSTINT_LEASE_GUARD_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/lease_table.h"
+#include "hostint/source_flow.h"
+#include "lease/pairs.h"
+#include "source/flow_begin.h"
+#include "source/flow_table.h"
+#include "source/outgoing.h"
+
+enum {
+	STUCK_REPEATS = 3,                        /* repetitions of the same data in a row */
+	STUCK_TIME = 150000000 >> GUARD_SHIFT,    /* since the newest data; the shortest timeout of Linux is 200 ms */
+	DOUBT_TIME = 200000000 >> GUARD_SHIFT,    /* least time between two events of a flow */
+	HOLD_TIME = 3000000000ULL >> GUARD_SHIFT, /* a vouch must come within this time */
+	MOST_REPEATS = 255,
+};
+
+/* The daemon reads doubt_event from it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} source_doubts SEC(".maps");
+
+static __always_inline void tell_doubt(const struct outgoing_packet *p, struct source_flow *f, __u32 now)
+{
+	if (f->doubted_at && now - f->doubted_at < DOUBT_TIME)
+		return;
+	f->doubted_at = now ?: 1; /* 0 means never */
+	if (f->doubt == DOUBT_NONE)
+		f->doubt = DOUBT_TOLD;
+	/* If the ring is full, the next repetition tries again. */
+	bpf_ringbuf_output(&source_doubts, (void *)&p->key, sizeof(struct doubt_event), 0);
+}
+
+/* The flow stays untagged. What was tagged since the lease was last told about it came to nothing. */
+static __always_inline void give_up(struct source_flow *f, struct source_lease *lease)
+{
+	__u32 index = f->form - 1, untold = f->sequence - f->told;
+
+	f->form = FLOW_UNTAGGED;
+	f->left = LEFT_GUARD;
+	f->open = 0;
+	if (!lease)
+		return;
+	__sync_fetch_and_add(&lease->fallen, 1);
+	if (index < LEASE_ENCAPSULATIONS && (__s32)untold > 0)
+		__sync_fetch_and_add(&lease->tagged[index], untold);
+	f->told = f->sequence;
+}
+
+/* Says whether the connection makes no progress, now that it repeats a segment. */
+static __always_inline bool is_stuck(const struct outgoing_packet *p, struct source_flow *f, __u32 now)
+{
+	__u32 seq = bpf_ntohl(p->l4.tcp.seq);
+
+	if (seq != f->repeated)
+		f->repeats = 0;
+	f->repeated = seq;
+	if (f->repeats < MOST_REPEATS)
+		f->repeats++;
+	return p->timed_out || f->repeats >= STUCK_REPEATS || now - f->tcp_end_at >= STUCK_TIME;
+}
+
+/*
+ * Decides about a packet that repeats a segment, or whose flow is held. Returns 0 if the packet goes untagged, and
+ * leaves the flow's fate in its record.
+ */
+__noinline int judge_flow(void)
+{
+	struct outgoing_packet *p = outgoing();
+	struct source_lease *lease;
+	struct source_flow *f;
+	bool syn, stuck;
+	__u32 now;
+
+	if (!p)
+		return 0;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!f)
+		return 0;
+	now = p->now_ns >> GUARD_SHIFT;
+	syn = p->l4.tcp.flags & TCP_SYN;
+	stuck = p->repeats && is_stuck(p, f, now);
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	tell_doubt(p, f, now);
+	if (f->doubt == DOUBT_HELD) {
+		if (now - f->held_at >= HOLD_TIME)
+			give_up(f, lease);
+		return 0;
+	}
+	if (!stuck || p->now_ns < f->vouched_ns)
+		return 1;
+	if (!syn) {
+		f->doubt = DOUBT_HELD;
+		f->held_at = now;
+		return 0;
+	}
+	if (f->repeats == 1 && lease && p->now_ns < lease->vouched_ns)
+		return 1;
+	give_up(f, lease);
+	return 0;
+}
+
+/* Keep-alives and probes of a closed window are a single byte, or none, that was sent before. */
+static __always_inline bool looks_like_probe(const struct outgoing_packet *p, __u32 len)
+{
+	return len == 1 && !(p->l4.tcp.flags & (TCP_SYN | TCP_FIN));
+}
+
+/* Says whether the packet's socket is on this host, and its retransmission timer fired since the last progress. */
+static __always_inline bool has_timed_out(struct __sk_buff *ctx)
+{
+	struct bpf_sock *sk = (void *)ctx->sk;
+	struct bpf_tcp_sock *tcp;
+
+	if (!sk)
+		return false;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk)
+		return false;
+	tcp = bpf_tcp_sock(sk);
+	return tcp && tcp->icsk_retransmits;
+}
+
+/* Returns false if the packet of this known flow goes untagged. ctx is NULL at XDP, which sees no sockets. */
+static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
+{
+	__u32 len, end;
+
+	if (!is_tcp(p) || p->form == FLOW_MIXED)
+		return true;
+	len = tcp_len(p);
+	end = bpf_ntohl(p->l4.tcp.seq) + len;
+	p->repeats = false;
+	p->timed_out = false;
+	if (p->l4.tcp.flags & (TCP_FIN | TCP_RST))
+		f->open = 0;
+	if (len && !(p->l4.tcp.flags & TCP_RST)) {
+		if ((__s32)(end - f->tcp_end) > 0) {
+			f->tcp_end = end;
+			f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
+			f->repeats = 0;
+		} else {
+			p->timed_out = ctx && has_timed_out(ctx);
+			p->repeats = p->timed_out || !looks_like_probe(p, len);
+		}
+	}
+	return (!p->repeats && f->doubt != DOUBT_HELD) || judge_flow();
+}
+
+#endif

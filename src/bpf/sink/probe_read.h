@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Recognises the probes of a source, which show whether packets of a form pass the path. */
+#ifndef HOSTINT_SINK_PROBE_READ_H
+#define HOSTINT_SINK_PROBE_READ_H
+
+#include "kernel/kernel.h"
+#include "hostint/lease.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "sink/tagged.h"
+
+enum {
+	TCP_ACK = 0x10,
+	TCP_NO_OPTIONS = TCP_BASE_LEN / 4 << 4, /* data offset in struct tcphdr */
+};
+
+/* Copies the probe that begins there, behind headers of this form. lease/probe.h finds out whether it is a right one. */
+static __always_inline bool take_probe(const void *at, void *end, enum lease_form form, struct tagged_packet *p)
+{
+	const struct lease_probe *probe = at;
+
+	if ((void *)(probe + 1) > end || probe->magic != bpf_htonl(LEASE_PROBE_MAGIC))
+		return false;
+	p->probe = *probe;
+	p->probe_form = form;
+	return true;
+}
+
+/* A probe over UDP is recognised without the mark, too: the path may have changed it. */
+static __always_inline bool take_probe_over_udp(void *data, void *end, struct tagged_packet *p)
+{
+	struct {
+		struct udphdr udp;
+		struct int_block block;
+	} *head = at_offset(data, p->at.l4);
+
+	return (void *)(head + 1) <= end && check_int_block(&head->block) == INT_VALID &&
+	       take_probe(head + 1, end, FORM_OVER_UDP, p);
+}
+
+/*
+ * Its numbers are the probe's tag. So no segment of a real connection is taken for a probe, even if its sender can
+ * choose the data.
+ */
+static __always_inline bool take_stray_probe(void *data, void *end, struct tagged_packet *p)
+{
+	struct tcphdr *tcp = at_offset(data, p->at.l4);
+	__be32 *numbers;
+
+	if ((void *)(tcp + 1) > end || tcp->doff != TCP_NO_OPTIONS || tcp->flags != TCP_ACK ||
+	    !take_probe(tcp + 1, end, FORM_STRAY, p))
+		return false;
+	numbers = (__be32 *)&p->probe.tag;
+	return tcp->seq == numbers[0] && tcp->ack_seq == numbers[1] &&
+	       tcp->source == bpf_htons(LEASE_PROBE_PORT + p->probe.number);
+}
+
+/* Finds a probe that no tunnel and no extension header is around. The packet goes to GPE_PORT. */
+static __always_inline bool take_bare_probe(void *data, void *end, struct tagged_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, len = sizeof(struct lease_probe);
+
+	if (p->at.fragment)
+		return false;
+	if (p->at.protocol == IPPROTO_TCP)
+		return p->at.ip_len >= header_len + TCP_BASE_LEN + len && take_stray_probe(data, end, p) &&
+		       fill_key(data, end, &p->at, &p->facts.key);
+	return p->at.ip_len >= header_len + UDP_LEN + INT_BLOCK_LEN + len && take_probe_over_udp(data, end, p) &&
+	       fill_key(data, end, &p->at, &p->facts.key);
+}
+
+#endif

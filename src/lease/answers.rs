@@ -1,0 +1,137 @@
+//! The meaning of a reply for the lease of its pair.
+
+use super::nodes::NodeHolders;
+use super::peer::LeasePeer;
+use super::questions::{Asked, Reply};
+use super::replies::AnswerTime;
+use super::verdict::{OwnTagging, judge, judge_full};
+use super::versions::Heard;
+use crate::model::{FlowAsked, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways};
+
+/// The meaning of a reply.
+pub(super) enum Meaning {
+    /// A reply to another question decides.
+    Nothing,
+    /// The tag is wrong.
+    Forged,
+    Lease(NewLease),
+}
+
+/// A lease as a reply makes it.
+pub(super) struct NewLease {
+    pub(super) state: LeaseState,
+    pub(super) answer: Option<LeaseAnswer>,
+    pub(super) proof: PathProof,
+    /// The sink sees packets of this flow.
+    pub(super) vouched: Option<FlowAsked>,
+}
+
+/// This host, by which answers are judged.
+pub(super) struct Judge<'a> {
+    pub(super) ours: &'a OwnTagging,
+    pub(super) nodes: &'a mut NodeHolders,
+    pub(super) at: AnswerTime,
+}
+
+impl Judge<'_> {
+    pub(super) fn hear(&mut self, peer: &mut LeasePeer, asked: &Asked, reply: &Reply) -> Meaning {
+        match reply {
+            Reply::Forged { .. } => Meaning::Forged,
+            Reply::One(echo) => {
+                let heard = peer.versions.note_one(echo.answer.as_ref());
+                match (heard, &echo.answer) {
+                    (Heard::Answer, Some(answer)) => self.one(peer, asked, answer),
+                    (heard, _) => unanswered(peer, heard),
+                }
+            }
+            Reply::Full(echo) => match &echo.answer {
+                Some(answer) => self.full(peer, asked, answer),
+                None => {
+                    let heard = peer.versions.note_two_echoed();
+                    unanswered(peer, heard)
+                }
+            },
+            Reply::Short(echo) => match &echo.answer {
+                Some(counts) => self.short(peer, asked, counts),
+                None => {
+                    let heard = peer.versions.note_two_echoed();
+                    unanswered(peer, heard)
+                }
+            },
+        }
+    }
+
+    fn one(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &LeaseAnswer) -> Meaning {
+        peer.note_clock(asked, answer.answered_ns, self.at.realtime_ns);
+        let now_ns = self.at.monotonic_ns;
+        let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
+        Meaning::Lease(NewLease {
+            state,
+            answer: Some(*answer),
+            proof: PathProof {
+                version: 1,
+                ways: match state {
+                    LeaseState::Granted => Ways::UNPROVED,
+                    _ => Ways::NONE,
+                },
+                ..PathProof::default()
+            },
+            vouched: None,
+        })
+    }
+
+    fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
+        let now_ns = self.at.monotonic_ns;
+        peer.versions.note_full(answer.witness.digest, now_ns);
+        peer.note_clock(asked, answer.witness.answered_ns, self.at.realtime_ns);
+        let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
+        if state == LeaseState::Granted {
+            let times = (asked.asked_ns, now_ns);
+            peer.proof.note_answer(answer, asked.round, times);
+        } else {
+            peer.proof.break_off();
+        }
+        let seen = |flow: &FlowAsked| peer.doubts.note(*flow, asked.asked_ns, answer);
+        let vouched = asked.flow.filter(seen);
+        Meaning::Lease(NewLease {
+            state,
+            answer: Some(answer.as_version_1()),
+            proof: peer.proof.known(self.ours),
+            vouched,
+        })
+    }
+
+    fn short(&mut self, peer: &mut LeasePeer, asked: &Asked, counts: &LeaseWitness) -> Meaning {
+        if peer.versions.note_short(counts.digest) != Heard::Answer && !counts.astray {
+            return Meaning::Nothing;
+        }
+        peer.note_clock(asked, counts.answered_ns, self.at.realtime_ns);
+        let state = if counts.astray {
+            peer.proof.break_off();
+            LeaseState::Astray
+        } else {
+            let now_ns = self.at.monotonic_ns;
+            peer.proof.note_counts(counts, asked.asked_ns, now_ns);
+            LeaseState::Granted
+        };
+        Meaning::Lease(NewLease {
+            state,
+            answer: peer.lease.answer,
+            proof: peer.proof.known(self.ours),
+            vouched: None,
+        })
+    }
+}
+
+fn unanswered(peer: &mut LeasePeer, heard: Heard) -> Meaning {
+    if heard != Heard::NoSink {
+        return Meaning::Nothing;
+    }
+    peer.proof.break_off();
+    Meaning::Lease(NewLease {
+        state: LeaseState::NoSink,
+        answer: None,
+        proof: peer.lease.proof,
+        vouched: None,
+    })
+}

@@ -1,0 +1,352 @@
+//! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
+
+use super::round::{FormResult, NextProbe, Round};
+use super::verdict::OwnTagging;
+use super::ways;
+use super::witness::Witness;
+use crate::model::{
+    Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms, Transport,
+    Ways,
+};
+
+/// The least time between the beginnings of two proofs of the same form.
+const AGAIN_NS: u64 = 60_000_000_000;
+/// A path that a form does not pass is proved ever less often, at the least after this multiple of [`AGAIN_NS`].
+const LEAST_OFTEN: u64 = 16;
+/// A round that came to no end is begun again after this time.
+const BROKEN_NS: u64 = 2_000_000_000;
+/// A pair without a lease for this time is proved again.
+const LAPSED_NS: u64 = 10_000_000_000;
+/// An answer with new packets shows for this time that tagged packets arrive.
+const VOUCH_NS: u64 = 1_000_000_000;
+/// This many flows that come to nothing within [`FALL_NS`] make their form distrusted.
+const FALLS: u64 = 3;
+const FALL_NS: u64 = 10_000_000_000;
+
+/// What is known of a form's packets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum FormVerdict {
+    #[default]
+    Unasked,
+    Passed,
+    /// Probes are missing, or packets that were tagged.
+    Failed,
+}
+
+/// The proof of one pair's path.
+#[derive(Default)]
+pub(super) struct Proof {
+    verdicts: [FormVerdict; ProbeForm::ALL.len()],
+    round: Option<Round>,
+    /// The round that the sink knows of.
+    last_round: u64,
+    began_ns: u64,
+    /// No round begins before this time.
+    ready_ns: u64,
+    /// The path is proved again at this time; 0: only if something changes.
+    again_ns: u64,
+    /// Proofs in a row in which a form failed.
+    failures: u32,
+    tos_changed: u8,
+    proved_ns: u64,
+    vouched_ns: u64,
+    /// The form that was given up because flows in it came to nothing.
+    distrusted: Option<ProbeForm>,
+    witness: Witness,
+    falls: Falls,
+    /// The last full answer, by which forms are chosen.
+    answer: Option<FullAnswer>,
+    granted_ns: u64,
+}
+
+/// Flows that the guard untagged because their packets came to nothing.
+#[derive(Default)]
+struct Falls {
+    /// The kernel's count now, and at the beginning of the current period.
+    count: Option<u64>,
+    first: u64,
+    since_ns: u64,
+}
+
+impl Falls {
+    /// Takes the kernel's count. Returns true if too many flows fell in a short time.
+    fn note(&mut self, count: u64, now_ns: u64) -> bool {
+        let before = self.count.replace(count);
+        if before.is_none_or(|before| count < before)
+            || now_ns.saturating_sub(self.since_ns) > FALL_NS
+        {
+            self.first = before.filter(|before| *before <= count).unwrap_or(count);
+            self.since_ns = now_ns;
+        }
+        let many = count - self.first >= FALLS;
+        if many {
+            self.first = count;
+        }
+        many
+    }
+}
+
+impl Proof {
+    /// Goes on with ways that an earlier daemon proved.
+    pub(super) fn adopt(&mut self, known: &PathProof) {
+        for form in ProbeForm::ALL {
+            let passed = form
+                .encapsulation()
+                .is_some_and(|encapsulation| known.ways.has(encapsulation));
+            if passed {
+                self.set(form, FormVerdict::Passed);
+            } else if known.eaten.contains(form) {
+                self.set(form, FormVerdict::Failed);
+            }
+        }
+        let tcp = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe]
+            .into_iter()
+            .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
+        if tcp {
+            self.set(ProbeForm::Stray, FormVerdict::Passed);
+        }
+        self.began_ns = known.proved_ns;
+        self.proved_ns = known.proved_ns;
+        self.tos_changed = known.tos_changed;
+        self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
+        if !known.eaten.is_empty() || known.distrusted {
+            self.again_ns = known.proved_ns + AGAIN_NS;
+        }
+    }
+
+    fn set(&mut self, form: ProbeForm, verdict: FormVerdict) {
+        self.verdicts[usize::from(form.number())] = verdict;
+    }
+
+    fn verdict(&self, form: ProbeForm) -> FormVerdict {
+        self.verdicts[usize::from(form.number())]
+    }
+
+    fn with(&self, verdict: FormVerdict) -> ProbeForms {
+        let all = ProbeForm::ALL.into_iter();
+        all.filter(|form| self.verdict(*form) == verdict).collect()
+    }
+
+    /// The round of probes that a full question names; 0: none.
+    pub(super) fn round_id(&self) -> u64 {
+        self.last_round
+    }
+
+    /// True while the sink has to be asked with full questions.
+    pub(super) fn is_open(&self) -> bool {
+        self.round.is_some()
+    }
+
+    /// The time of the next question of the round.
+    pub(super) fn ask_ns(&self, now_ns: u64) -> Option<u64> {
+        self.round.as_ref()?.ask_ns(now_ns)
+    }
+
+    /// Returns the forms to be probed now.
+    pub(super) fn due(&self, ours: &OwnTagging, now_ns: u64) -> ProbeForms {
+        let Some(answer) = self.answer.as_ref().filter(|_| self.round.is_none()) else {
+            return ProbeForms::NONE;
+        };
+        if now_ns < self.ready_ns {
+            return ProbeForms::NONE;
+        }
+        let gpe_failed = self.verdict(ProbeForm::Gpe) == FormVerdict::Failed;
+        let wanted = ways::wanted(ours, answer, gpe_failed);
+        if self.is_again(now_ns) {
+            return wanted;
+        }
+        let unasked = self.with(FormVerdict::Unasked);
+        wanted
+            .iter()
+            .filter(|form| unasked.contains(*form))
+            .collect()
+    }
+
+    fn is_again(&self, now_ns: u64) -> bool {
+        self.again_ns != 0 && self.again_ns <= now_ns
+    }
+
+    pub(super) fn begin(&mut self, id: u64, forms: ProbeForms, now_ns: u64) {
+        self.round = Some(Round::new(id, forms));
+        self.last_round = id;
+        self.ready_ns = now_ns + BROKEN_NS;
+        // Forms that were not probed yet do not put off those that are to be probed again.
+        if self.is_again(now_ns) || self.began_ns == 0 {
+            self.began_ns = now_ns;
+            self.again_ns = 0;
+        }
+    }
+
+    /// The lease was lost: a round that has begun ends without a result.
+    pub(super) fn break_off(&mut self) {
+        self.round = None;
+    }
+
+    pub(super) fn next_probe(&self) -> Option<NextProbe> {
+        self.round.as_ref()?.peek()
+    }
+
+    pub(super) fn is_sent_again(&self) -> bool {
+        self.round.as_ref().is_some_and(Round::is_sent_again)
+    }
+
+    /// Notes that the next probe was sent. Returns true if the sink is to be asked about all of them.
+    pub(super) fn sent(&mut self, now_ns: u64, rtt_ns: u64) -> bool {
+        let round = self.round.as_mut();
+        round.is_some_and(|round| round.sent(now_ns, rtt_ns))
+    }
+
+    /// This host's configuration changed: forms with other marks were not probed yet.
+    pub(super) fn note_config(&mut self, before: &OwnTagging, now: &OwnTagging) {
+        let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
+        let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
+        if before != now && !before.is_empty() {
+            self.set(ProbeForm::OverUdp, FormVerdict::Unasked);
+            self.set(ProbeForm::Extension, FormVerdict::Unasked);
+        }
+    }
+
+    /// Something changed that the results may depend on: the path is proved again as soon as it may be.
+    pub(super) fn doubt(&mut self, now_ns: u64) {
+        let again_ns = now_ns.max(self.began_ns + AGAIN_NS);
+        if self.again_ns == 0 || again_ns < self.again_ns {
+            self.again_ns = again_ns;
+        }
+    }
+
+    /// Takes a granting answer to a full question.
+    pub(super) fn note_answer(
+        &mut self,
+        answer: &FullAnswer,
+        round: u64,
+        (asked_ns, now_ns): (u64, u64),
+    ) {
+        if let Some(before) = &self.answer
+            && (before.instance, before.witness.digest) != (answer.instance, answer.witness.digest)
+        {
+            self.doubt(now_ns);
+        }
+        if self.granted_ns != 0 && now_ns.saturating_sub(self.granted_ns) > LAPSED_NS {
+            self.doubt(now_ns);
+        }
+        self.answer = Some(*answer);
+        let rtt_ns = now_ns.saturating_sub(asked_ns);
+        let results = self
+            .round
+            .as_mut()
+            .filter(|open| open.id() == round)
+            .and_then(|open| open.note(answer, asked_ns, rtt_ns));
+        if let Some(results) = results {
+            self.end_round(&results, now_ns);
+        }
+        self.note_counts(&answer.witness, asked_ns, now_ns);
+    }
+
+    fn end_round(&mut self, results: &[FormResult], now_ns: u64) {
+        self.round = None;
+        self.ready_ns = now_ns;
+        self.proved_ns = now_ns;
+        for result in results {
+            if self.distrusted == Some(result.form) {
+                self.distrusted = None;
+            }
+            let verdict = match result.missing {
+                0 => FormVerdict::Passed,
+                _ => FormVerdict::Failed,
+            };
+            self.set(result.form, verdict);
+            if result.form == ProbeForm::OverUdp {
+                self.tos_changed = result.tos_changed;
+            }
+        }
+        if results.iter().any(|result| result.missing > 0) {
+            self.fail(self.began_ns);
+        } else if self.with(FormVerdict::Failed).is_empty() {
+            self.failures = 0;
+        }
+        self.witness.begin_anew();
+    }
+
+    /// A form failed: it is tried again, ever less often.
+    fn fail(&mut self, since_ns: u64) {
+        let times = (1 << self.failures.min(8)).min(LEAST_OFTEN);
+        self.failures += 1;
+        self.again_ns = self.again_ns.max(since_ns + AGAIN_NS * times);
+    }
+
+    /// Takes the counts of a granting answer, of which a short one has no more.
+    pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
+        self.granted_ns = now_ns;
+        if counts.untold {
+            return;
+        }
+        if self.witness.note_answer(counts) {
+            self.vouched_ns = now_ns + VOUCH_NS;
+        }
+        let eaten = self.witness.compare(asked_ns);
+        for (encapsulation, _) in Encapsulation::ALL
+            .into_iter()
+            .zip(eaten)
+            .filter(|(_, eaten)| *eaten)
+        {
+            self.give_up(encapsulation, now_ns);
+        }
+    }
+
+    /// Gives up an encapsulation that passed: its packets do not arrive.
+    fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
+        let form = ProbeForm::of(encapsulation);
+        if self.verdict(form) == FormVerdict::Passed {
+            self.set(form, FormVerdict::Failed);
+            self.doubt(now_ns);
+        }
+        self.witness.begin_anew();
+    }
+
+    /// Takes the kernel's counts of packets tagged and of flows that the guard untagged. Returns true if the sink
+    /// should be asked now.
+    pub(super) fn note_kernel(
+        &mut self,
+        (tagged, fallen): ([u64; 3], u64),
+        ways: Ways,
+        now_ns: u64,
+    ) -> bool {
+        let mut ask = self.witness.note_tagged(tagged, now_ns);
+        if self.falls.note(fallen, now_ns) {
+            let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
+            let order = [
+                Encapsulation::OverTcpUdp,
+                Encapsulation::VxlanGpe,
+                Encapsulation::ExtensionUdp,
+            ];
+            if let Some(one) = order.into_iter().find(tcp) {
+                self.set(ProbeForm::of(one), FormVerdict::Failed);
+                self.distrusted = Some(ProbeForm::of(one));
+                self.again_ns = now_ns + AGAIN_NS;
+                ask = true;
+            }
+        }
+        ask
+    }
+
+    /// The ways that are open.
+    fn ways(&self, ours: &OwnTagging) -> Ways {
+        let Some(answer) = &self.answer else {
+            return Ways::NONE;
+        };
+        ways::open(ours, answer, self.with(FormVerdict::Passed))
+    }
+
+    /// What the kernel and status are told.
+    pub(super) fn known(&self, ours: &OwnTagging) -> PathProof {
+        PathProof {
+            version: 2,
+            ways: self.ways(ours),
+            eaten: self.with(FormVerdict::Failed),
+            tos_changed: self.tos_changed,
+            vouched_ns: self.vouched_ns,
+            proved_ns: self.proved_ns,
+            distrusted: self.distrusted.is_some(),
+        }
+    }
+}

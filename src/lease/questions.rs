@@ -1,0 +1,131 @@
+//! Questions of all versions, and the replies to them.
+
+use std::net::IpAddr;
+
+use super::verdict::OwnTagging;
+use crate::model::{
+    AddressPair, Capabilities, Encapsulation, Encapsulations, FlowAsked, FullEcho, FullQuestion,
+    LeaseEcho, LeaseKey, LeaseQuestion, ShortEcho, ShortQuestion,
+};
+use crate::wire::lease::{LeaseError, v1, v2};
+
+/// The message that a question is asked in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum QuestionKind {
+    One,
+    Full,
+    Short,
+}
+
+/// An unanswered question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) nonce: u64,
+    pub(super) kind: QuestionKind,
+    pub(super) asked_ns: u64,
+    /// The same time by the clock that answers are stamped by.
+    pub(super) realtime_ns: u64,
+    /// The round of probes, and the flow, that a full question names.
+    pub(super) round: u64,
+    pub(super) flow: Option<FlowAsked>,
+}
+
+impl Asked {
+    /// True for a question of version 1.
+    pub(super) fn is_one(&self) -> bool {
+        self.kind == QuestionKind::One
+    }
+
+    /// The message to the sink in front of the pair's destination.
+    pub(super) fn encode(
+        &self,
+        pair: &AddressPair,
+        origin: IpAddr,
+        ours: &OwnTagging,
+        key: LeaseKey,
+    ) -> Vec<u8> {
+        let all = Encapsulation::ALL
+            .into_iter()
+            .fold(Encapsulations::default(), Encapsulations::with);
+        match self.kind {
+            QuestionKind::One => {
+                let question = LeaseQuestion {
+                    nonce: self.nonce,
+                    flow_source: pair.source,
+                    origin,
+                    asked_ns: self.realtime_ns,
+                    source_node: ours.node,
+                };
+                v1::encode_question(&question, pair.dest, key).to_vec()
+            }
+            QuestionKind::Full => {
+                let question = FullQuestion {
+                    nonce: self.nonce,
+                    flow_source: pair.source,
+                    origin,
+                    asked_ns: self.realtime_ns,
+                    source_node: ours.node,
+                    capabilities: Capabilities::from(all),
+                    round: self.round,
+                    flow: self.flow,
+                };
+                v2::encode_full_question(&question, pair.dest, key).to_vec()
+            }
+            QuestionKind::Short => {
+                let question = ShortQuestion {
+                    nonce: self.nonce,
+                    origin,
+                };
+                v2::encode_short_question(&question, pair.dest, key).to_vec()
+            }
+        }
+    }
+}
+
+/// An echo reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reply {
+    One(LeaseEcho),
+    Full(FullEcho),
+    Short(ShortEcho),
+    /// The answer's tag is wrong.
+    Forged {
+        nonce: u64,
+    },
+}
+
+impl Reply {
+    pub(super) fn read(payload: &[u8], key: LeaseKey) -> Option<Self> {
+        let read = match v1::decode_echo(payload, key) {
+            Err(LeaseError::Version(_)) => v2::decode_echo(payload, key).map(|echo| match echo {
+                v2::Lease2Echo::Full(echo) => Self::Full(echo),
+                v2::Lease2Echo::Short(echo) => Self::Short(echo),
+            }),
+            read => read.map(Self::One),
+        };
+        match read {
+            Ok(reply) => Some(reply),
+            Err(LeaseError::Forged { nonce }) => Some(Self::Forged { nonce }),
+            Err(LeaseError::Version(_) | LeaseError::Format(_)) => None,
+        }
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        match self {
+            Self::One(echo) => echo.nonce,
+            Self::Full(echo) => echo.nonce,
+            Self::Short(echo) => echo.nonce,
+            Self::Forged { nonce } => *nonce,
+        }
+    }
+
+    /// True if it may be the reply to this kind of question.
+    pub(super) fn answers(&self, kind: QuestionKind) -> bool {
+        match self {
+            Self::One(_) => kind == QuestionKind::One,
+            Self::Full(_) => kind == QuestionKind::Full,
+            Self::Short(_) => kind == QuestionKind::Short,
+            Self::Forged { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A round of probes: it is announced, sent, asked about, and what is missing is sent again, until there is a result.
+
+use std::collections::VecDeque;
+
+use crate::model::{FullAnswer, ProbeForm, ProbeForms};
+use crate::wire::lease::probe::PROBES;
+
+/// Probes of [`ProbeForm::Stray`] in a round: whether a firewall drops them does not depend on their ports.
+const STRAYS: u8 = 16;
+/// The first probes of a form are as long as the path allows.
+const LONG_PROBES: u8 = 4;
+/// The first question about probes is asked this time after them, and a round trip later.
+const SOON_NS: u64 = 20_000_000;
+/// Missing probes are sent again this time after the last ones, and a round trip later.
+const AGAIN_NS: u64 = 60_000_000;
+/// Each probe is sent at most this often: with a random loss of 20 % one in 70,000 never arrives.
+const SENDS: u32 = 7;
+/// A form of which nothing arrived after this many sends is not sent again.
+const HOPELESS_SENDS: u32 = 3;
+
+/// A probe to be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct NextProbe {
+    pub(super) form: ProbeForm,
+    pub(super) number: u8,
+    /// It is as long as the path allows.
+    pub(super) long: bool,
+}
+
+/// The result for one form.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct FormResult {
+    pub(super) form: ProbeForm,
+    /// Number of probes that never arrived.
+    pub(super) missing: u8,
+    pub(super) tos_changed: u8,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// The sink does not know of the round yet.
+    Announcing,
+    Sending,
+    /// All were sent; the sink is asked at this time.
+    Waiting {
+        ask_ns: u64,
+    },
+}
+
+/// A round of probes of one pair of addresses.
+pub(super) struct Round {
+    id: u64,
+    forms: ProbeForms,
+    arrived: [u128; ProbeForm::ALL.len()],
+    tos_changed: [u8; ProbeForm::ALL.len()],
+    phase: Phase,
+    /// The probes of the current phase that are still to be sent.
+    queue: VecDeque<NextProbe>,
+    sends: u32,
+    sent_ns: u64,
+}
+
+/// Number of probes of a form.
+pub(super) fn count(form: ProbeForm) -> u8 {
+    match form {
+        ProbeForm::Stray => STRAYS,
+        _ => PROBES,
+    }
+}
+
+impl Round {
+    pub(super) fn new(id: u64, forms: ProbeForms) -> Self {
+        Self {
+            id,
+            forms,
+            arrived: Default::default(),
+            tos_changed: Default::default(),
+            phase: Phase::Announcing,
+            queue: VecDeque::new(),
+            sends: 0,
+            sent_ns: 0,
+        }
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The time when the sink is to be asked next; `None` while probes are sent.
+    pub(super) fn ask_ns(&self, now_ns: u64) -> Option<u64> {
+        match self.phase {
+            Phase::Announcing => Some(now_ns),
+            Phase::Sending => None,
+            Phase::Waiting { ask_ns } => Some(ask_ns),
+        }
+    }
+
+    /// The next probe to be sent.
+    pub(super) fn peek(&self) -> Option<NextProbe> {
+        self.queue.front().copied()
+    }
+
+    /// True if the queued probes were sent before.
+    pub(super) fn is_sent_again(&self) -> bool {
+        self.sends > 0
+    }
+
+    /// Notes that the next probe was sent. Returns true if it was the last one for now.
+    pub(super) fn sent(&mut self, now_ns: u64, rtt_ns: u64) -> bool {
+        self.queue.pop_front();
+        if !self.queue.is_empty() {
+            return false;
+        }
+        self.sends += 1;
+        self.sent_ns = now_ns;
+        self.phase = Phase::Waiting {
+            ask_ns: now_ns + SOON_NS + rtt_ns,
+        };
+        true
+    }
+
+    /// Takes an answer to a question of this round. Returns the results at the end of the round.
+    pub(super) fn note(
+        &mut self,
+        answer: &FullAnswer,
+        asked_ns: u64,
+        rtt_ns: u64,
+    ) -> Option<Vec<FormResult>> {
+        for form in self.forms.iter() {
+            let at = usize::from(form.number());
+            self.arrived[at] |= answer.arrived[at];
+            self.tos_changed[at] |= answer.tos_changed[at];
+        }
+        match self.phase {
+            Phase::Announcing => {
+                self.send_missing();
+                None
+            }
+            Phase::Sending => None,
+            Phase::Waiting { ask_ns } => self.go_on(asked_ns, ask_ns, rtt_ns),
+        }
+    }
+
+    fn go_on(&mut self, asked_ns: u64, ask_ns: u64, rtt_ns: u64) -> Option<Vec<FormResult>> {
+        if self.forms.iter().all(|form| self.missing(form) == 0) {
+            return Some(self.results());
+        }
+        let again_ns = self.sent_ns + AGAIN_NS + rtt_ns;
+        if asked_ns < again_ns {
+            self.phase = Phase::Waiting {
+                ask_ns: again_ns.max(ask_ns),
+            };
+            return None;
+        }
+        self.send_missing();
+        self.queue.is_empty().then(|| self.results())
+    }
+
+    fn results(&self) -> Vec<FormResult> {
+        let result = |form: ProbeForm| FormResult {
+            form,
+            missing: self.missing(form),
+            tos_changed: self.tos_changed[usize::from(form.number())],
+        };
+        self.forms.iter().map(result).collect()
+    }
+
+    fn has_arrived(&self, form: ProbeForm, number: u8) -> bool {
+        self.arrived[usize::from(form.number())] & 1 << number != 0
+    }
+
+    fn missing(&self, form: ProbeForm) -> u8 {
+        let numbers = 0..count(form);
+        numbers.fold(0, |missing, number| {
+            missing + u8::from(!self.has_arrived(form, number))
+        })
+    }
+
+    /// Queues the probes that did not arrive. There are none if all arrived, or were sent often enough.
+    fn send_missing(&mut self) {
+        for form in self.forms.iter() {
+            let hopeless = self.sends >= HOPELESS_SENDS && self.missing(form) == count(form);
+            if hopeless || self.sends >= SENDS {
+                continue;
+            }
+            for number in 0..count(form) {
+                if !self.has_arrived(form, number) {
+                    self.queue.push_back(NextProbe {
+                        form,
+                        number,
+                        long: number < LONG_PROBES && form != ProbeForm::Stray,
+                    });
+                }
+            }
+        }
+        if !self.queue.is_empty() {
+            self.phase = Phase::Sending;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The choice of forms: those that are probed by a host's configuration, and the ways that the results open.
+
+use super::verdict::{OwnTagging, Tagging};
+use crate::model::{Encapsulation, FullAnswer, ProbeForm, ProbeForms, Transport, Ways};
+
+/// What the source's interfaces are configured to use.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wishes {
+    over: bool,
+    extension: bool,
+    /// The user chose vxlan-gpe: connections are tunnelled although they might not survive leaving the tunnel.
+    gpe: bool,
+}
+
+impl Wishes {
+    pub(super) fn of(ours: &OwnTagging) -> Self {
+        let wants = |one| {
+            ours.tagging
+                .iter()
+                .any(|tagging| tagging.explicit == Some(one))
+        };
+        Self {
+            over: wants(Encapsulation::OverTcpUdp),
+            extension: wants(Encapsulation::ExtensionUdp),
+            gpe: wants(Encapsulation::VxlanGpe),
+        }
+    }
+}
+
+/// True if the sink reads this encapsulation as this host would send it.
+fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
+    let same = |tagging: &Tagging| {
+        let (mine, theirs) = (&tagging.marks, &answer.marks);
+        match one {
+            Encapsulation::OverTcpUdp => {
+                (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask)
+            }
+            Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
+            Encapsulation::VxlanGpe => true,
+        }
+    };
+    answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
+}
+
+/// Returns the forms to be probed. extension-udp is only for paths that vxlan-gpe does not pass, unless the user chose
+/// it.
+pub(super) fn wanted(ours: &OwnTagging, answer: &FullAnswer, gpe_failed: bool) -> ProbeForms {
+    let wishes = Wishes::of(ours);
+    let reads = |one| is_read(ours, answer, one);
+    let gpe = reads(Encapsulation::VxlanGpe);
+    let forms = [
+        (
+            ProbeForm::OverUdp,
+            wishes.over && reads(Encapsulation::OverTcpUdp),
+        ),
+        (
+            ProbeForm::Extension,
+            (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
+        ),
+        (ProbeForm::Gpe, gpe),
+        (ProbeForm::Stray, true),
+    ];
+    let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
+    wanted.map(|(form, _)| form).collect()
+}
+
+/// Returns the ways that are open if probes of these forms pass the path. A connection in a tunnel has to survive
+/// leaving it, unless the user chose the tunnel. TCP in over-tcp-udp cannot be probed without harm.
+pub(super) fn open(ours: &OwnTagging, answer: &FullAnswer, passed: ProbeForms) -> Ways {
+    let wishes = Wishes::of(ours);
+    let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
+    let leaves = passed.contains(ProbeForm::Stray);
+    let mut ways = Ways::NONE;
+    for (one, tcp) in [
+        (Encapsulation::OverTcpUdp, false),
+        (Encapsulation::ExtensionUdp, leaves || wishes.extension),
+        (Encapsulation::VxlanGpe, leaves || wishes.gpe),
+    ] {
+        if passes(one) {
+            ways = ways.with(Ways::of(Transport::Udp, one));
+        }
+        if passes(one) && tcp {
+            ways = ways.with(Ways::of(Transport::Tcp, one));
+        }
+    }
+    ways
+}

@@ -1,0 +1,208 @@
+//! The second witness that tagged packets arrive: the source's count of them against the sink's counts.
+
+use std::collections::VecDeque;
+
+use crate::model::{Encapsulation, LeaseWitness};
+
+const FORMS: usize = Encapsulation::ALL.len();
+/// Fewer packets than this show nothing.
+const LEAST: u64 = 8;
+/// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
+const GOING_ON_NS: u64 = 200_000_000;
+/// The sink counts a packet at most this time after the source does, if the flow goes on.
+const COUNTED_NS: u64 = 550_000_000;
+/// A lost packet is declared lost, and counted as such, within this time.
+const DECLARED_NS: u64 = 1_500_000_000;
+/// The time over which counts are compared.
+const WINDOW_NS: u64 = 1_000_000_000;
+/// This part of the packets tagged in a window may be missing, and [`MAY_MISS`] packets more.
+const MAY_MISS_SHARE: i64 = 20;
+const MAY_MISS: i64 = 32;
+/// Windows in a row in which more are missing than may be.
+const STRIKES: u32 = 2;
+/// If a renewal has not shown by then that the sink counts packets, it is asked at once.
+const SUSPECT_NS: u64 = 700_000_000;
+
+/// A stretch of time in which the sink counted no packet of an encapsulation.
+#[derive(Clone, Copy, Default)]
+struct Unseen {
+    tagged: u64,
+    /// The first and the last time that the source's count grew in it; 0: it did not.
+    first_ns: u64,
+    last_ns: u64,
+}
+
+/// The packets of an encapsulation that are missing so far.
+#[derive(Clone, Copy, Default)]
+struct Missing {
+    /// Tagged, less stripped and lost, since the counts began. Packets on their way make it negative.
+    balance: i64,
+    /// Its highest value at the end of a window.
+    highest: i64,
+    tagged: u64,
+    strikes: u32,
+}
+
+/// The counts of a pair of addresses, from both ends.
+#[derive(Default)]
+pub(super) struct Witness {
+    /// The source's counts, each with the time when it was read; the newest is the last.
+    tagged: VecDeque<(u64, [u64; FORMS])>,
+    heard: Option<LeaseWitness>,
+    /// Packets that the sink stripped since the counts began.
+    stripped: [u64; FORMS],
+    lost: i64,
+    unseen: [Unseen; FORMS],
+    missing: [Missing; FORMS],
+    window_ns: u64,
+    /// The source's counts when they began to be compared.
+    base: Option<[u64; FORMS]>,
+}
+
+impl Witness {
+    /// Takes the source's counts. Returns true if the sink should be asked now.
+    pub(super) fn note_tagged(&mut self, tagged: [u64; FORMS], now_ns: u64) -> bool {
+        let last = self.tagged.back().map_or(tagged, |(_, counts)| *counts);
+        if (0..FORMS).any(|form| tagged[form] < last[form]) {
+            // The record of the lease is a new one.
+            *self = Self::default();
+        }
+        for form in 0..FORMS {
+            if self.tagged.is_empty() {
+                self.unseen[form].tagged = tagged[form];
+            } else if tagged[form] > last[form] {
+                let unseen = &mut self.unseen[form];
+                unseen.last_ns = now_ns;
+                if unseen.first_ns == 0 {
+                    unseen.first_ns = now_ns;
+                }
+            }
+        }
+        if self.tagged.is_empty() || tagged != last {
+            self.tagged.push_back((now_ns, tagged));
+        }
+        self.base.get_or_insert(tagged);
+        // One older than all that is compared is kept: it says what was counted before.
+        while let Some((second_ns, _)) = self.tagged.get(1)
+            && now_ns.saturating_sub(*second_ns) > 2 * DECLARED_NS
+        {
+            self.tagged.pop_front();
+        }
+        let suspect = |(unseen, tagged): (&Unseen, u64)| {
+            unseen.first_ns != 0
+                && tagged - unseen.tagged >= LEAST
+                && now_ns >= unseen.first_ns + SUSPECT_NS
+        };
+        self.unseen.iter().zip(tagged).any(suspect)
+    }
+
+    /// Takes the sink's counts from an answer. Returns true if it stripped packets since the answer before.
+    pub(super) fn note_answer(&mut self, counts: &LeaseWitness) -> bool {
+        let Some(before) = self.heard.replace(*counts) else {
+            self.begin_anew();
+            return false;
+        };
+        let mut grew = false;
+        for form in 0..FORMS {
+            let more = counts.stripped[form].wrapping_sub(before.stripped[form]);
+            if more > u32::MAX / 2 {
+                // The sink's counts begin with its grant, which is a new one.
+                self.begin_anew();
+                return false;
+            }
+            self.stripped[form] += u64::from(more);
+            if more > 0 {
+                grew = true;
+                self.unseen[form] = Unseen {
+                    tagged: self.newest()[form],
+                    ..Unseen::default()
+                };
+            }
+        }
+        self.lost += i64::from(counts.lost.wrapping_sub(before.lost).cast_signed());
+        grew
+    }
+
+    /// Compares the counts after an answer to a question that was asked at this time. Returns true for each
+    /// encapsulation, in the order of `Encapsulation::ALL`, whose packets do not arrive.
+    pub(super) fn compare(&mut self, asked_ns: u64) -> [bool; FORMS] {
+        let newest = self.newest();
+        let mut eaten = [false; FORMS];
+        for (form, eaten) in eaten.iter_mut().enumerate() {
+            let unseen = &self.unseen[form];
+            *eaten = unseen.first_ns != 0
+                && newest[form] - unseen.tagged >= LEAST
+                && unseen.last_ns - unseen.first_ns >= GOING_ON_NS
+                && asked_ns >= unseen.first_ns + COUNTED_NS;
+        }
+        if self.window_ns == 0 {
+            self.window_ns = asked_ns;
+        } else if asked_ns - self.window_ns >= WINDOW_NS {
+            self.window_ns = asked_ns;
+            let settled = self.tagged_until(asked_ns.saturating_sub(DECLARED_NS));
+            for (form, eaten) in eaten.iter_mut().enumerate() {
+                *eaten |= self.end_window(form, settled[form], newest[form]);
+            }
+        }
+        eaten
+    }
+
+    /// Forgets all that is missing: the form was given up, or proved anew.
+    pub(super) fn begin_anew(&mut self) {
+        let newest = self.tagged.pop_back();
+        let heard = self.heard;
+        *self = Self {
+            heard,
+            ..Self::default()
+        };
+        if let Some((at_ns, counts)) = newest {
+            self.tagged.push_back((at_ns, counts));
+            self.base = Some(counts);
+            self.unseen = counts.map(|tagged| Unseen {
+                tagged,
+                ..Unseen::default()
+            });
+            self.missing = counts.map(|tagged| Missing {
+                tagged,
+                ..Missing::default()
+            });
+        }
+    }
+
+    /// Ends a window of an encapsulation. Returns true if too many packets are missing.
+    fn end_window(&mut self, form: usize, settled: u64, newest: u64) -> bool {
+        let Some(base) = self.base else { return false };
+        let missing = &mut self.missing[form];
+        let tagged = newest.saturating_sub(missing.tagged).cast_signed();
+        missing.tagged = newest;
+        let arrived = self.stripped[form].cast_signed() + self.lost;
+        missing.balance = settled.saturating_sub(base[form]).cast_signed() - arrived;
+        let allowed = tagged / MAY_MISS_SHARE + MAY_MISS;
+        let new = missing.balance - missing.highest;
+        if new > allowed {
+            missing.strikes += 1;
+        } else {
+            missing.strikes = 0;
+        }
+        missing.highest = missing.highest.max(missing.balance);
+        // The source does not count the last packets of a flow: what it stripped beyond says nothing of later ones.
+        let lowest = missing.highest - 2 * tagged - MAY_MISS;
+        if missing.balance < lowest {
+            missing.highest = missing.balance + 2 * tagged + MAY_MISS;
+        }
+        missing.strikes >= STRIKES
+    }
+
+    fn newest(&self) -> [u64; FORMS] {
+        self.tagged.back().map_or([0; FORMS], |(_, counts)| *counts)
+    }
+
+    /// The source's counts at this time.
+    fn tagged_until(&self, when_ns: u64) -> [u64; FORMS] {
+        let mut older = self.tagged.iter().rev();
+        let found = older.find(|(at_ns, _)| *at_ns <= when_ns);
+        found
+            .or(self.tagged.front())
+            .map_or([0; FORMS], |(_, counts)| *counts)
+    }
+}

@@ -1,0 +1,52 @@
+//! Probes of a lease's path: packets of hostint's own, in each form that data can have.
+
+use super::Encapsulation;
+
+/// The form of a probe.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ProbeForm {
+    /// INT over UDP, with the mark.
+    OverUdp,
+    /// INT after an extra UDP header.
+    Extension,
+    /// INT in VXLAN-GPE, with an inner UDP packet.
+    Gpe,
+    /// A plain TCP segment of no connection: it passes where a connection survives leaving its tunnel.
+    Stray,
+}
+
+impl ProbeForm {
+    /// All forms, each at the place of its number in messages.
+    pub const ALL: [Self; 4] = [Self::OverUdp, Self::Extension, Self::Gpe, Self::Stray];
+
+    /// The form's number in messages, and its place in [`Self::ALL`].
+    pub fn number(self) -> u8 {
+        match self {
+            Self::OverUdp => 0,
+            Self::Extension => 1,
+            Self::Gpe => 2,
+            Self::Stray => 3,
+        }
+    }
+
+    /// The encapsulation that probes of this form stand for.
+    pub fn encapsulation(self) -> Option<Encapsulation> {
+        match self {
+            Self::OverUdp => Some(Encapsulation::OverTcpUdp),
+            Self::Extension => Some(Encapsulation::ExtensionUdp),
+            Self::Gpe => Some(Encapsulation::VxlanGpe),
+            Self::Stray => None,
+        }
+    }
+}
+
+/// The payload of a probe.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LeaseProbe {
+    pub form: ProbeForm,
+    /// The probe's number in its round, which its source port repeats.
+    pub number: u8,
+    /// ToS byte, or traffic class, of the outermost IP header as it is sent.
+    pub tos: u8,
+    pub round: u64,
+}

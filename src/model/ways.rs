@@ -1,0 +1,152 @@
+//! The ways of a pair of addresses: forms that flows may have, because probes of them passed the path.
+
+use super::interned_name::InternedName;
+use super::{Encapsulation, ProbeForm, Transport};
+
+/// A set of forms by protocol.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ways(u32);
+
+impl Ways {
+    pub const NONE: Self = Self(0);
+    /// The sink speaks version 1 of leases: nothing was proved.
+    pub const UNPROVED: Self = Self(64);
+
+    const NAMES: [(Self, InternedName); 7] = [
+        (Self(1), "tcp over-tcp-udp"),
+        (Self(2), "tcp extension-udp"),
+        (Self(4), "tcp vxlan-gpe"),
+        (Self(8), "udp over-tcp-udp"),
+        (Self(16), "udp extension-udp"),
+        (Self(32), "udp vxlan-gpe"),
+        (Self::UNPROVED, "unproved"),
+    ];
+
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The way of one protocol's flows in this encapsulation.
+    pub fn of(transport: Transport, encapsulation: Encapsulation) -> Self {
+        let first = match transport {
+            Transport::Tcp => 1,
+            Transport::Udp => 8,
+        };
+        Self(match encapsulation {
+            Encapsulation::OverTcpUdp => first,
+            Encapsulation::ExtensionUdp => first << 1,
+            Encapsulation::VxlanGpe => first << 2,
+        })
+    }
+
+    #[must_use]
+    pub fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    pub fn contains(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True if some protocol's flows may have this encapsulation.
+    pub fn has(self, encapsulation: Encapsulation) -> bool {
+        let of = |transport| Self::of(transport, encapsulation);
+        self.0 & (of(Transport::Tcp).0 | of(Transport::Udp).0) != 0
+    }
+
+    /// The names of the ways, for JSON.
+    pub fn names(self) -> Vec<InternedName> {
+        let named = Self::NAMES.iter().filter(|(way, _)| self.contains(*way));
+        named.map(|(_, name)| *name).collect()
+    }
+}
+
+/// A set of forms of probes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ProbeForms(u8);
+
+impl ProbeForms {
+    pub const NONE: Self = Self(0);
+
+    pub fn from_bits(bits: u8) -> Self {
+        Self(bits & 15)
+    }
+
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    #[must_use]
+    pub fn with(self, form: ProbeForm) -> Self {
+        Self(self.0 | 1 << form.number())
+    }
+
+    pub fn contains(self, form: ProbeForm) -> bool {
+        self.0 & 1 << form.number() != 0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = ProbeForm> {
+        let all = ProbeForm::ALL.into_iter();
+        all.filter(move |form| self.contains(*form))
+    }
+
+    /// The names of the forms, for JSON.
+    pub fn names(self) -> Vec<InternedName> {
+        self.iter().map(ProbeForm::name).collect()
+    }
+}
+
+impl FromIterator<ProbeForm> for ProbeForms {
+    fn from_iter<I: IntoIterator<Item = ProbeForm>>(forms: I) -> Self {
+        forms.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+impl ProbeForm {
+    /// The form's name in status: that of its encapsulation.
+    pub fn name(self) -> InternedName {
+        match self.encapsulation() {
+            Some(encapsulation) => encapsulation.name(),
+            None => "stray tcp",
+        }
+    }
+
+    /// The form whose probes stand for this encapsulation.
+    pub fn of(encapsulation: Encapsulation) -> Self {
+        match encapsulation {
+            Encapsulation::OverTcpUdp => Self::OverUdp,
+            Encapsulation::ExtensionUdp => Self::Extension,
+            Encapsulation::VxlanGpe => Self::Gpe,
+        }
+    }
+}
+
+/// The source's knowledge about the path of a pair's tagged packets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PathProof {
+    /// Version of the last answer; 0: there was none.
+    pub version: u8,
+    pub ways: Ways,
+    /// Forms whose probes did not arrive, or not on every path.
+    pub eaten: ProbeForms,
+    /// Bits of the ToS byte that the path changes.
+    pub tos_changed: u8,
+    /// Until then the sink's counts show that tagged packets arrive.
+    pub vouched_ns: u64,
+    /// The end of the last round of probes; 0: none ended yet.
+    pub proved_ns: u64,
+    /// A form was given up because flows in it came to nothing; it is probed again later.
+    pub distrusted: bool,
+}

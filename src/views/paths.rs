@@ -1,0 +1,70 @@
+//! The path to a peer as a sentence: which forms of tagged packets it passes.
+
+use crate::model::{Encapsulation, Lease, ProbeForm, Transport, Ways};
+
+/// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
+pub fn sentence(lease: &Lease) -> String {
+    let proof = &lease.proof;
+    if proof.ways.contains(Ways::UNPROVED) {
+        let version = lease.answer.map_or_else(String::new, |answer| {
+            format!(" ({}.{})", answer.software.0, answer.software.1)
+        });
+        return format!("unproved{version}");
+    }
+    if proof.proved_ns == 0 {
+        return "being proved: nothing is tagged yet".to_owned();
+    }
+    let mut clauses = vec![forms(lease)];
+    if proof.eaten.contains(ProbeForm::OverUdp) && proof.tos_changed != 0 {
+        let sent = lease.answer.map_or(0, |answer| answer.marks.tos_value);
+        let arrives = sent ^ proof.tos_changed;
+        clauses.push(format!(
+            "the path changes DSCP (ToS byte 0x{sent:02x} -> 0x{arrives:02x})"
+        ));
+    }
+    if proof.eaten.contains(ProbeForm::Stray) {
+        let tunnelled = |one| proof.ways.contains(Ways::of(Transport::Tcp, one));
+        let any = Encapsulation::ALL.into_iter().any(tunnelled);
+        clauses.push(format!(
+            "a firewall drops TCP of connections that it did not see begin{}",
+            if any { "" } else { "; TCP goes untagged" }
+        ));
+    }
+    if proof.distrusted {
+        clauses.push("several flows came to nothing, so it is proved again later".to_owned());
+    }
+    clauses.join("; ")
+}
+
+/// The forms that pass, after those that do not.
+fn forms(lease: &Lease) -> String {
+    let proof = &lease.proof;
+    let names = |passes: &dyn Fn(Encapsulation) -> bool| {
+        let named = Encapsulation::ALL.into_iter().filter(|one| passes(*one));
+        let names: Vec<&str> = named.map(Encapsulation::name).collect();
+        names.join(" and ")
+    };
+    let eaten = names(&|one| proof.eaten.contains(ProbeForm::of(one)));
+    let open = names(&|one| proof.ways.has(one));
+    match (eaten.is_empty(), open.is_empty()) {
+        (true, false) => format!("proved: {open}"),
+        (true, true) => "no form is proved: packets stay untagged".to_owned(),
+        (false, true) => {
+            format!("{eaten} does not arrive, or not on every path: packets stay untagged")
+        }
+        (false, false) => {
+            format!("{eaten} does not arrive, or not on every path; {open} is used")
+        }
+    }
+}
+
+/// A clause about flows that went untagged, if there are any.
+pub fn fallen(flows: u64) -> Option<String> {
+    match flows {
+        0 => None,
+        1 => Some("1 flow went untagged because its packets came to nothing".to_owned()),
+        _ => Some(format!(
+            "{flows} flows went untagged because their packets came to nothing"
+        )),
+    }
+}

@@ -1,0 +1,196 @@
+//! Packets that carry probes: what a UDP socket, or for stray TCP segments a raw socket, is given to send.
+
+use std::net::IpAddr;
+
+use super::probe;
+use crate::model::{Hop, LeaseKey, LeaseProbe, NodeId, ProbeForm};
+use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
+
+/// Destination port of probes and of VXLAN-GPE.
+pub const GPE_PORT: u16 = 4790;
+
+const GPE_BLOCK_LEN: usize = 60;
+const UDP_LEN: usize = 8;
+const TCP_LEN: usize = 20;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const TTL: u8 = 64;
+/// With the headers before it, a longer payload would not fit into an IP packet.
+const MOST_LEN: usize = 65_000;
+
+/// A probe on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbePacket {
+    pub probe: LeaseProbe,
+    pub source: IpAddr,
+    pub dest: IpAddr,
+    /// The source's node id.
+    pub node: NodeId,
+}
+
+impl ProbePacket {
+    /// Source port of the packet, and of the packet inside a tunnel.
+    pub fn sport(&self) -> u16 {
+        probe::FIRST_PORT + u16::from(self.probe.number)
+    }
+
+    /// Destination port of the packet, if the sink takes this one as the extension port.
+    pub fn dport(&self, extension_port: u16) -> u16 {
+        match self.probe.form {
+            ProbeForm::Extension => extension_port,
+            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::Stray => GPE_PORT,
+        }
+    }
+
+    /// The least length of [`Self::payload`].
+    pub fn least_len(&self) -> usize {
+        let header = match self.probe.form {
+            ProbeForm::OverUdp => BLOCK_BYTES,
+            ProbeForm::Extension => BLOCK_BYTES + UDP_LEN,
+            ProbeForm::Gpe => GPE_BLOCK_LEN + ip_len(self.dest) + UDP_LEN,
+            ProbeForm::Stray => TCP_LEN,
+        };
+        header + probe::PROBE_LEN
+    }
+
+    /// The bytes behind the UDP header, or for [`ProbeForm::Stray`] behind the IP header. Zeros fill them up to `len`.
+    pub fn payload(&self, key: LeaseKey, len: usize) -> Vec<u8> {
+        let len = len.clamp(self.least_len(), MOST_LEN);
+        let encoded = probe::encode(&self.probe, self.source, self.dest, key);
+        let mut probe = encoded.to_vec();
+        probe.resize(len - (self.least_len() - probe::PROBE_LEN), 0);
+        match self.probe.form {
+            ProbeForm::OverUdp => [self.int_block(0), probe].concat(),
+            ProbeForm::Extension => [self.int_block(UDP), self.udp(&probe)].concat(),
+            ProbeForm::Gpe => {
+                let udp = self.udp(&probe);
+                [self.gpe_block(), self.ip(udp.len()), udp].concat()
+            }
+            ProbeForm::Stray => self.tcp(&probe, &encoded),
+        }
+    }
+
+    /// An INT block as data has it. Its times are 0: no latency is taken from a probe.
+    fn int_block(&self, protocol: u8) -> Vec<u8> {
+        let block = IntBlock {
+            notes: ShimNotes {
+                tail_is_checksum: true,
+                ..ShimNotes::default()
+            },
+            source: Hop {
+                node: self.node,
+                ingress_port: 0,
+                egress_port: 0,
+                ingress_ts: 0,
+                egress_ts: 0,
+            },
+            sequence: self.probe.number.into(),
+            tail: [protocol, 0, 0, 0],
+        };
+        block.emit()
+    }
+
+    fn gpe_block(&self) -> Vec<u8> {
+        let next = if self.dest.is_ipv4() { 1 } else { 2 };
+        let mut block = Vec::with_capacity(GPE_BLOCK_LEN);
+        block.extend([0x0c, 0, 0, 0x82, 0, 0, 0, 0]); // VXLAN-GPE: I and P, next is INT, VNI 0
+        block.extend([0x10, 12, 0, next]); // shim: INT-MD, words
+        block.extend([0x20, 0, 5, 0, 0xd8, 0]); // version 2, words of a hop, node id, ports, queue, ingress time
+        block.extend([0x48, 0x49, 0xe0, 0, 0, 0]); // hostint's domain: sequence number, backlog, segments
+        block.extend(self.node.0.to_be_bytes());
+        block.extend([0; 16]); // ports, queue, time
+        block.extend(u32::from(self.probe.number).to_be_bytes());
+        block.extend([0; 10]); // backlog, base, size
+        block.extend(1u16.to_be_bytes()); // segments
+        block
+    }
+
+    /// The header of the packet in the tunnel, in front of this many bytes of UDP.
+    fn ip(&self, udp_len: usize) -> Vec<u8> {
+        let tos = self.probe.tos;
+        match (self.source, self.dest) {
+            (IpAddr::V4(source), IpAddr::V4(dest)) => {
+                let mut header = vec![0x45, tos];
+                header.extend(wire_u16(TCP_LEN + udp_len));
+                header.extend([0, 0, 0x40, 0, TTL, UDP, 0, 0]);
+                header.extend(source.octets());
+                header.extend(dest.octets());
+                let check = checksum(&[&header]);
+                header[10..12].copy_from_slice(&check.to_be_bytes());
+                header
+            }
+            (source, dest) => {
+                let mut header = vec![0x60 | tos >> 4, tos << 4, 0, 0];
+                header.extend(wire_u16(udp_len));
+                header.extend([UDP, TTL]);
+                header.extend(super::address_bytes(source));
+                header.extend(super::address_bytes(dest));
+                header
+            }
+        }
+    }
+
+    fn udp(&self, payload: &[u8]) -> Vec<u8> {
+        let mut datagram = Vec::with_capacity(UDP_LEN + payload.len());
+        datagram.extend(self.sport().to_be_bytes());
+        datagram.extend(GPE_PORT.to_be_bytes());
+        datagram.extend(wire_u16(UDP_LEN + payload.len()));
+        datagram.extend([0, 0]);
+        datagram.extend(payload);
+        // A checksum of 0 would say that there is none.
+        let check = match self.checksum(UDP, &datagram) {
+            0 => u16::MAX,
+            check => check,
+        };
+        datagram[6..8].copy_from_slice(&check.to_be_bytes());
+        datagram
+    }
+
+    /// A segment of no connection. Its numbers are the probe's tag, which cannot be predicted.
+    fn tcp(&self, payload: &[u8], encoded: &[u8]) -> Vec<u8> {
+        let mut segment = Vec::with_capacity(TCP_LEN + payload.len());
+        segment.extend(self.sport().to_be_bytes());
+        segment.extend(GPE_PORT.to_be_bytes());
+        segment.extend(encoded.iter().skip(probe::PROBE_LEN - 8)); // sequence and acknowledgement number
+        segment.extend([0x50, 0x10]); // header of 5 words, ACK
+        segment.extend([0xff, 0xff, 0, 0, 0, 0]);
+        segment.extend(payload);
+        let check = self.checksum(TCP, &segment);
+        segment[16..18].copy_from_slice(&check.to_be_bytes());
+        segment
+    }
+
+    /// The checksum of a transport header and what follows it, with the pseudo header.
+    fn checksum(&self, protocol: u8, bytes: &[u8]) -> u16 {
+        let addresses = match (self.source, self.dest) {
+            (IpAddr::V4(source), IpAddr::V4(dest)) => {
+                [&source.octets()[..], &dest.octets()[..]].concat()
+            }
+            (source, dest) => [super::address_bytes(source), super::address_bytes(dest)].concat(),
+        };
+        let [high, low] = wire_u16(bytes.len());
+        checksum(&[&addresses, &[0, protocol, high, low], bytes])
+    }
+}
+
+fn ip_len(dest: IpAddr) -> usize {
+    if dest.is_ipv4() { 20 } else { 40 }
+}
+
+/// A length in a header. Payloads are limited so that it fits.
+fn wire_u16(len: usize) -> [u8; 2] {
+    u16::try_from(len).unwrap_or(u16::MAX).to_be_bytes()
+}
+
+/// The Internet checksum of these parts, all of them but the last of even length.
+fn checksum(parts: &[&[u8]]) -> u16 {
+    let words = parts.iter().flat_map(|part| part.chunks(2));
+    let mut sum = words.fold(0u32, |sum, word| {
+        let low = word.get(1).copied().unwrap_or_default();
+        sum + u32::from(u16::from_be_bytes([word[0], low]))
+    });
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}

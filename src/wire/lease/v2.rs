@@ -1,0 +1,285 @@
+//! Lease messages of version 2: a full one and a short one, told apart by their length.
+
+use std::net::IpAddr;
+
+use super::{LeaseError, MAGIC, address_bytes, tag};
+use crate::model::{
+    Capabilities, ClockState, FullAnswer, FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks,
+    NodeId, ProbeForm, ShortEcho, ShortQuestion,
+};
+use crate::wire::DecodeError;
+use crate::wire::cursor::Cursor;
+
+/// Version of the format.
+pub const VERSION: u32 = 2;
+/// Bytes of a full message.
+pub const FULL_LEN: usize = 216;
+/// Bytes of a short message.
+pub const SHORT_LEN: usize = 64;
+
+const FULL_QUESTION_LEN: usize = 64;
+const FULL_ANSWER_AT: usize = FULL_QUESTION_LEN + TAG_LEN;
+const SHORT_QUESTION_LEN: usize = 16;
+const SHORT_ANSWER_AT: usize = SHORT_QUESTION_LEN + TAG_LEN;
+const TAG_LEN: usize = 8;
+
+const FLAG_ASTRAY: u32 = 1;
+const FLAG_UNTOLD: u32 = 2;
+/// The age of a flow whose last packet was never, or too long ago.
+const NO_AGE_MS: u32 = u32::MAX;
+
+/// An echo reply to a message of version 2.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lease2Echo {
+    Full(FullEcho),
+    Short(ShortEcho),
+}
+
+/// Ends a question with its tag and leaves the room for an answer empty.
+fn end_question<const N: usize>(
+    bytes: Vec<u8>,
+    origin: IpAddr,
+    dest: IpAddr,
+    key: LeaseKey,
+) -> [u8; N] {
+    let parts = [&bytes[..], &address_bytes(origin), &address_bytes(dest)];
+    let tag = tag(key, &parts);
+    let mut message = [0; N];
+    for (to, from) in message.iter_mut().zip(bytes.iter().chain(&tag)) {
+        *to = *from;
+    }
+    message
+}
+
+/// A full question to the sink in front of `dest`.
+pub fn encode_full_question(
+    question: &FullQuestion,
+    dest: IpAddr,
+    key: LeaseKey,
+) -> [u8; FULL_LEN] {
+    let mut bytes = Vec::with_capacity(FULL_QUESTION_LEN);
+    bytes.extend(MAGIC.to_be_bytes());
+    bytes.extend(VERSION.to_be_bytes());
+    bytes.extend(question.nonce.to_be_bytes());
+    bytes.extend(address_bytes(question.flow_source));
+    bytes.extend(question.asked_ns.to_be_bytes());
+    bytes.extend(question.source_node.0.to_be_bytes());
+    bytes.extend(question.capabilities.bits().to_be_bytes());
+    bytes.extend(question.round.to_be_bytes());
+    let (sport, dport, protocol) = question
+        .flow
+        .map_or((0, 0, 0), |flow| (flow.sport, flow.dport, flow.protocol));
+    bytes.extend(sport.to_be_bytes());
+    bytes.extend(dport.to_be_bytes());
+    bytes.extend([protocol, 0, 0, 0]);
+    end_question(bytes, question.origin, dest, key)
+}
+
+/// A short question to the sink in front of `dest`.
+pub fn encode_short_question(
+    question: &ShortQuestion,
+    dest: IpAddr,
+    key: LeaseKey,
+) -> [u8; SHORT_LEN] {
+    let mut bytes = Vec::with_capacity(SHORT_QUESTION_LEN);
+    bytes.extend(MAGIC.to_be_bytes());
+    bytes.extend(VERSION.to_be_bytes());
+    bytes.extend(question.nonce.to_be_bytes());
+    end_question(bytes, question.origin, dest, key)
+}
+
+/// Reads the fields that both messages begin with, and returns the nonce.
+fn decode_head(cursor: &mut Cursor<'_>) -> Result<u64, LeaseError> {
+    let magic = cursor.u32("lease magic")?;
+    cursor.check("lease magic", 4, magic, MAGIC)?;
+    let version = cursor.u32("lease version")?;
+    if version != VERSION {
+        return Err(LeaseError::Version(version));
+    }
+    Ok(cursor.u64("lease nonce")?)
+}
+
+/// Reads the echo of a full or of a short question.
+pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError> {
+    let mut cursor = Cursor::new(bytes);
+    let nonce = decode_head(&mut cursor)?;
+    match bytes.len() {
+        FULL_LEN => {
+            let _flow_source: [u8; 16] = cursor.array("flow source")?;
+            let asked_ns = cursor.u64("time of the question")?;
+            let answered = is_answered(bytes, FULL_ANSWER_AT, nonce, key)?;
+            let answer = answered.then(|| decode_full_answer(bytes)).transpose()?;
+            Ok(Lease2Echo::Full(FullEcho {
+                nonce,
+                asked_ns,
+                answer,
+            }))
+        }
+        SHORT_LEN => {
+            let answered = is_answered(bytes, SHORT_ANSWER_AT, nonce, key)?;
+            let answer = answered.then(|| decode_short_answer(bytes)).transpose()?;
+            Ok(Lease2Echo::Short(ShortEcho { nonce, answer }))
+        }
+        found => Err(LeaseError::Format(DecodeError::Length {
+            what: "lease message",
+            found,
+            expected: "64 or 216",
+        })),
+    }
+}
+
+/// Returns false if the room for the answer, which begins at `answer_at`, is as empty as it was sent.
+fn is_answered(
+    bytes: &[u8],
+    answer_at: usize,
+    nonce: u64,
+    key: LeaseKey,
+) -> Result<bool, LeaseError> {
+    let (tagged, answer_tag) = bytes.split_at(bytes.len().saturating_sub(TAG_LEN));
+    let mut room = bytes.iter().skip(answer_at);
+    if room.all(|byte| *byte == 0) {
+        return Ok(false);
+    }
+    if tag(key, &[tagged]) != answer_tag {
+        return Err(LeaseError::Forged { nonce });
+    }
+    Ok(true)
+}
+
+fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
+    let mut cursor = Cursor::behind(bytes, FULL_ANSWER_AT);
+    let instance = cursor.u64("instance")?;
+    let node = NodeId(cursor.u32("sink node id")?);
+    let capabilities = Capabilities::from_bits(cursor.u32("capabilities")?);
+    let flags = cursor.u32("flags")?;
+    let digest = cursor.u32("digest")?;
+    let tos_value = cursor.u8("mark")?;
+    let tos_mask = cursor.u8("mark mask")?;
+    let clock = ClockState::from_bits(cursor.u8("clock")?);
+    let _zero = cursor.u8("reserved byte")?;
+    let extension_port = cursor.u16("extension port")?;
+    let mtu = cursor.u16("MTU")?;
+    let tai_offset_s = cursor.u16("TAI offset")?.cast_signed();
+    let [major, minor] = cursor.array("software version")?;
+    let tos_changed = cursor.array("changes of the ToS byte")?;
+    let answered_ns = cursor.u64("time of the answer")?;
+    let stripped = decode_stripped(&mut cursor)?;
+    let lost = cursor.u32("lost packets")?;
+    let flow_packets = cursor.u32("packets of the flow")?;
+    let flow_age_ms = cursor.u32("age of the flow")?;
+    let mut arrived = [0; ProbeForm::ALL.len()];
+    for form in &mut arrived {
+        let low = u128::from(cursor.u64("probes that arrived")?);
+        let high = u128::from(cursor.u64("probes that arrived")?);
+        *form = high << 64 | low;
+    }
+    Ok(FullAnswer {
+        witness: LeaseWitness {
+            astray: flags & FLAG_ASTRAY != 0,
+            untold: flags & FLAG_UNTOLD != 0,
+            digest,
+            stripped,
+            lost,
+            answered_ns,
+        },
+        instance,
+        node,
+        capabilities,
+        marks: Marks {
+            tos_value,
+            tos_mask,
+            extension_port,
+        },
+        clock,
+        mtu,
+        tai_offset_s,
+        software: (major, minor),
+        flow_packets,
+        flow_age_ms: (flow_age_ms != NO_AGE_MS).then_some(flow_age_ms),
+        arrived,
+        tos_changed,
+    })
+}
+
+fn decode_stripped(cursor: &mut Cursor<'_>) -> Result<[u32; 3], DecodeError> {
+    let mut stripped = [0; 3];
+    for packets in &mut stripped {
+        *packets = cursor.u32("stripped packets")?;
+    }
+    Ok(stripped)
+}
+
+fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
+    let mut cursor = Cursor::behind(bytes, SHORT_ANSWER_AT);
+    let flags = cursor.u32("flags")?;
+    Ok(LeaseWitness {
+        astray: flags & FLAG_ASTRAY != 0,
+        untold: flags & FLAG_UNTOLD != 0,
+        digest: cursor.u32("digest")?,
+        stripped: decode_stripped(&mut cursor)?,
+        lost: cursor.u32("lost packets")?,
+        answered_ns: cursor.u64("time of the answer")?,
+    })
+}
+
+fn flags(witness: &LeaseWitness) -> u32 {
+    let astray = if witness.astray { FLAG_ASTRAY } else { 0 };
+    astray | if witness.untold { FLAG_UNTOLD } else { 0 }
+}
+
+/// Ends an answer with its tag.
+fn end_answer<const N: usize>(bytes: Vec<u8>, key: LeaseKey) -> [u8; N] {
+    let tag = tag(key, &[&bytes]);
+    let mut message = [0; N];
+    for (to, from) in message.iter_mut().zip(bytes.iter().chain(&tag)) {
+        *to = *from;
+    }
+    message
+}
+
+/// A full question with its answer, as a sink writes it: for tests and tools.
+pub fn encode_full_answer(
+    question: &[u8; FULL_LEN],
+    answer: &FullAnswer,
+    key: LeaseKey,
+) -> [u8; FULL_LEN] {
+    let witness = &answer.witness;
+    let mut bytes = question[..FULL_ANSWER_AT].to_vec();
+    bytes.extend(answer.instance.to_be_bytes());
+    bytes.extend(answer.node.0.to_be_bytes());
+    bytes.extend(answer.capabilities.bits().to_be_bytes());
+    bytes.extend(flags(witness).to_be_bytes());
+    bytes.extend(witness.digest.to_be_bytes());
+    bytes.extend([answer.marks.tos_value, answer.marks.tos_mask]);
+    bytes.extend([answer.clock.bits(), 0]);
+    bytes.extend(answer.marks.extension_port.to_be_bytes());
+    bytes.extend(answer.mtu.to_be_bytes());
+    bytes.extend(answer.tai_offset_s.to_be_bytes());
+    bytes.extend([answer.software.0, answer.software.1]);
+    bytes.extend(answer.tos_changed);
+    bytes.extend(witness.answered_ns.to_be_bytes());
+    bytes.extend(witness.stripped.into_iter().flat_map(u32::to_be_bytes));
+    bytes.extend(witness.lost.to_be_bytes());
+    bytes.extend(answer.flow_packets.to_be_bytes());
+    bytes.extend(answer.flow_age_ms.unwrap_or(NO_AGE_MS).to_be_bytes());
+    for arrived in answer.arrived {
+        bytes.extend((arrived as u64).to_be_bytes());
+        bytes.extend(((arrived >> 64) as u64).to_be_bytes());
+    }
+    end_answer(bytes, key)
+}
+
+/// A short question with its answer, as a sink writes it: for tests and tools.
+pub fn encode_short_answer(
+    question: &[u8; SHORT_LEN],
+    answer: &LeaseWitness,
+    key: LeaseKey,
+) -> [u8; SHORT_LEN] {
+    let mut bytes = question[..SHORT_ANSWER_AT].to_vec();
+    bytes.extend(flags(answer).to_be_bytes());
+    bytes.extend(answer.digest.to_be_bytes());
+    bytes.extend(answer.stripped.into_iter().flat_map(u32::to_be_bytes));
+    bytes.extend(answer.lost.to_be_bytes());
+    bytes.extend(answer.answered_ns.to_be_bytes());
+    end_answer(bytes, key)
+}

@@ -1,0 +1,549 @@
+//! A flow of the INT source takes its form with its first packet, by its lease, and later only leaves it.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{flow_left, lease_way, source_counter, source_lease, superpackets};
+use hostint_testing::frame::Frame;
+use hostint_testing::model::form::{Flow, Lease};
+use hostint_testing::model::{Encapsulation, Key};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::clock::coarse_ns;
+use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
+use hostint_testing::random::Random;
+use hostint_testing::source_cases::{assert_counted, assert_tagged, passes, run};
+
+const SYN: u8 = 2;
+const ACK: u8 = 16;
+const MS: u64 = 1_000_000;
+
+fn syn() -> Frame {
+    tcp().payload(0).segment(100, SYN)
+}
+
+fn ack() -> Frame {
+    tcp().segment(101, ACK)
+}
+
+/// A source whose every destination needs a lease. `None`: its encapsulation is auto.
+fn leased(configured: Option<Encapsulation>) -> Source {
+    leased_with(configured, Options::default())
+}
+
+fn leased_with(configured: Option<Encapsulation>, options: Options) -> Source {
+    let mut source = Source::load_watching_nothing(&Options {
+        encapsulation: configured.unwrap_or(Encapsulation::OverTcpUdp),
+        auto: configured.is_none(),
+        ..options
+    });
+    source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+    source
+}
+
+/// The model finds the flow of packets without IP options in any encapsulation.
+fn key_of(source: &Source, frame: &Frame) -> Key {
+    source.model.look(&frame.bytes()).expect("may be tagged")
+}
+
+/// As if the flow had looked at its lease 250 ms ago.
+fn look_again(source: &Source, key: &Key) {
+    if source.knows(key) {
+        source.change_flow(key, |flow| flow.leased_ns = 0);
+    }
+}
+
+fn assert_form(source: &mut Source, frame: &Frame, form: Encapsulation, name: &str) {
+    source.model.encapsulation = form;
+    assert_tagged(source, Hook::Tc, frame, name);
+}
+
+/// The packet leaves as it came, and only this is counted.
+fn assert_counts(source: &Source, frame: &Frame, counters: &[source_counter], name: &str) {
+    let bytes = frame.bytes();
+    source.zero_counters();
+    let ran = source.run(&bytes);
+    assert_eq!((ran.verdict, &ran.bytes), (TCX_NEXT, &bytes), "{name}");
+    let expected: Vec<_> = counters
+        .iter()
+        .enumerate()
+        .map(|(place, counter)| (*counter, 1, if place == 0 { bytes.len() as u64 } else { 0 }))
+        .collect();
+    assert_counted(source, &expected, name);
+}
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+    use Encapsulation::{ExtensionUdp, OverTcpUdp, VxlanGpe};
+    use source_counter as count;
+
+    const TCP_OVER: u32 = lease_way::WAY_TCP_OVER.0;
+    const TCP_EXTENSION: u32 = lease_way::WAY_TCP_EXTENSION.0;
+    const TCP_GPE: u32 = lease_way::WAY_TCP_GPE.0;
+    const UDP_OVER: u32 = lease_way::WAY_UDP_OVER.0;
+    const UDP_EXTENSION: u32 = lease_way::WAY_UDP_EXTENSION.0;
+    const UDP_GPE: u32 = lease_way::WAY_UDP_GPE.0;
+    const UNPROVED: u32 = lease_way::WAY_UNPROVED.0;
+    const ALL: u32 = 63;
+
+    #[test]
+    fn a_flow_takes_the_best_form_that_its_lease_proves() {
+        let cases: [(
+            Option<Encapsulation>,
+            u32,
+            Option<Encapsulation>,
+            Option<Encapsulation>,
+        ); 13] = [
+            (None, ALL, Some(VxlanGpe), Some(VxlanGpe)),
+            (None, TCP_GPE, Some(VxlanGpe), None),
+            (None, UDP_GPE, None, Some(VxlanGpe)),
+            (None, ALL & !TCP_GPE, Some(ExtensionUdp), Some(VxlanGpe)),
+            (None, TCP_OVER | UDP_OVER, None, None),
+            (None, 0, None, None),
+            (None, UNPROVED, Some(OverTcpUdp), Some(OverTcpUdp)),
+            (Some(OverTcpUdp), ALL, Some(OverTcpUdp), Some(OverTcpUdp)),
+            (
+                Some(OverTcpUdp),
+                ALL & !TCP_OVER,
+                Some(VxlanGpe),
+                Some(OverTcpUdp),
+            ),
+            (
+                Some(OverTcpUdp),
+                TCP_EXTENSION | UDP_EXTENSION,
+                Some(ExtensionUdp),
+                Some(ExtensionUdp),
+            ),
+            (
+                Some(ExtensionUdp),
+                ALL,
+                Some(ExtensionUdp),
+                Some(ExtensionUdp),
+            ),
+            (
+                Some(ExtensionUdp),
+                TCP_GPE | UDP_GPE,
+                Some(VxlanGpe),
+                Some(VxlanGpe),
+            ),
+            (
+                Some(VxlanGpe),
+                UNPROVED | ALL,
+                Some(VxlanGpe),
+                Some(VxlanGpe),
+            ),
+        ];
+        for (configured, ways, tcp_form, udp_form) in cases {
+            let mut source = leased(configured);
+            let syn6 = tcp6().payload(0).segment(1, SYN);
+            for (frame, form) in [
+                (syn(), tcp_form),
+                (udp(), udp_form),
+                (syn6, tcp_form),
+                (udp6(), udp_form),
+            ] {
+                let name = format!("--encap {configured:?}, ways {ways:#x}");
+                let key = key_of(&source, &frame);
+                source.set_ways(&key, ways);
+                match form {
+                    Some(form) => {
+                        assert_form(&mut source, &frame, form, &name);
+                        look_again(&source, &key);
+                        assert_form(&mut source, &frame, form, &format!("{name}, again"));
+                    }
+                    None => {
+                        assert_counts(&source, &frame, &[count::COUNT_SOURCE_UNPROVED], &name);
+                        source.set_ways(&key, ALL);
+                        look_again(&source, &key);
+                        if frame.is_udp() {
+                            // UDP has no beginning that a firewall could miss.
+                            let first = configured.unwrap_or(VxlanGpe);
+                            assert_form(&mut source, &frame, first, &format!("{name}, then all"));
+                        } else {
+                            // What passes later is for later connections.
+                            assert_counts(&source, &frame, &[count::COUNT_SOURCE_UNPROVED], &name);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn xdp_can_do_nothing_but_extension_udp() {
+        for atomics in [true, false] {
+            let source = leased_with(
+                Some(ExtensionUdp),
+                Options {
+                    atomics,
+                    ..Options::default()
+                },
+            );
+            for (ways, tagged) in [(ALL, true), (TCP_GPE | UDP_GPE, false), (UNPROVED, true)] {
+                for frame in [syn(), udp()] {
+                    source.forget_flows();
+                    source.set_ways(&key_of(&source, &frame), ways);
+                    if tagged {
+                        assert_tagged(&source, Hook::Xdp, &frame, "it passes");
+                        continue;
+                    }
+                    let bytes = frame.bytes();
+                    let ran = run(&source, Hook::Xdp, &bytes);
+                    assert_eq!(
+                        (ran.verdict, ran.bytes),
+                        (passes(Hook::Xdp), bytes),
+                        "it does not"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn connections_that_began_before_their_lease_stay_untagged() {
+        let mut source = leased(None);
+        let key = key_of(&source, &ack());
+        source.set_ways(&key, ALL);
+        let first = [
+            count::COUNT_SOURCE_BEGAN_BEFORE_LEASE,
+            count::COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE,
+        ];
+        assert_counts(&source, &ack(), &first, "a packet in the middle");
+        for name in ["the record remembers", "and looks at the lease again"] {
+            assert_counts(&source, &ack(), &first[..1], name);
+            look_again(&source, &key);
+        }
+        assert_form(
+            &mut source,
+            &syn(),
+            VxlanGpe,
+            "the next connection between these ports",
+        );
+        assert_form(&mut source, &ack(), VxlanGpe, "goes on as it began");
+    }
+
+    #[test]
+    fn a_syn_without_a_lease_leaves_no_trace_until_its_connection_goes_on() {
+        let source = leased(None);
+        assert_counts(
+            &source,
+            &syn(),
+            &[count::COUNT_SOURCE_NO_LEASE],
+            "no lease yet",
+        );
+        let key = key_of(&source, &ack());
+        assert!(!source.knows(&key), "it takes no room");
+        source.set_ways(&key, ALL);
+        let before = [
+            count::COUNT_SOURCE_BEGAN_BEFORE_LEASE,
+            count::COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE,
+        ];
+        assert_counts(&source, &ack(), &before, "it began without INT");
+    }
+
+    #[test]
+    fn datagrams_are_tagged_as_soon_as_a_form_is_proved() {
+        let mut source = leased(None);
+        let key = key_of(&source, &udp());
+        assert_counts(&source, &udp(), &[count::COUNT_SOURCE_NO_LEASE], "asking");
+        let granted = source_lease {
+            until_ns: u64::MAX,
+            ..source_lease::default()
+        };
+        source.write_lease(&key, &granted);
+        let unproved = [count::COUNT_SOURCE_UNPROVED];
+        assert_counts(&source, &udp(), &unproved, "the pair is being proved");
+        assert!(!source.knows(&key), "it takes no room");
+        source.set_ways(&key, ALL);
+        assert_form(&mut source, &udp(), VxlanGpe, "all pass");
+    }
+
+    #[test]
+    fn flows_to_a_sink_of_version_1_begin_at_any_packet() {
+        let mut source = leased(None);
+        for frame in [udp(), ack()] {
+            let key = key_of(&source, &frame);
+            assert_counts(&source, &frame, &[count::COUNT_SOURCE_NO_LEASE], "asking");
+            source.set_lease(&key, u64::MAX);
+            look_again(&source, &key);
+            assert_form(&mut source, &frame, OverTcpUdp, "version 1 answered");
+            source.set_lease(&key, 0);
+            look_again(&source, &key);
+            assert_counts(
+                &source,
+                &frame,
+                &[count::COUNT_SOURCE_NO_LEASE],
+                "it is silent",
+            );
+            source.set_lease(&key, u64::MAX);
+            assert_form(&mut source, &frame, OverTcpUdp, "and goes on");
+            source.set_ways(&key, ALL);
+            look_again(&source, &key);
+            let name = "the sink is of version 2 now";
+            if frame.is_udp() {
+                assert_form(&mut source, &frame, VxlanGpe, name);
+            } else {
+                assert_counts(&source, &frame, &[count::COUNT_SOURCE_LEFT], name);
+            }
+            source.write_lease(&key, &source_lease::default());
+        }
+    }
+
+    #[test]
+    fn a_flow_leaves_a_form_that_does_not_pass_any_more() {
+        let mut source = leased(None);
+        for frame in [syn(), udp()] {
+            let key = key_of(&source, &frame);
+            source.set_ways(&key, ALL);
+            assert_form(&mut source, &frame, VxlanGpe, "all pass");
+            source.set_ways(&key, TCP_OVER | UDP_OVER);
+            assert_form(
+                &mut source,
+                &frame,
+                VxlanGpe,
+                "for 250 ms the lease is not looked at",
+            );
+            look_again(&source, &key);
+            assert_counts(
+                &source,
+                &frame,
+                &[count::COUNT_SOURCE_LEFT],
+                "vxlan-gpe is eaten",
+            );
+            source.set_ways(&key, ALL);
+            look_again(&source, &key);
+            if frame.is_udp() {
+                assert_form(&mut source, &frame, VxlanGpe, "datagrams come back");
+                continue;
+            }
+            assert_counts(
+                &source,
+                &frame,
+                &[count::COUNT_SOURCE_LEFT],
+                "a connection never comes back",
+            );
+            let flow = source.flow(&key).expect("is known");
+            assert_eq!(u32::from(flow.left), flow_left::LEFT_NO_WAY.0);
+        }
+    }
+
+    #[test]
+    fn without_its_lease_a_connection_leaves_its_tunnel_for_good_and_datagrams_pause() {
+        let mut source = leased(None);
+        for (frame, resumes) in [(syn(), false), (udp(), true)] {
+            let key = key_of(&source, &frame);
+            source.set_ways(&key, ALL);
+            assert_form(&mut source, &frame, VxlanGpe, "leased");
+            source.set_lease(&key, 0);
+            look_again(&source, &key);
+            let reason = if resumes {
+                count::COUNT_SOURCE_NO_LEASE
+            } else {
+                count::COUNT_SOURCE_LEFT
+            };
+            assert_counts(&source, &frame, &[reason], "the lease ended");
+            source.set_ways(&key, ALL);
+            look_again(&source, &key);
+            if resumes {
+                assert_form(&mut source, &frame, VxlanGpe, "the next lease");
+            } else {
+                assert_counts(
+                    &source,
+                    &frame,
+                    &[count::COUNT_SOURCE_LEFT],
+                    "the next lease",
+                );
+            }
+            source.write_lease(&key, &source_lease::default());
+        }
+    }
+
+    #[test]
+    fn a_flow_looks_at_its_lease_every_250_ms_and_tells_it_what_was_tagged() {
+        let mut source = leased(None);
+        for frame in [syn(), udp()] {
+            let key = key_of(&source, &frame);
+            source.set_ways(&key, ALL);
+            let told = |source: &Source| source.lease(&key).expect("is there").tagged[2];
+            let before = told(&source);
+            let earliest = coarse_ns();
+            assert_form(&mut source, &frame, VxlanGpe, "the first packet");
+            let until = source.flow(&key).expect("is known").leased_ns;
+            assert!(
+                (earliest..=coarse_ns()).contains(&(until - 250 * MS)),
+                "{until} after {earliest}"
+            );
+            assert_eq!(told(&source), before + 1, "the first is told at once");
+            // Segments without new data would be repetitions.
+            let next = |seq| frame.clone().segment(seq, ACK).payload(64);
+            for number in 0..4 {
+                let more = next(101 + 64 * number);
+                assert_form(&mut source, &more, VxlanGpe, "four more");
+            }
+            assert_eq!(told(&source), before + 1, "these wait");
+            look_again(&source, &key);
+            assert_form(&mut source, &next(1_000), VxlanGpe, "250 ms later");
+            assert_eq!(told(&source), before + 5, "the four are told");
+            look_again(&source, &key);
+            assert_form(&mut source, &next(2_000), VxlanGpe, "later still");
+            assert_eq!(told(&source), before + 6, "nothing is told twice");
+        }
+        let lease = source.lease(&key_of(&source, &udp())).expect("is there");
+        assert_eq!(lease.tagged[..2], [0, 0], "only vxlan-gpe was used");
+    }
+
+    #[test]
+    fn a_superpacket_goes_in_the_form_of_its_flow_or_ends_it() {
+        let encap = Options {
+            superpackets: superpackets::SUPER_ENCAP,
+            ..Options::default()
+        };
+        let big = tcp().payload(3_000).segment(101, ACK);
+        let bytes = big.bytes();
+        for (ways, tunnelled) in [(TCP_GPE, true), (TCP_EXTENSION, false), (UNPROVED, true)] {
+            let mut source = leased_with(None, encap);
+            let key = key_of(&source, &syn());
+            source.set_ways(&key, ways);
+            source.run(&syn().bytes());
+            source.zero_counters();
+            let ran = source.run_superpacket(&bytes, 1_000, 3);
+            assert_eq!(ran.bytes, bytes, "BPF_PROG_RUN cannot enlarge superpackets");
+            let after = ack().segment(3_101, ACK);
+            if tunnelled {
+                let refused = [(count::COUNT_SOURCE_CANNOT_RESIZE, 3, bytes.len() as u64)];
+                assert_counted(&source, &refused, "so it tries, and fails");
+                assert_form(&mut source, &after, VxlanGpe, "the same form afterwards");
+            } else {
+                let counted = [(count::COUNT_SOURCE_SUPERPACKET, 3, bytes.len() as u64)];
+                assert_counted(&source, &counted, "extension-udp cannot carry it");
+                assert_counts(
+                    &source,
+                    &after,
+                    &[count::COUNT_SOURCE_LEFT],
+                    "so the flow goes untagged",
+                );
+            }
+        }
+        // The user wants superpackets untagged, and all others tagged.
+        let mut source = leased(None);
+        source.set_ways(&key_of(&source, &syn()), TCP_GPE);
+        source.run(&syn().bytes());
+        assert_eq!(
+            source.run_superpacket(&bytes, 1_000, 3).bytes,
+            bytes,
+            "skipped"
+        );
+        assert_form(&mut source, &ack(), VxlanGpe, "small packets as before");
+    }
+
+    #[test]
+    fn datagrams_of_a_superpacket_stay_untagged_where_their_form_cannot_carry_them() {
+        let all = Options {
+            superpackets: superpackets::SUPER_ENCAP_ALL,
+            ..Options::default()
+        };
+        let mut source = leased_with(None, all);
+        source.set_ways(&key_of(&source, &udp()), UDP_EXTENSION);
+        assert_form(&mut source, &udp(), ExtensionUdp, "a datagram");
+        let bytes = udp().payload(3_000).bytes();
+        source.zero_counters();
+        assert_eq!(
+            source.run_superpacket(&bytes, 1_000, 3).bytes,
+            bytes,
+            "three datagrams"
+        );
+        let counted = [(count::COUNT_SOURCE_SUPERPACKET, 3, bytes.len() as u64)];
+        assert_counted(&source, &counted, "three datagrams");
+        assert_form(&mut source, &udp(), ExtensionUdp, "the flow goes on");
+    }
+
+    #[test]
+    fn random_flows_take_the_model_s_form() {
+        let (mut random, seed) = Random::from_env();
+        for configured in [None, Some(OverTcpUdp), Some(ExtensionUdp), Some(VxlanGpe)] {
+            for atomics in [true, false] {
+                let source = leased_with(
+                    configured,
+                    Options {
+                        atomics,
+                        flows: 8_192,
+                        ..Options::default()
+                    },
+                );
+                for port in 0..300 {
+                    check_random_flow(&mut random, &source, configured, port, seed);
+                }
+            }
+        }
+    }
+
+    fn any_ways(random: &mut Random) -> u32 {
+        match random.below(4) {
+            0 => 0,
+            1 => ALL,
+            2 => UNPROVED,
+            _ => random.u32() & 127,
+        }
+    }
+
+    fn check_random_flow(
+        random: &mut Random,
+        source: &Source,
+        configured: Option<Encapsulation>,
+        port: u16,
+        seed: u64,
+    ) {
+        let is_tcp = random.chance(0.5);
+        let frame = if is_tcp { ack() } else { udp() }.ports(port, 9);
+        let key = key_of(source, &frame);
+        let mut model = Flow::new(configured, is_tcp);
+        let mut history = Vec::new();
+        for number in 0..random.below(12) as u32 {
+            let leased = random.chance(0.8);
+            let lease = source_lease {
+                until_ns: if leased { u64::MAX } else { 0 },
+                state: random.below(4) as u32,
+                ways: any_ways(random),
+                proved_ns: random.below(2) as u64,
+                ..source_lease::default()
+            };
+            source.write_lease(&key, &lease);
+            look_again(source, &key);
+            let begins = is_tcp && random.chance(0.3);
+            let packet = match begins {
+                true => frame.clone().payload(0).segment(1_000 * (number + 1), SYN),
+                false if is_tcp => frame.clone().segment(1_000 * number + 500, ACK),
+                false => frame.clone(),
+            };
+            let said = match leased {
+                true => Lease::Granted {
+                    ways: lease.ways,
+                    proved: lease.proved_ns != 0,
+                },
+                false => Lease::Missing,
+            };
+            let expected = model.packet(said, begins);
+            history.push((said, begins, expected));
+            source.zero_counters();
+            let bytes = packet.bytes();
+            let tagged = source.run(&bytes).bytes;
+            let counters = source.counters();
+            let name = format!("seed {seed}, {configured:?}, port {port}: {history:?}");
+            match expected {
+                Err(reason) => {
+                    assert_eq!(tagged, bytes, "{name}");
+                    assert_eq!(counters[reason.0 as usize].0, 1, "{name}");
+                }
+                Ok(form) => {
+                    let added = tagged.len() - bytes.len();
+                    assert_eq!(added, form.added(20), "{name}");
+                    assert_eq!(
+                        counters[count::COUNT_SOURCE_TAGGED.0 as usize].0,
+                        1,
+                        "{name}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The INT source untags TCP connections whose tagged packets come to nothing.
+
+use std::cell::RefCell;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use hostint::datapath::abi::{address_pair, flow_key, source_flow, source_lease};
+use hostint::datapath::abi::{flow_doubt, flow_form, flow_left, lease_way, source_counter};
+use hostint::datapath::doubts::DoubtRing;
+use hostint::datapath::leases::Leases;
+use hostint::datapath::maps::Map;
+use hostint::datapath::renewal::Renewal;
+use hostint::model::FlowKey;
+use hostint_testing::frame::Frame;
+use hostint_testing::model::{Encapsulation, Key};
+use hostint_testing::packets::{tcp, tcp6};
+use hostint_testing::programs::clock::monotonic_ns;
+use hostint_testing::programs::key_of;
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::{passes, run};
+use libbpf_rs::MapHandle;
+
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A connection in vxlan-gpe, or in extension-udp at XDP, whose SYN had this sequence number.
+struct Connection {
+    source: Source,
+    hook: Hook,
+    frame: Frame,
+    key: Key,
+}
+
+const ISN: u32 = u32::MAX - 50; // numbers wrap soon
+
+impl Connection {
+    fn new(options: &Options, hook: Hook, frame: Frame) -> Self {
+        let mut source = Source::load_watching_nothing(options);
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        let key = source.model.look(&frame.bytes()).expect("may be tagged");
+        source.set_ways(
+            &key,
+            lease_way::WAY_TCP_GPE.0 | lease_way::WAY_TCP_EXTENSION.0,
+        );
+        Self {
+            source,
+            hook,
+            frame,
+            key,
+        }
+    }
+
+    /// Sends a segment. Returns whether it was tagged.
+    fn send(&self, seq: u32, flags: u8, payload: usize) -> bool {
+        let frame = self.frame.clone().segment(ISN.wrapping_add(seq), flags);
+        let bytes = frame.payload(payload).bytes();
+        let ran = run(&self.source, self.hook, &bytes);
+        assert_eq!(ran.verdict, passes(self.hook), "it passes in any case");
+        ran.bytes != bytes
+    }
+
+    fn begin(&self) {
+        assert!(self.send(0, SYN, 0), "the SYN is tagged");
+        assert!(self.send(1, ACK, 0), "the ACK is tagged");
+    }
+
+    fn flow(&self) -> source_flow {
+        self.source.flow(&self.key).expect("is known")
+    }
+
+    /// As if the flow had done everything so much earlier.
+    fn wait_ms(&self, ms: u64) {
+        let units = (ms * 1_000_000 >> 20) as u32 + 1;
+        self.source.change_flow(&self.key, |flow| {
+            flow.leased_ns = 0;
+            flow.tcp_end_at = flow.tcp_end_at.wrapping_sub(units);
+            flow.held_at = flow.held_at.wrapping_sub(units);
+            flow.vouched_ns = flow.vouched_ns.saturating_sub(ms * 1_000_000);
+            if flow.doubted_at != 0 {
+                flow.doubted_at = flow.doubted_at.wrapping_sub(units);
+            }
+        });
+    }
+
+    fn renewal(&self) -> Renewal {
+        let leases: Map<address_pair, source_lease> =
+            Map::of(self.source.leases_map()).expect("as built");
+        let flows: Map<flow_key, source_flow> = Map::of(self.source.flows_map()).expect("as built");
+        Renewal::load(&Leases::of(leases), Some(&flows)).expect("loads as root")
+    }
+
+    /// As the daemon does when the sink says that the flow's packets arrive.
+    fn vouch(&self) {
+        let until_ns = monotonic_ns() + SECOND_NS;
+        let vouched = self
+            .renewal()
+            .vouch(&[(FlowKey::from(&key_of(&self.key)), until_ns)]);
+        assert_eq!(vouched.expect("runs as root"), 1, "the flow is known");
+    }
+
+    fn doubts(&self) -> Vec<FlowKey> {
+        let map = MapHandle::try_from(self.source.doubts_map()).expect("the map is there");
+        let mut ring = DoubtRing::of(map).expect("the ring is mapped");
+        let doubts = RefCell::new(Vec::new());
+        let drained = ring.drain(Duration::ZERO, |flow| doubts.borrow_mut().push(flow));
+        drained.expect("doubts can be read");
+        doubts.into_inner()
+    }
+
+    fn guarded(&self) -> u64 {
+        self.source.counters()[source_counter::COUNT_SOURCE_GUARDED.0 as usize].0
+    }
+
+    fn fallen(&self) -> u64 {
+        self.source.lease(&self.key).expect("is there").fallen
+    }
+
+    fn left(&self) -> Option<u32> {
+        let flow = self.flow();
+        (u32::from(flow.form) == flow_form::FLOW_UNTAGGED.0).then_some(flow.left.into())
+    }
+}
+
+fn every_connection() -> Vec<Connection> {
+    let auto = Options {
+        auto: true,
+        ..Options::default()
+    };
+    let old_kernel = Options {
+        kernel_ctx: false,
+        atomics: false,
+        ..auto
+    };
+    let extension = Options {
+        encapsulation: Encapsulation::ExtensionUdp,
+        ..Options::default()
+    };
+    vec![
+        Connection::new(&auto, Hook::Tc, tcp()),
+        Connection::new(&auto, Hook::Tc, tcp6().tcp_options(12)),
+        Connection::new(&old_kernel, Hook::Tc, tcp()),
+        Connection::new(&extension, Hook::Tc, tcp6()),
+        Connection::new(&extension, Hook::Xdp, tcp()),
+    ]
+}
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    #[test]
+    fn data_repeated_by_a_timeout_goes_untagged_at_once() {
+        for c in every_connection() {
+            c.begin();
+            assert!(c.send(1, ACK, 100), "new data");
+            c.wait_ms(200);
+            assert!(!c.send(1, ACK, 100), "the timeout's own packet is untagged");
+            assert!(!c.send(101, ACK, 100), "so are those behind it");
+            assert!(!c.send(201, ACK, 0), "and acknowledgements");
+            assert_eq!(c.guarded(), 3, "all are counted");
+            assert_eq!(c.left(), None, "a vouch may still come");
+            c.wait_ms(3_000);
+            assert!(!c.send(201, ACK, 100), "none came");
+            assert_eq!(
+                c.left(),
+                Some(flow_left::LEFT_GUARD.0),
+                "so it stays untagged"
+            );
+            c.vouch();
+            assert!(!c.send(301, ACK, 100), "for good");
+            assert_eq!((c.guarded(), c.fallen()), (5, 1));
+        }
+    }
+
+    #[test]
+    fn a_vouch_ends_the_hold_and_lets_repetitions_go_tagged_for_a_second() {
+        for c in every_connection() {
+            c.begin();
+            assert!(c.send(1, ACK, 100), "new data");
+            c.wait_ms(200);
+            assert!(!c.send(1, ACK, 100), "held");
+            c.vouch();
+            assert!(c.send(101, ACK, 100), "tagged again");
+            for _ in 0..10 {
+                c.wait_ms(70);
+                assert!(c.send(101, ACK, 100), "real loss is measured");
+            }
+            c.wait_ms(500);
+            assert!(!c.send(101, ACK, 100), "the vouch has ended");
+            assert_eq!(c.left(), None);
+            c.vouch();
+            assert!(c.send(201, ACK, 100), "vouched for again");
+            assert_eq!((c.guarded(), c.fallen()), (2, 0));
+        }
+    }
+
+    #[test]
+    fn the_same_data_three_times_in_a_row_is_no_progress() {
+        for c in every_connection() {
+            c.begin();
+            for segment in 0..5 {
+                assert!(c.send(1 + 100 * segment, ACK, 100), "new data");
+            }
+            for segment in 0..5 {
+                assert!(
+                    c.send(1 + 100 * segment, ACK, 100),
+                    "each is repeated once, and fast"
+                );
+            }
+            assert!(c.send(401, ACK, 100), "the second time in a row");
+            assert!(!c.send(401, ACK, 100), "the third");
+            assert_eq!(u32::from(c.flow().doubt), flow_doubt::DOUBT_HELD.0);
+        }
+    }
+
+    #[test]
+    fn new_data_is_progress() {
+        for c in every_connection() {
+            c.begin();
+            for segment in 0..20 {
+                assert!(c.send(1 + 100 * segment, ACK, 100), "new data");
+                assert!(c.send(1 + 100 * segment, ACK, 100), "repeated");
+                assert!(c.send(1 + 100 * segment, ACK, 100), "twice");
+                assert!(c.send(1 + 100 * segment, ACK, 101), "with a byte more");
+            }
+            assert_eq!(c.guarded(), 0);
+        }
+    }
+
+    #[test]
+    fn a_repeated_syn_goes_untagged_unless_the_pair_s_packets_arrive() {
+        for flags in [SYN, SYN | ACK] {
+            for c in every_connection() {
+                assert!(c.send(0, flags, 0), "the first");
+                c.wait_ms(1_000);
+                assert!(!c.send(0, flags, 0), "the second");
+                assert_eq!(
+                    c.left(),
+                    Some(flow_left::LEFT_GUARD.0),
+                    "nobody can vouch for it"
+                );
+                assert!(!c.send(1, ACK, 100), "the connection is untagged");
+                assert_eq!((c.fallen(), c.guarded()), (1, 2));
+                assert!(c.send(5_000, flags, 0), "the next connection is tagged");
+            }
+            for c in every_connection() {
+                let lease = c.source.lease(&c.key).expect("is there");
+                let vouched = source_lease {
+                    vouched_ns: u64::MAX,
+                    ..lease
+                };
+                c.source.write_lease(&c.key, &vouched);
+                assert!(c.send(0, flags, 0), "the first");
+                c.wait_ms(1_000);
+                assert!(
+                    c.send(0, flags, 0),
+                    "others of the pair arrive: it was lost"
+                );
+                c.wait_ms(2_000);
+                assert!(!c.send(0, flags, 0), "that is believed once");
+            }
+        }
+    }
+
+    #[test]
+    fn a_repeated_fin_is_data() {
+        for c in every_connection() {
+            c.begin();
+            assert!(c.send(1, ACK, 10), "data");
+            assert!(c.send(11, FIN | ACK, 0), "a FIN");
+            c.wait_ms(200);
+            assert!(!c.send(11, FIN | ACK, 0), "again, by a timeout");
+        }
+    }
+
+    #[test]
+    fn what_carries_no_data_or_asks_whether_the_other_side_lives_is_no_repetition() {
+        let cases = [
+            ("an acknowledgement", 101, ACK, 0),
+            ("a window update", 101, ACK, 0),
+            ("a keep-alive without data", 100, ACK, 0),
+            ("a keep-alive of one byte", 100, ACK, 1),
+            ("a probe of a closed window", 100, ACK, 0),
+            ("a reset", 50, RST | ACK, 0),
+        ];
+        for c in every_connection() {
+            c.begin();
+            assert!(c.send(1, ACK, 100), "data");
+            for (name, seq, flags, payload) in cases {
+                for _ in 0..5 {
+                    c.wait_ms(75_000);
+                    assert!(c.send(seq, flags, payload), "{name}");
+                }
+            }
+            assert_eq!((c.guarded(), c.doubts().len()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn doubts_are_told_once_in_200_ms() {
+        for c in every_connection() {
+            c.begin();
+            c.send(1, ACK, 100);
+            assert_eq!(c.doubts(), [], "all is well");
+            for _ in 0..2 {
+                c.send(1, ACK, 100);
+            }
+            let flow = FlowKey::from(&key_of(&c.key));
+            assert_eq!(c.doubts(), [flow], "the first repetition tells");
+            c.wait_ms(210);
+            for _ in 0..2 {
+                c.send(1, ACK, 100);
+            }
+            assert_eq!(c.doubts(), [flow], "and one 200 ms later");
+            c.wait_ms(210);
+            c.send(101, ACK, 100);
+            assert_eq!(c.doubts(), [flow], "held packets tell, too");
+            c.vouch();
+            c.wait_ms(210);
+            c.send(101, ACK, 100);
+            assert_eq!(c.doubts(), [flow], "so that the vouch goes on");
+        }
+    }
+
+    #[test]
+    fn a_repeated_superpacket_is_a_repetition() {
+        let c = &every_connection()[0];
+        c.begin();
+        assert!(c.send(1, ACK, 3_000), "as one packet");
+        c.wait_ms(200);
+        let frame = tcp()
+            .segment(ISN.wrapping_add(1), ACK)
+            .payload(3_000)
+            .bytes();
+        c.source.zero_counters();
+        assert_eq!(c.source.run_superpacket(&frame, 1_000, 3).bytes, frame);
+        // Those that are skipped are no business of the guard.
+        assert_eq!(c.guarded(), 0);
+        let encap = Options {
+            auto: true,
+            superpackets: hostint::datapath::abi::superpackets::SUPER_ENCAP,
+            ..Options::default()
+        };
+        let c = Connection::new(&encap, Hook::Tc, tcp());
+        c.begin();
+        c.send(1, ACK, 3_000);
+        c.wait_ms(200);
+        assert_eq!(c.source.run_superpacket(&frame, 1_000, 3).bytes, frame);
+        assert_eq!(c.guarded(), 3, "three segments");
+    }
+
+    #[test]
+    fn connections_to_sinks_of_version_1_have_no_guard() {
+        for c in every_connection() {
+            c.source.set_lease(&c.key, u64::MAX);
+            c.begin();
+            c.send(1, ACK, 100);
+            for _ in 0..5 {
+                c.wait_ms(1_000);
+                assert!(c.send(1, ACK, 100), "as 0.1.0 did");
+            }
+            assert_eq!((c.guarded(), c.doubts().len()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_flow_that_is_gone_needs_no_vouch() {
+        let c = &every_connection()[0];
+        let renewal = c.renewal();
+        let gone = FlowKey::from(&key_of(&c.key));
+        let vouches: Vec<_> = std::iter::repeat_n((gone, 1), 200).collect();
+        assert_eq!(
+            renewal.vouch(&vouches).expect("runs as root"),
+            0,
+            "it is unknown"
+        );
+        c.begin();
+        assert_eq!(
+            renewal.vouch(&vouches).expect("runs as root"),
+            200,
+            "in several runs"
+        );
+        assert_eq!(c.flow().vouched_ns, 1);
+    }
+
+    #[test]
+    fn a_connection_is_open_until_it_sends_fin_or_rst() {
+        for end in [FIN | ACK, RST, RST | ACK] {
+            for c in every_connection() {
+                c.begin();
+                c.send(1, ACK, 100);
+                assert_eq!(c.flow().open, 1, "it may be idle for long");
+                c.send(101, end, 0);
+                assert_eq!(c.flow().open, 0, "it is over");
+                c.send(9_000, SYN, 0);
+                assert_eq!(c.flow().open, 1, "the next connection");
+            }
+        }
+    }
+}

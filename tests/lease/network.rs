@@ -1,0 +1,316 @@
+//! A simulated network between a source's keeper of leases and a sink. Time is an input, and bytes are real.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use hostint::lease::{
+    AnswerTime, LeaseKeeper, LeaseUpdate, OutgoingProbe, OutgoingQuestion, OwnTagging,
+};
+use hostint::model::{
+    AddressPair, Capabilities, ClockState, Encapsulation, Encapsulations, FullAnswer, LeaseAnswer,
+    LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
+};
+use hostint::wire::lease::{v1, v2};
+
+use hostint_testing::random::Random;
+
+pub const MS: u64 = 1_000_000;
+/// Any monotonic time to begin at, and what to add to get the time since the Unix epoch.
+pub const T: u64 = 5_000_000 * MS;
+pub const EPOCH: u64 = 1_700_000_000_000 * MS;
+pub const KEY: LeaseKey = LeaseKey([7; 16]);
+pub const MARKS: Marks = Marks {
+    tos_value: 0x04,
+    tos_mask: 0xfc,
+    extension_port: 33122,
+};
+pub const PAIR: AddressPair = AddressPair {
+    source: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+    dest: IpAddr::V4(Ipv4Addr::new(198, 51, 100, 2)),
+};
+
+/// Bytes of the IP and UDP headers of a probe.
+const HEADERS: usize = 28;
+
+/// The faults of a path.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The part of all packets that is lost.
+    pub loss: f64,
+    /// The number of equal paths, and of those that lead past the sink.
+    pub ways: (u32, u32),
+    /// Routers set the DSCP to this.
+    pub dscp: Option<u8>,
+    /// A firewall drops probes of these forms.
+    pub eaten: Vec<ProbeForm>,
+    /// The address of the source is another one behind a NAT.
+    pub nat: bool,
+    /// Longer packets are dropped without a word.
+    pub mtu: usize,
+    pub rtt_ms: u64,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self {
+            loss: 0.0,
+            ways: (1, 0),
+            dscp: None,
+            eaten: Vec::new(),
+            nat: false,
+            mtu: 1500,
+            rtt_ms: 2,
+        }
+    }
+}
+
+/// The sink in front of the destination.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    pub version: u8,
+    pub astray: bool,
+    pub digest: u32,
+    pub capabilities: Encapsulations,
+    pub marks: Marks,
+    pub stripped: [u32; 3],
+    pub lost: u32,
+    pub flow_packets: u32,
+    pub flow_age_ms: Option<u32>,
+    pub round: u64,
+    pub arrived: [u128; 4],
+    pub tos_changed: [u8; 4],
+}
+
+impl Default for Sink {
+    fn default() -> Self {
+        Self {
+            version: 2,
+            astray: false,
+            digest: 1,
+            capabilities: all(),
+            marks: MARKS,
+            stripped: [0; 3],
+            lost: 0,
+            flow_packets: 0,
+            flow_age_ms: None,
+            round: 0,
+            arrived: [0; 4],
+            tos_changed: [0; 4],
+        }
+    }
+}
+
+pub fn all() -> Encapsulations {
+    let each = Encapsulation::ALL.into_iter();
+    each.fold(Encapsulations::default(), Encapsulations::with)
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
+}
+
+impl Sink {
+    /// The echo of a question, answered or not.
+    fn answer(&mut self, asked: &[u8], now: u64) -> Vec<u8> {
+        match (asked.len(), self.version) {
+            (v1::MESSAGE_LEN, 1 | 2) if !self.astray => {
+                let answer = LeaseAnswer {
+                    instance: 22,
+                    node: NodeId(2),
+                    encapsulations: self.capabilities,
+                    marks: self.marks,
+                    clock: ClockState::default(),
+                    mtu: 1500,
+                    tai_offset_s: 37,
+                    software: (0, self.version),
+                    answered_ns: EPOCH + now,
+                };
+                v1::encode_answer(asked.try_into().expect("its length"), &answer, KEY).to_vec()
+            }
+            (v2::FULL_LEN, 2) => {
+                let round = word(asked, 48);
+                if round != self.round {
+                    self.round = round;
+                    self.arrived = [0; 4];
+                    self.tos_changed = [0; 4];
+                }
+                let full = asked.try_into().expect("its length");
+                v2::encode_full_answer(full, &self.full(now), KEY).to_vec()
+            }
+            (v2::SHORT_LEN, 2) => {
+                let short = asked.try_into().expect("its length");
+                v2::encode_short_answer(short, &self.witness(now), KEY).to_vec()
+            }
+            _ => asked.to_vec(),
+        }
+    }
+
+    fn witness(&self, now: u64) -> LeaseWitness {
+        LeaseWitness {
+            astray: self.astray,
+            untold: false,
+            digest: self.digest,
+            stripped: self.stripped,
+            lost: self.lost,
+            answered_ns: EPOCH + now,
+        }
+    }
+
+    fn full(&self, now: u64) -> FullAnswer {
+        FullAnswer {
+            witness: self.witness(now),
+            instance: 22,
+            node: NodeId(2),
+            capabilities: Capabilities::from(self.capabilities),
+            marks: self.marks,
+            clock: ClockState::default(),
+            mtu: 1500,
+            tai_offset_s: 37,
+            software: (0, 2),
+            flow_packets: self.flow_packets,
+            flow_age_ms: self.flow_age_ms,
+            arrived: self.arrived,
+            tos_changed: self.tos_changed,
+        }
+    }
+
+    fn take_probe(&mut self, probe: &OutgoingProbe, tos: u8) {
+        let sent = &probe.packet.probe;
+        let at = usize::from(sent.form.number());
+        if sent.round != self.round {
+            return;
+        }
+        if tos == sent.tos {
+            self.arrived[at] |= 1 << sent.number;
+        } else {
+            self.tos_changed[at] |= tos ^ sent.tos;
+        }
+    }
+}
+
+/// A source, a path and a sink.
+pub struct Network {
+    pub keeper: LeaseKeeper,
+    pub path: Path,
+    pub sink: Sink,
+    pub now: u64,
+    pub updates: Vec<LeaseUpdate>,
+    /// The number and the bytes of all probes.
+    pub probes: (u64, u64),
+    /// Lengths of the questions asked, by time.
+    pub asked: Vec<(u64, usize)>,
+    random: Random,
+    /// What is to arrive, by its time: replies at the source.
+    replies: BTreeMap<(u64, u64), Vec<u8>>,
+    number: u64,
+    bias: u32,
+}
+
+impl Network {
+    pub fn new(ours: OwnTagging, path: Path, sink: Sink, seed: u64) -> Self {
+        let mut nonce = 0;
+        let keeper = LeaseKeeper::new(KEY, ours, move || {
+            nonce += 1;
+            nonce
+        });
+        let mut random = Random::seeded(seed);
+        let bias = random.u32();
+        let mut network = Self {
+            keeper,
+            path,
+            sink,
+            now: T,
+            updates: Vec::new(),
+            probes: (0, 0),
+            asked: Vec::new(),
+            random,
+            replies: BTreeMap::new(),
+            number: 0,
+            bias,
+        };
+        network.keeper.want(PAIR, true, T);
+        network
+    }
+
+    /// True if a packet with this source port is lost, or goes past the sink.
+    fn is_lost(&mut self, port: u32) -> bool {
+        let (ways, past) = self.path.ways;
+        let hash = (port ^ self.bias).wrapping_mul(2_654_435_761) >> 16;
+        hash % ways < past || self.random.chance(self.path.loss)
+    }
+
+    fn carry_question(&mut self, asked: &OutgoingQuestion) {
+        self.asked.push((self.now, asked.message.len()));
+        if self.random.chance(self.path.loss) || self.random.chance(self.path.loss) {
+            return;
+        }
+        let mut reply = self.sink.answer(&asked.message, self.now);
+        if self.path.nat && reply != asked.message {
+            // The question's tag is wrong for the sink, which says so.
+            let at = reply.len() - 8;
+            reply[..at].copy_from_slice(&asked.message[..at]);
+            reply[at..].fill(0xff);
+        }
+        self.number += 1;
+        let at = self.now + self.path.rtt_ms * MS;
+        self.replies.insert((at, self.number), reply);
+    }
+
+    fn carry_probe(&mut self, probe: &OutgoingProbe) {
+        let len = match probe.long {
+            true => 1500 - HEADERS,
+            false => 0,
+        };
+        let len = probe.packet.payload(KEY, len).len() + HEADERS;
+        self.probes.0 += 1;
+        self.probes.1 += len as u64;
+        let form = probe.packet.probe.form;
+        let dropped = self.is_lost(probe.packet.sport().into())
+            || self.path.eaten.contains(&form)
+            || len > self.path.mtu;
+        let tos = self.path.dscp.unwrap_or(probe.packet.probe.tos);
+        if !dropped {
+            self.sink.take_probe(probe, tos);
+        }
+    }
+
+    /// Lets this time pass, in turns of 5 ms.
+    pub fn pass(&mut self, ms: u64) {
+        let end = self.now + ms * MS;
+        while self.now < end {
+            let due: Vec<_> = self
+                .replies
+                .range(..=(self.now, u64::MAX))
+                .map(|(at, _)| *at)
+                .collect();
+            for at in due {
+                let reply = self.replies.remove(&at).expect("it was found");
+                let received = AnswerTime {
+                    monotonic_ns: at.0,
+                    realtime_ns: EPOCH + at.0,
+                };
+                self.updates.extend(self.keeper.take(&reply, received));
+            }
+            while let Some((_, asked)) = self.keeper.next_due(self.now, EPOCH + self.now) {
+                self.carry_question(&asked);
+            }
+            while let Some(probe) = self.keeper.next_probe(self.now) {
+                self.carry_probe(&probe);
+            }
+            self.now += 5 * MS;
+        }
+    }
+
+    /// Lets time pass until the path is proved. Returns how long that took, in ms.
+    pub fn prove(&mut self, most_ms: u64) -> Option<u64> {
+        let begun = self.now;
+        while self.now < begun + most_ms * MS {
+            self.pass(5);
+            let lease = self.keeper.lease(&PAIR)?;
+            if lease.proof.proved_ns != 0 {
+                return Some((self.now - begun) / MS);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,521 @@
+//! The source proves paths before it tags packets: verdicts over a simulated network, and the times that they take.
+
+use hostint::lease::{OwnTagging, Tagging};
+use hostint::model::{
+    Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof, ProbeForm, Ways,
+};
+
+use crate::network::{MARKS, MS, Network, PAIR, Path, Sink};
+
+fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
+    let sent = explicit.unwrap_or(Encapsulation::OverTcpUdp);
+    OwnTagging {
+        node: NodeId(1),
+        tagging: vec![Tagging {
+            encapsulations: Encapsulations::default().with(sent),
+            marks: MARKS,
+            explicit,
+        }],
+    }
+}
+
+fn network(explicit: Option<Encapsulation>, path: Path) -> Network {
+    Network::new(configured(explicit), path, Sink::default(), 1)
+}
+
+fn proof(network: &Network) -> PathProof {
+    network.keeper.lease(&PAIR).expect("it is kept").proof
+}
+
+fn state(network: &Network) -> LeaseState {
+    network.keeper.lease(&PAIR).expect("it is kept").state
+}
+
+const OVER: Option<Encapsulation> = Some(Encapsulation::OverTcpUdp);
+const EXTENSION: Option<Encapsulation> = Some(Encapsulation::ExtensionUdp);
+const GPE: Option<Encapsulation> = Some(Encapsulation::VxlanGpe);
+
+#[test]
+fn each_network_gets_the_forms_that_it_passes() {
+    struct Case {
+        name: &'static str,
+        explicit: Option<Encapsulation>,
+        path: Path,
+        ways: &'static [&'static str],
+        eaten: &'static [&'static str],
+        within_ms: u64,
+    }
+    let clean = Path::default;
+    let lossy = |loss| Path { loss, ..clean() };
+    let hole = |of| Path {
+        ways: (of, 1),
+        ..clean()
+    };
+    let eats = |eaten: &[ProbeForm]| Path {
+        eaten: eaten.to_vec(),
+        ..clean()
+    };
+    let both: &[&str] = &["tcp vxlan-gpe", "udp vxlan-gpe"];
+    let case = |name, explicit, path, ways, eaten, within_ms| Case {
+        name,
+        explicit,
+        path,
+        ways,
+        eaten,
+        within_ms,
+    };
+    let cases = [
+        case("a plain path", None, clean(), both, &[], 60),
+        case("5 % loss", None, lossy(0.05), both, &[], 400),
+        case("20 % loss", None, lossy(0.2), both, &[], 900),
+        case(
+            "a slow path",
+            None,
+            Path {
+                rtt_ms: 200,
+                ..clean()
+            },
+            both,
+            &[],
+            900,
+        ),
+        case(
+            "every second path leads past the sink",
+            None,
+            hole(2),
+            &[],
+            &["vxlan-gpe", "stray tcp"],
+            600,
+        ),
+        case(
+            "one of eight paths leads past the sink",
+            None,
+            hole(8),
+            &[],
+            &["vxlan-gpe"],
+            600,
+        ),
+        case(
+            "DSCP is rewritten, by default",
+            None,
+            Path {
+                dscp: Some(0),
+                ..clean()
+            },
+            both,
+            &[],
+            60,
+        ),
+        case(
+            "DSCP is rewritten, with over-tcp-udp",
+            OVER,
+            Path {
+                dscp: Some(0),
+                ..clean()
+            },
+            both,
+            &["over-tcp-udp"],
+            600,
+        ),
+        case(
+            "over-tcp-udp on a plain path",
+            OVER,
+            clean(),
+            &["tcp vxlan-gpe", "udp over-tcp-udp", "udp vxlan-gpe"],
+            &[],
+            60,
+        ),
+        case(
+            "a firewall eats UDP 4790",
+            None,
+            eats(&[ProbeForm::Gpe]),
+            &[],
+            &["vxlan-gpe"],
+            600,
+        ),
+        case(
+            "a stateful firewall drops connections that it did not see begin",
+            None,
+            eats(&[ProbeForm::Stray]),
+            &["udp vxlan-gpe"],
+            &["stray tcp"],
+            600,
+        ),
+        case(
+            "the same with a tunnel that the user chose",
+            GPE,
+            eats(&[ProbeForm::Stray]),
+            both,
+            &["stray tcp"],
+            600,
+        ),
+        case(
+            "extension-udp that the user chose",
+            EXTENSION,
+            clean(),
+            &[
+                "tcp extension-udp",
+                "tcp vxlan-gpe",
+                "udp extension-udp",
+                "udp vxlan-gpe",
+            ],
+            &[],
+            60,
+        ),
+        case(
+            "a narrow path that says nothing",
+            None,
+            Path {
+                mtu: 1400,
+                ..clean()
+            },
+            &[],
+            &["vxlan-gpe"],
+            600,
+        ),
+    ];
+    for Case {
+        name,
+        explicit,
+        path,
+        ways,
+        eaten,
+        within_ms,
+    } in cases
+    {
+        let mut network = network(explicit, path);
+        let took = network.prove(5000);
+        let took = took.unwrap_or_else(|| panic!("{name}: it is proved"));
+        let found = proof(&network);
+        println!("{name}: {took} ms, {:?}", found.ways.names());
+        assert_eq!(found.ways.names(), ways, "{name}: ways");
+        assert!(
+            eaten.iter().all(|form| found.eaten.names().contains(form)),
+            "{name}: eaten: {:?}",
+            found.eaten.names()
+        );
+        assert_eq!(state(&network), LeaseState::Granted, "{name}");
+        assert!(took <= within_ms, "{name}: {took} ms");
+    }
+}
+
+#[test]
+fn nothing_is_tagged_before_the_proof() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    let mut before = network.updates.iter();
+    let first = before.next().expect("a first answer");
+    assert_eq!(first.lease.state, LeaseState::Granted, "it grants");
+    assert_eq!(first.lease.proof.ways, Ways::NONE, "no form is open");
+}
+
+#[test]
+fn extension_udp_takes_the_place_of_a_tunnel_that_does_not_pass() {
+    let path = Path {
+        eaten: vec![ProbeForm::Gpe],
+        ..Path::default()
+    };
+    let mut network = network(None, path);
+    network.pass(2000);
+    let ways = proof(&network).ways.names();
+    assert_eq!(ways, ["tcp extension-udp", "udp extension-udp"]);
+}
+
+#[test]
+fn random_loss_hardly_ever_closes_a_form() {
+    let failed = (0..200).filter(|seed| {
+        let path = Path {
+            loss: 0.2,
+            ..Path::default()
+        };
+        let mut network = Network::new(configured(None), path, Sink::default(), *seed);
+        network.prove(5000);
+        !proof(&network).eaten.is_empty()
+    });
+    assert!(failed.count() <= 1, "of 200 proofs with 20 % loss");
+}
+
+#[test]
+fn a_hole_in_a_group_of_paths_is_found() {
+    for of in [2, 4, 8] {
+        let missed = (0..200).filter(|seed| {
+            let path = Path {
+                ways: (of, 1),
+                ..Path::default()
+            };
+            let mut network = Network::new(configured(None), path, Sink::default(), *seed);
+            network.prove(5000);
+            !proof(&network).ways.is_empty()
+        });
+        assert!(missed.count() <= 1, "of 200 proofs with 1 of {of} paths");
+    }
+}
+
+#[test]
+fn a_peer_of_version_1_is_unproved_and_asked_for_version_2_every_minute() {
+    let sink = Sink {
+        version: 1,
+        ..Sink::default()
+    };
+    let mut network = Network::new(configured(OVER), Path::default(), sink, 1);
+    network.pass(130_000);
+    assert_eq!(state(&network), LeaseState::Granted);
+    assert_eq!(proof(&network).ways.names(), ["unproved"]);
+    assert_eq!(proof(&network).version, 1);
+    assert_eq!(network.probes.0, 0, "no probe is sent");
+    let full = network.asked.iter().filter(|(_, len)| *len == 216);
+    let times: Vec<_> = full.map(|(at, _)| (at - crate::network::T) / MS).collect();
+    assert_eq!(times.len(), 3, "once a minute: {times:?}");
+    assert_eq!(network.updates.iter().filter(|one| one.changed).count(), 1);
+}
+
+#[test]
+fn a_peer_that_is_upgraded_or_downgraded_is_followed() {
+    let sink = Sink {
+        version: 1,
+        ..Sink::default()
+    };
+    let mut network = Network::new(configured(OVER), Path::default(), sink, 1);
+    for round in 0..5 {
+        network.sink.version = 1;
+        network.pass(3000);
+        assert_eq!(proof(&network).version, 1, "round {round}: as of old");
+        assert_eq!(proof(&network).ways, Ways::UNPROVED, "round {round}");
+        assert_eq!(state(&network), LeaseState::Granted, "round {round}");
+        network.sink.version = 2;
+        network.pass(3000);
+        assert_eq!(proof(&network).version, 2, "round {round}: upgraded");
+        assert_eq!(state(&network), LeaseState::Granted, "round {round}");
+    }
+}
+
+#[test]
+fn astray_packets_end_the_lease_at_once() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    network.sink.astray = true;
+    network.pass(800);
+    assert_eq!(state(&network), LeaseState::Astray);
+    assert_eq!(network.keeper.lease(&PAIR).unwrap().until_ns, 0);
+    network.sink.astray = false;
+    network.pass(800);
+    assert_eq!(
+        state(&network),
+        LeaseState::Granted,
+        "the way is found again"
+    );
+    assert!(!proof(&network).ways.is_empty(), "and was proved already");
+}
+
+#[test]
+fn behind_a_nat_nothing_is_granted() {
+    let path = Path {
+        nat: true,
+        ..Path::default()
+    };
+    let mut network = network(None, path);
+    network.pass(3000);
+    assert_eq!(state(&network), LeaseState::Forged);
+    assert_eq!(network.probes.0, 0, "no probe is sent");
+}
+
+#[test]
+fn renewals_are_short_while_nothing_changes() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    network.asked.clear();
+    let probes = network.probes;
+    network.pass(60_000);
+    let full = network.asked.iter().filter(|(_, len)| *len == 216);
+    let (full, all) = (full.count(), network.asked.len());
+    assert!(
+        (5..=7).contains(&full),
+        "a full question every 10 s: {full}"
+    );
+    assert!((80..=90).contains(&all), "a question every 700 ms: {all}");
+    assert_eq!(network.probes, probes, "no probe is sent");
+    network.sink.digest = 2;
+    network.asked.clear();
+    network.pass(1000);
+    assert!(
+        network.asked.iter().any(|(_, len)| *len == 216),
+        "what a short answer has no room for changed"
+    );
+}
+
+/// Packets are tagged at this rate; the sink sees a part of them.
+fn carry(network: &mut Network, form: usize, ms: u64, seen: f64, lost: f64) {
+    let mut tagged = [0; 3];
+    carry_on(network, &mut tagged, form, ms, seen, lost);
+}
+
+fn carry_on(
+    network: &mut Network,
+    tagged: &mut [u64; 3],
+    form: usize,
+    ms: u64,
+    seen: f64,
+    lost: f64,
+) {
+    let (mut stripped, mut gone) = (0.0, 0.0);
+    for _ in 0..ms / 100 {
+        tagged[form] += 100;
+        stripped += 100.0 * seen;
+        gone += 100.0 * lost;
+        network.sink.stripped[form] += stripped as u32;
+        network.sink.lost += gone as u32;
+        stripped -= stripped.floor();
+        gone -= gone.floor();
+        let counts = (*tagged, 0);
+        network.keeper.note_counts(&PAIR, counts, network.now);
+        network.pass(100);
+    }
+}
+
+#[test]
+fn a_form_whose_packets_do_not_arrive_is_given_up_within_two_seconds() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    carry(&mut network, 2, 1300, 0.0, 0.0);
+    assert!(
+        !proof(&network).ways.has(Encapsulation::VxlanGpe),
+        "the tunnel is closed"
+    );
+    assert_eq!(proof(&network).eaten.names(), ["vxlan-gpe"]);
+    network.pass(2000);
+    let ways = proof(&network).ways;
+    assert!(
+        ways.has(Encapsulation::ExtensionUdp),
+        "the next best is used"
+    );
+    network.pass(55_000);
+    assert!(
+        !proof(&network).ways.has(Encapsulation::VxlanGpe),
+        "not yet"
+    );
+    network.pass(5000);
+    assert!(
+        proof(&network).ways.has(Encapsulation::VxlanGpe),
+        "it is probed again a minute after the last proof"
+    );
+}
+
+#[test]
+fn counts_of_the_sink_close_a_form_only_if_packets_are_missing() {
+    for (name, seen, lost, closed) in [
+        ("all arrive", 1.0, 0.0, false),
+        ("5 % are lost", 0.95, 0.05, false),
+        ("20 % are lost", 0.8, 0.2, false),
+        ("50 % are lost", 0.5, 0.5, false),
+        ("4 % are missing", 0.96, 0.0, false),
+        ("half are missing", 0.5, 0.0, true),
+        ("a fifth is missing", 0.8, 0.0, true),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        carry(&mut network, 2, 15_000, seen, lost);
+        let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+        assert_eq!(open, !closed, "{name}");
+    }
+}
+
+#[test]
+fn packets_that_arrive_vouch_for_the_lease() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    assert_eq!(proof(&network).vouched_ns, 0, "nothing was tagged yet");
+    carry(&mut network, 2, 2000, 1.0, 0.0);
+    assert!(proof(&network).vouched_ns > network.now, "for a second");
+}
+
+#[test]
+fn a_doubted_flow_is_asked_about_at_once_until_it_is_vouched_for() {
+    let flow = FlowAsked {
+        sport: 40000,
+        dport: 80,
+        protocol: 6,
+    };
+    for (name, packets, age_ms, loss, vouched) in [
+        ("its packets arrive", 9, Some(3), 0.0, true),
+        ("its packets arrive, with loss", 9, Some(3), 0.2, true),
+        ("the sink does not know it", 0, None, 0.0, false),
+        (
+            "its last packet arrived long ago",
+            9,
+            Some(5000),
+            0.0,
+            false,
+        ),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        network.path.loss = loss;
+        network.sink.flow_packets = packets;
+        network.sink.flow_age_ms = age_ms;
+        network.updates.clear();
+        network.keeper.doubt(&PAIR, flow, network.now);
+        network.pass(100 + (1000.0 * loss) as u64);
+        let found = network.updates.iter().any(|one| one.vouched == Some(flow));
+        assert_eq!(found, vouched, "{name}");
+    }
+}
+
+#[test]
+fn several_flows_that_come_to_nothing_close_their_form_for_a_minute() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    for fallen in [0, 1, 2] {
+        network
+            .keeper
+            .note_counts(&PAIR, ([0; 3], fallen), network.now);
+        network.pass(100);
+    }
+    assert!(!proof(&network).distrusted, "two may be chance");
+    let update = network.keeper.note_counts(&PAIR, ([0; 3], 3), network.now);
+    assert!(update.is_some_and(|one| one.changed), "the kernel is told");
+    assert!(proof(&network).distrusted, "three are not");
+    assert!(!proof(&network).ways.has(Encapsulation::VxlanGpe));
+    network.pass(59_000);
+    assert!(
+        !proof(&network).ways.has(Encapsulation::VxlanGpe),
+        "not yet"
+    );
+    network.pass(3000);
+    assert!(proof(&network).ways.has(Encapsulation::VxlanGpe), "again");
+    assert!(!proof(&network).distrusted);
+}
+
+#[test]
+fn a_path_that_a_form_does_not_pass_is_probed_ever_less_often() {
+    let path = Path {
+        eaten: vec![ProbeForm::Gpe, ProbeForm::Extension],
+        ..Path::default()
+    };
+    let mut network = network(None, path);
+    network.pass(2000);
+    let first = network.probes.0;
+    network.pass(56_000);
+    assert_eq!(network.probes.0, first, "not within a minute");
+    network.pass(600_000);
+    let rounds = (network.probes.0 - first) / first;
+    assert!((2..=6).contains(&rounds), "{rounds} rounds in ten minutes");
+}
+
+#[test]
+fn a_daemon_goes_on_with_what_an_earlier_one_proved() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    let known = proof(&network);
+    let mut next = self::network(None, Path::default());
+    next.now = network.now;
+    next.keeper.adopt(&PAIR, &known);
+    next.pass(500);
+    assert_eq!(next.probes.0, 0, "no probe is sent");
+    assert_eq!(proof(&next).ways, known.ways);
+    assert!(
+        next.updates
+            .iter()
+            .all(|one| one.lease.proof.ways == known.ways),
+        "no form is closed meanwhile"
+    );
+}

@@ -1,0 +1,164 @@
+//! Sources prove the path before they tag, and use only the forms of packets that pass it.
+
+use hostint_testing::netns::{Daemon, Host, Lab, await_that_or};
+use serde_json::{Value, json};
+
+use crate::exchange::{exchange_tcp, exchange_udp, flow};
+
+fn peer(host: &Host) -> Value {
+    host.status()["source"]["peers"][0].clone()
+}
+
+/// A source on a that watches b, once it knows which forms pass the path; and the sinks of both.
+fn watch(lab: &Lab, flags: &str) -> ([Daemon; 2], String) {
+    let sinks = [
+        lab.a.leasing_sink("--dev a0 --node-id 1"),
+        lab.b.leasing_sink("--dev b0 --node-id 2"),
+    ];
+    lab.a.hostint(&format!("source attach --dev a0 {flags}"));
+    let added = lab.a.try_hostint("source add-dest 10.9.2.1");
+    let said = String::from_utf8_lossy(&added.stderr).into_owned();
+    await_that_or(
+        || !peer(&lab.a)["proved_ago_ns"].is_null(),
+        || format!("the path is proved: {}", peer(&lab.a)),
+    );
+    (sinks, said)
+}
+
+/// The encapsulation that packets of the flow to this port arrive in at b, and their number.
+fn arrived(lab: &Lab, port: u16) -> (String, u64) {
+    let found = flow(&lab.b.status(), "the flow arrives tagged", port);
+    let encapsulation = found["encapsulation"].as_str().unwrap_or_default();
+    (
+        encapsulation.to_owned(),
+        found["packets"].as_u64().unwrap_or_default(),
+    )
+}
+
+fn exchange(lab: &Lab) {
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    exchange_udp(&from, &to, 200, 1300);
+    exchange_tcp(&lab.a, &lab.b, 7000, 300_000);
+}
+
+#[test]
+fn each_flow_takes_a_form_that_passes_the_path() {
+    struct Case {
+        name: &'static str,
+        flags: &'static str,
+        /// A rule of the router for packets that it forwards.
+        rule: &'static str,
+        ways: &'static [&'static str],
+        eaten: &'static [&'static str],
+        tos_changed: u8,
+        said: &'static str,
+        udp: Option<&'static str>,
+        tcp: Option<&'static str>,
+    }
+    let gpe: &[&str] = &["tcp vxlan-gpe", "udp vxlan-gpe"];
+    let extension: &[&str] = &["tcp extension-udp", "udp extension-udp"];
+    let cases = [
+        Case {
+            name: "default settings",
+            flags: "",
+            rule: "",
+            ways: gpe,
+            eaten: &[],
+            tos_changed: 0,
+            said: "proved: vxlan-gpe",
+            udp: Some("vxlan-gpe"),
+            tcp: Some("vxlan-gpe"),
+        },
+        Case {
+            name: "over-tcp-udp",
+            flags: "--encap over-tcp-udp",
+            rule: "",
+            ways: &["tcp vxlan-gpe", "udp over-tcp-udp", "udp vxlan-gpe"],
+            eaten: &[],
+            tos_changed: 0,
+            said: "proved: over-tcp-udp and vxlan-gpe",
+            udp: Some("over-tcp-udp"),
+            tcp: Some("vxlan-gpe"),
+        },
+        Case {
+            name: "a router that rewrites DSCP",
+            flags: "--encap over-tcp-udp",
+            rule: "ip dscp set cs0",
+            ways: gpe,
+            eaten: &["over-tcp-udp"],
+            tos_changed: 0x04,
+            said: "the path changes DSCP (ToS byte 0x04 -> 0x00)",
+            udp: Some("vxlan-gpe"),
+            tcp: Some("vxlan-gpe"),
+        },
+        Case {
+            name: "a router that drops UDP port 4790",
+            flags: "",
+            rule: "udp dport 4790 drop",
+            ways: extension,
+            eaten: &["vxlan-gpe"],
+            tos_changed: 0,
+            said: "",
+            udp: Some("extension-udp"),
+            tcp: Some("extension-udp"),
+        },
+        Case {
+            name: "a firewall that drops packets of unknown connections",
+            flags: "",
+            rule: "ct state invalid drop",
+            ways: &["udp vxlan-gpe"],
+            eaten: &["stray tcp"],
+            tos_changed: 0,
+            said: "TCP goes untagged",
+            udp: Some("vxlan-gpe"),
+            tcp: None,
+        },
+    ];
+    for Case {
+        name,
+        flags,
+        rule,
+        ways,
+        eaten,
+        tos_changed,
+        said,
+        udp,
+        tcp,
+    } in cases
+    {
+        let lab = Lab::new();
+        if !rule.is_empty() {
+            lab.m.sh(&format!(
+                "sysctl -qw net.netfilter.nf_conntrack_tcp_loose=0 || true
+                 nft add table ip path
+                 nft 'add chain ip path forward {{ type filter hook forward priority -150; }}'
+                 nft 'add rule ip path forward {rule}'"
+            ));
+        }
+        let (_sinks, told) = watch(&lab, flags);
+        await_that_or(
+            || peer(&lab.a)["ways"] == json!(ways),
+            || format!("{name}: these ways are open: {}", peer(&lab.a)),
+        );
+        let known = peer(&lab.a);
+        assert_eq!(known["eaten"], json!(eaten), "{name}");
+        assert_eq!(known["tos_changed"], tos_changed, "{name}");
+        assert_eq!(known["lease_version"], 2, "{name}");
+        assert!(told.contains(said), "{name}: add-dest says so: {told}");
+        let status = lab.a.hostint("status");
+        assert!(status.contains(said), "{name}: and status: {status}");
+        exchange(&lab);
+        if let Some(form) = udp {
+            assert_eq!(arrived(&lab, 6000), (form.to_owned(), 200), "{name}: UDP");
+        }
+        match tcp {
+            Some(form) => assert_eq!(arrived(&lab, 7000).0, form, "{name}: TCP"),
+            None => {
+                let flows = lab.b.status()["sink"]["flows"].clone();
+                let flows = flows.as_array().expect("a list").iter();
+                let ports: Vec<_> = flows.map(|flow| flow["flow"]["dport"].clone()).collect();
+                assert_eq!(ports, [json!(6000)], "{name}: TCP goes untagged");
+            }
+        }
+    }
+}
