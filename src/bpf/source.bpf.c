@@ -106,7 +106,7 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
-	if (planned == PLAN_TAG && f && !passes_guard(p, f)) {
+	if (planned == PLAN_TAG && f && !passes_guard(ctx, p, f)) {
 		count_source(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
@@ -236,7 +236,7 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		count_source(COUNT_SOURCE_LEFT, 1, p->frame_len);
 		return XDP_PASS;
 	}
-	if (f && !passes_guard(p, f)) {
+	if (f && !passes_guard(NULL, p, f)) {
 		count_source(COUNT_SOURCE_GUARDED, 1, p->frame_len);
 		return XDP_PASS;
 	}

@@ -12,6 +12,7 @@ mod root {
     mod dashboards;
     mod field;
     mod gro;
+    mod guard;
     mod lease_refusals;
     mod leases;
     mod lifecycle;

@@ -114,6 +114,14 @@ struct xdp_md {
 	__u32 egress_ifindex;
 };
 
+/* A view of a TCP socket; fixed by UAPI, too. */
+struct bpf_tcp_sock {
+	__u32 before[20];
+	__u64 bytes[2];
+	__u32 delivered[3];
+	__u32 icsk_retransmits; /* timeouts since the last progress */
+};
+
 /* The kernel's own structures are relocated when a program is loaded (CO-RE). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -74,7 +74,7 @@ static __always_inline bool is_stuck(const struct outgoing_packet *p, struct sou
 	f->repeated = seq;
 	if (f->repeats < MOST_REPEATS)
 		f->repeats++;
-	return f->repeats >= STUCK_REPEATS || now - f->tcp_end_at >= STUCK_TIME;
+	return p->timed_out || f->repeats >= STUCK_REPEATS || now - f->tcp_end_at >= STUCK_TIME;
 }
 
 /*
@@ -118,13 +118,28 @@ __noinline int judge_flow(void)
 }
 
 /* Keep-alives and probes of a closed window are a single byte, or none, that was sent before. */
-static __always_inline bool is_tcp_probe(const struct outgoing_packet *p, __u32 len)
+static __always_inline bool looks_like_probe(const struct outgoing_packet *p, __u32 len)
 {
 	return len == 1 && !(p->l4.tcp.flags & (TCP_SYN | TCP_FIN));
 }
 
-/* Returns false if the packet of this known flow goes untagged. */
-static __always_inline bool passes_guard(struct outgoing_packet *p, struct source_flow *f)
+/* Says whether the packet's socket is on this host, and its retransmission timer fired since the last progress. */
+static __always_inline bool has_timed_out(struct __sk_buff *ctx)
+{
+	struct bpf_sock *sk = (void *)ctx->sk;
+	struct bpf_tcp_sock *tcp;
+
+	if (!sk)
+		return false;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk)
+		return false;
+	tcp = bpf_tcp_sock(sk);
+	return tcp && tcp->icsk_retransmits;
+}
+
+/* Returns false if the packet of this known flow goes untagged. ctx is NULL at XDP, which sees no sockets. */
+static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
 {
 	__u32 len, end;
 
@@ -133,14 +148,17 @@ static __always_inline bool passes_guard(struct outgoing_packet *p, struct sourc
 	len = tcp_len(p);
 	end = bpf_ntohl(p->l4.tcp.seq) + len;
 	p->repeats = false;
+	p->timed_out = false;
 	if (p->l4.tcp.flags & (TCP_FIN | TCP_RST))
 		f->open = 0;
 	if (len && !(p->l4.tcp.flags & TCP_RST)) {
-		p->repeats = (__s32)(end - f->tcp_end) <= 0 && !is_tcp_probe(p, len);
 		if ((__s32)(end - f->tcp_end) > 0) {
 			f->tcp_end = end;
 			f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
 			f->repeats = 0;
+		} else {
+			p->timed_out = ctx && has_timed_out(ctx);
+			p->repeats = p->timed_out || !looks_like_probe(p, len);
 		}
 	}
 	return (!p->repeats && f->doubt != DOUBT_HELD) || judge_flow();

@@ -26,6 +26,14 @@ fn watch(lab: &Lab) -> Daemon {
     daemon
 }
 
+/// Flows that begin from then on are tagged.
+fn await_proved(lab: &Lab) {
+    await_that("the path is proved", || {
+        let ways = peer(&lab.a, "10.9.2.1")["ways"].clone();
+        ways.as_array().is_some_and(|ways| !ways.is_empty())
+    });
+}
+
 fn tagged(lab: &Lab) -> u64 {
     lab.a.count("source", "tagged")
 }
@@ -70,13 +78,24 @@ fn tagging_begins_within_a_second_of_the_sinks_coming() {
             .b
             .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
         let came_ns = realtime_ns();
-        await_tagged(&lab, 100);
-        let first_ns = flow(&lab.b.status(), hook, 6000)["first_ns"].as_u64();
+        // A flow keeps its form, so that only flows that begin later can be tagged.
+        let to = lab.b.udp("10.9.2.1:6001");
+        let mut port = 20_000;
+        await_that("a new flow is tagged", || {
+            port += 1;
+            let from = lab.a.udp(&format!("10.9.1.1:{port}"));
+            from.send_to(b"new", to.local_addr().unwrap()).unwrap();
+            tagged(&lab) > 0
+        });
+        await_that("it arrives", || lab.b.count("sink", "stripped") > 0);
+        let first_ns = flow(&lab.b.status(), hook, 6001)["first_ns"].as_u64();
         let waited_ns = first_ns.unwrap().saturating_sub(came_ns);
         assert!(
             waited_ns < SECOND.as_nanos() as u64,
             "{hook}: tagged after {waited_ns} ns"
         );
+        let began_before = lab.a.count("source", "began_before_lease");
+        assert!(began_before > 0, "{hook}: the other flow stays as it was");
         traffic.assert_untouched(hook);
     }
 }
@@ -89,6 +108,7 @@ fn nothing_is_tagged_a_second_after_the_sinks_program_went() {
         let mut b = lab
             .b
             .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
+        await_proved(&lab);
         let traffic = Stamped::start(&lab, 6000);
         await_tagged(&lab, MORE_THAN_A_SECOND);
         let before = Instant::now();
@@ -98,7 +118,8 @@ fn nothing_is_tagged_a_second_after_the_sinks_program_went() {
         await_untagged(&lab, MORE_THAN_A_SECOND);
         let mut unstripped = 0;
         for datagram in traffic.end() {
-            if datagram.arrived == Some(Form::Changed) {
+            assert_ne!(datagram.arrived, Some(Form::Changed), "{hook}");
+            if datagram.arrived.is_none() {
                 unstripped += 1;
                 assert!(datagram.sent >= before, "{hook}: the sink was there still");
                 let late = datagram.sent.saturating_duration_since(gone);
@@ -117,6 +138,7 @@ fn a_sink_that_is_detached_costs_nothing() {
         let mut b = lab
             .b
             .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
+        await_proved(&lab);
         let load = Load::start(&lab.a, &lab.b, "10.9.1.1", "10.9.2.1");
         await_tagged(&lab, 1_000);
         lab.b.hostint("sink detach");
@@ -136,6 +158,7 @@ fn leases_outlive_the_sinks_daemon() {
     let lab = Lab::new();
     let _a = watch(&lab);
     let mut b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    await_proved(&lab);
     let traffic = Stamped::start(&lab, 6000);
     await_tagged(&lab, 100);
     let without = no_lease(&lab);
@@ -156,6 +179,7 @@ fn leases_end_with_the_sources_own_daemon_and_come_back_with_a_new_one() {
     let lab = Lab::new();
     let mut a = watch(&lab);
     let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    await_proved(&lab);
     let traffic = Stamped::start(&lab, 6000);
     await_tagged(&lab, 100);
     a.kill();
@@ -188,9 +212,8 @@ fn the_first_packet_to_a_prefix_asks_for_a_lease() {
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 1, 100);
     assert_eq!((no_lease(&lab), tagged(&lab)), (1, 0), "the first packet");
-    await_that("the lease is granted", || {
-        peer(&lab.a, "10.9.2.1")["state"] == "granted"
-    });
+    await_proved(&lab);
+    let from = lab.a.udp("10.9.1.1:5001");
     exchange_udp(&from, &to, 100, 1000);
     exchange_tcp(&lab.a, &lab.b, 7000, 100_000);
     assert_eq!(no_lease(&lab), 1, "and only the first");
@@ -215,6 +238,7 @@ fn a_lease_outlives_losses_on_the_way() {
         let _a = watch(&lab);
         let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
         lab.drop_packets(rule);
+        await_proved(&lab);
         let traffic = Stamped::start(&lab, 6000);
         await_that("the lease is granted", || tagged(&lab) > 0);
         let without = no_lease(&lab);
