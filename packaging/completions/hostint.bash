@@ -1229,7 +1229,7 @@ _hostint() {
                     return 0
                     ;;
                 --hook)
-                    COMPREPLY=($(compgen -W "xdp tc" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto xdp tc" -- "${cur}"))
                     return 0
                     ;;
                 --xdp-mode)
@@ -1403,7 +1403,7 @@ _hostint() {
                     return 0
                     ;;
                 --hook)
-                    COMPREPLY=($(compgen -W "xdp tc" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto xdp tc" -- "${cur}"))
                     return 0
                     ;;
                 --xdp-mode)

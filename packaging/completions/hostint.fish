@@ -41,7 +41,8 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print thi
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l hook -d 'Hook at which the sink sees packets [default: xdp]' -r -f -a "xdp\t'XDP: before everything else, for network cards'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
+xdp\t'XDP: before everything else, for network cards'
 tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l xdp-mode -d 'Mode in which the XDP program is attached [default: auto]' -r -f -a "auto\t'native if possible, otherwise generic'
 native\t'in the driver'
@@ -103,7 +104,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the sink sees packets [default: xdp]' -r -f -a "xdp\t'XDP: before everything else, for network cards'
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
+xdp\t'XDP: before everything else, for network cards'
 tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l xdp-mode -d 'Mode in which the XDP program is attached [default: auto]' -r -f -a "auto\t'native if possible, otherwise generic'
 native\t'in the driver'
@@ -178,7 +180,7 @@ tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
-encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP'
+encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
 no-gso\t'the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some'
 skip\t'superpackets stay untagged and are counted in segments'"
@@ -221,7 +223,7 @@ tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
-encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP'
+encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
 no-gso\t'the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some'
 skip\t'superpackets stay untagged and are counted in segments'"

@@ -8,7 +8,7 @@ pub enum Superpackets {
     /// TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged
     #[default]
     Encap,
-    /// UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP
+    /// UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)
     EncapAll,
     /// superpackets are segmented by a veth pair first, then tagged one by one: costs throughput
     Stage,
@@ -38,12 +38,30 @@ pub enum Compat {
     HostInt,
 }
 
-/// The hook at which the sink sees packets.
+/// The choice of the hook at which the sink sees packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
-pub enum SinkHook {
-    /// XDP: before everything else, for network cards
+pub enum HookChoice {
+    /// tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards
     #[default]
+    Auto,
+    /// XDP: before everything else, for network cards
     Xdp,
     /// TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole
     Tc,
+}
+
+/// The hook at which the sink sees an interface's packets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SinkHook {
+    Xdp,
+    Tc,
+}
+
+impl From<SinkHook> for HookChoice {
+    fn from(hook: SinkHook) -> Self {
+        match hook {
+            SinkHook::Xdp => Self::Xdp,
+            SinkHook::Tc => Self::Tc,
+        }
+    }
 }

@@ -47,7 +47,7 @@ mod variable;
 mod watch;
 
 pub use catalogue::keys;
-pub use choice::{Compat, SinkHook, Superpackets};
+pub use choice::{Compat, HookChoice, SinkHook, Superpackets};
 pub use clickhouse::{ClickHouseConfig, ClickHouseOptions};
 pub use collect::{CollectConfig, CollectOptions, OutputFile};
 pub use drop_reasons::drop_reasons;

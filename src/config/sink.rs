@@ -14,7 +14,7 @@ use super::sink_checks::{
     check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
-use super::{Compat, DscpMark, EXTENSION_PORT, SinkHook, TimeSpan};
+use super::{Compat, DscpMark, EXTENSION_PORT, HookChoice, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
 
 /// The sink's settings, checked.
@@ -22,7 +22,7 @@ use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
 pub struct SinkConfig {
     pub devs: Vec<String>,
     pub node_id: NodeId,
-    pub hook: SinkHook,
+    pub hook: HookChoice,
     pub xdp_mode: XdpMode,
     /// Arrival times come from the network card, if its driver provides them.
     pub nic_timestamps: bool,
@@ -111,7 +111,7 @@ impl SinkOptions {
     }
 
     fn check_attachment(&self, faults: &mut Vec<Fault>) {
-        if self.hook == Some(SinkHook::Tc) && self.xdp_mode.is_some() {
+        if self.hook == Some(HookChoice::Tc) && self.xdp_mode.is_some() {
             faults.push(fault(
                 &["xdp-mode", "hook"],
                 "hook tc has no XDP mode (leave xdp-mode out)",
@@ -171,6 +171,16 @@ impl SinkOptions {
         self.max_flows.unwrap_or(65536)
     }
 
+    /// Only XDP has modes, and reads the network card's timestamps.
+    fn hook_choice(&self) -> HookChoice {
+        let asks_for_xdp =
+            self.xdp_mode.unwrap_or_default() != XdpMode::Auto || self.nic_timestamps == Some(true);
+        match self.hook.unwrap_or_default() {
+            HookChoice::Auto if asks_for_xdp => HookChoice::Xdp,
+            hook => hook,
+        }
+    }
+
     /// The interfaces, each once.
     fn devs(&self) -> Vec<String> {
         let mut devs: Vec<String> = Vec::new();
@@ -187,7 +197,7 @@ impl SinkOptions {
         SinkConfig {
             devs: self.devs(),
             node_id: NodeId(self.node_id.unwrap_or_default()),
-            hook: self.hook.unwrap_or_default(),
+            hook: self.hook_choice(),
             xdp_mode: self.xdp_mode.unwrap_or_default(),
             nic_timestamps: self.nic_timestamps.unwrap_or(false),
             over_tcp_udp: recognises(Encapsulation::OverTcpUdp),

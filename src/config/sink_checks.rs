@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::mistake::{Fault, fault, item_fault};
 use super::sink_options::{ReportFormat, XdpMode};
-use super::{Compat, SinkHook, TimeSpan};
+use super::{Compat, HookChoice, TimeSpan};
 use crate::model::{Encapsulation, Prefix, UnknownEncapsulation};
 
 /// The number of prefixes that the kernel half has room for.
@@ -16,11 +16,11 @@ const SHORTEST_SUMMARY_PERIOD: Duration = Duration::from_secs(1);
 /// The network card's time can only be read where the driver itself runs the program.
 pub(super) fn check_nic(
     nic: bool,
-    hook: Option<SinkHook>,
+    hook: Option<HookChoice>,
     mode: Option<XdpMode>,
     faults: &mut Vec<Fault>,
 ) {
-    if nic && hook == Some(SinkHook::Tc) {
+    if nic && hook == Some(HookChoice::Tc) {
         faults.push(fault(
             &["nic-timestamps", "hook"],
             "hook tc cannot read the network card's timestamps, XDP can (leave hook tc out)",

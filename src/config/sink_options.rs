@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
 use super::mark::parse_dscp;
 use super::push::PushOptions;
-use super::{Compat, SinkHook, TimeSpan};
+use super::{Compat, HookChoice, TimeSpan};
 
 /// The XDP mode of the sink's program.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -57,9 +57,9 @@ pub struct SinkOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
-    /// Hook at which the sink sees packets [default: xdp]
+    /// Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]
     #[arg(long, help_heading = MEASURING, value_name = "HOOK")]
-    pub hook: Option<SinkHook>,
+    pub hook: Option<HookChoice>,
 
     /// Mode in which the XDP program is attached [default: auto]
     #[arg(long, help_heading = MEASURING, value_name = "MODE", hide_possible_values = false)]

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use super::duration::TimeSpan;
 use super::source::SHORTEST_IDLE;
 use super::table_name::{COLLECT, SINK, SOURCE};
-use super::{SinkHook, SourceEncapsulation, SourceHook};
+use super::{HookChoice, SourceEncapsulation, SourceHook};
 use crate::model::Encapsulation;
 
 /// The variable of a flag that all commands share.
@@ -46,7 +46,7 @@ fn is_for_another(table: &str, flag: &str, value: &str) -> bool {
 fn takes(table: &str, flag: &str, value: &str) -> bool {
     let encapsulation = |text: &str| text.parse::<Encapsulation>().is_ok();
     match (flag, table) {
-        ("hook", SINK) => SinkHook::from_str(value, false).is_ok(),
+        ("hook", SINK) => HookChoice::from_str(value, false).is_ok(),
         ("hook", SOURCE) => SourceHook::from_str(value, false).is_ok(),
         ("encap", SINK) => value.split(',').all(encapsulation),
         ("encap", SOURCE) => value.parse::<SourceEncapsulation>().is_ok(),

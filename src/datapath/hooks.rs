@@ -6,8 +6,9 @@ use libbpf_rs::libbpf_sys;
 
 use super::clsact::PRIORITY;
 use super::links::{Link, program_name, xdp_query};
+use super::orphans;
 use super::pins::Pins;
-use crate::model::preflight::Occupant;
+use crate::model::preflight::{Occupant, Owner};
 use crate::os::rtnetlink;
 
 /// The beginning of the names of the source's programs.
@@ -25,7 +26,15 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
             hook: hook.to_owned(),
             id,
             name: name.unwrap_or_else(|| "a program".to_owned()),
-            ours: known || ours.contains(&id),
+            owner: if known || ours.contains(&id) {
+                Owner::Hostint
+            } else if orphans::is_orphan(id) {
+                Owner::Orphan {
+                    link: orphans::link_of(id),
+                }
+            } else {
+                Owner::Other
+            },
         });
     };
     if let Some(options) = xdp_query(ifindex) {
@@ -77,6 +86,15 @@ fn our_programs(pins: Option<&Pins>) -> io::Result<Vec<u32>> {
         }
     }
     Ok(found)
+}
+
+/// Says whether the kernel has tcx; `None` without the privilege to ask.
+pub(super) fn has_tcx(ifindex: u32) -> Option<bool> {
+    match tcx_programs(ifindex, libbpf_sys::BPF_TCX_INGRESS) {
+        Ok(_) => Some(true),
+        Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => Some(false),
+        Err(_) => None,
+    }
 }
 
 fn tcx_programs(ifindex: u32, kind: libbpf_sys::bpf_attach_type) -> io::Result<Vec<u32>> {

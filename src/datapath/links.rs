@@ -9,6 +9,7 @@ use std::path::Path;
 
 use libbpf_rs::libbpf_sys;
 
+use super::orphans;
 use crate::os::{log, netdev};
 
 /// A hook on which a link holds a program.
@@ -235,6 +236,15 @@ pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
         .find(|id| *id != 0)?;
     // Reading its name takes CAP_SYS_ADMIN.
     let name = program_name(id).map_or_else(String::new, |name| format!("{name} "));
+    if orphans::is_orphan(id) {
+        let detach = orphans::link_of(id).map_or_else(String::new, |link| {
+            format!("bpftool link detach id {link}, or ")
+        });
+        return Some(io::Error::other(format!(
+            "hostint's own XDP program {name}(id {id}) holds this hook, and is pinned in another BPF file system, or \
+             in one that was unmounted (try {detach}that --bpffs)"
+        )));
+    }
     Some(io::Error::new(
         io::ErrorKind::ResourceBusy,
         format!("another program holds this hook: XDP program {name}(id {id})"),

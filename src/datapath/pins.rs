@@ -4,15 +4,21 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use super::abi::ABI_VERSION;
+use crate::model::PlainError;
 use crate::os::{log, netns};
 
 /// The folder of links, which all versions share.
 const LINKS: &str = "links";
+
+/// A lock that is held no longer than this is that of a process which looks whether a daemon runs.
+const LOOKING: Duration = Duration::from_millis(200);
 
 /// The folder of a version's maps.
 fn maps_of(version: u32) -> String {
@@ -29,6 +35,9 @@ pub type PinsLock = Flock<File>;
 #[derive(Clone, Debug)]
 pub struct Pins {
     folder: PathBuf,
+    /// The BPF file system as other processes find it, and its device.
+    root: PathBuf,
+    device: u64,
 }
 
 impl Pins {
@@ -51,19 +60,47 @@ impl Pins {
                 None => return Ok(None),
             },
         };
-        let ours = root.join("hostint");
+        let device = fs::metadata(&root)?.dev();
+        // A daemon keeps its pins even if the file system is unmounted or covered.
+        let held = if create {
+            netns::hold(&root)?
+        } else {
+            root.clone()
+        };
+        let ours = held.join("hostint");
         let folder = ours.join(netns::id()?.to_string());
         for below in [&ours, &folder] {
-            check_owner(&root, below)?;
+            check_owner(&held, below)?;
         }
         if create {
-            fs::create_dir_all(folder.join(maps_of(ABI_VERSION)))?;
-            fs::create_dir_all(folder.join(LINKS))?;
+            fs::create_dir_all(folder.join(maps_of(ABI_VERSION)))
+                .and_then(|()| fs::create_dir_all(folder.join(LINKS)))
+                .map_err(|err| at(&root, &err))?;
         } else if !folder.try_exists()? {
             return Ok(None);
         }
         log::debug(|| format!("this host's pins are in {}", folder.display()));
-        Ok(Some(Self { folder }))
+        Ok(Some(Self {
+            folder,
+            root,
+            device,
+        }))
+    }
+
+    /// Checks that other processes still find these pins.
+    ///
+    /// # Errors
+    /// Their file system was unmounted, or another one was mounted over it.
+    pub fn check_visible(&self) -> io::Result<()> {
+        let there = fs::metadata(&self.root).is_ok_and(|found| found.dev() == self.device);
+        if there && netns::is_bpffs(&self.root) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "the BPF file system at {} was unmounted, or another was mounted over it: other commands do not see what \
+             is attached, and it ends with this daemon (mount it again, then restart the daemon)",
+            self.root.display()
+        )))
     }
 
     /// Returns the path at which a map is, or would be, pinned.
@@ -116,10 +153,24 @@ impl Pins {
     /// Keeps other daemons from serving this host while the result lives; the kernel releases the lock even if the
     /// process is killed. Returns `None` if another daemon serves this host already.
     pub fn lock(&self) -> io::Result<Option<PinsLock>> {
+        let end = Instant::now() + LOOKING;
+        loop {
+            let folder = File::open(&self.folder)?;
+            match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => return Ok(Some(lock)),
+                Err((_, Errno::EWOULDBLOCK)) if Instant::now() < end => thread::sleep(LOOKING / 10),
+                Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+                Err((_, err)) => return Err(err.into()),
+            }
+        }
+    }
+
+    /// Returns whether a daemon serves this host. The look takes the daemon's lock for a moment if none holds it.
+    pub fn is_served(&self) -> io::Result<bool> {
         let folder = File::open(&self.folder)?;
-        match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Ok(Some(lock)),
-            Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        match Flock::lock(folder, FlockArg::LockSharedNonblock) {
+            Ok(_) => Ok(false),
+            Err((_, Errno::EWOULDBLOCK)) => Ok(true),
             Err((_, err)) => Err(err.into()),
         }
     }
@@ -207,6 +258,18 @@ fn check_owner(root: &Path, folder: &Path) -> io::Result<()> {
         found.uid(),
         root.display()
     )))
+}
+
+/// Names the BPF file system in which nothing could be made, and the reason if it is read-only.
+fn at(root: &Path, err: &io::Error) -> io::Error {
+    let path = root.display();
+    let text = match err.raw_os_error() {
+        Some(nix::libc::EROFS) => {
+            format!("{path} is mounted read-only (try: mount -o remount,rw {path})")
+        }
+        _ => format!("{path}: {}", PlainError(err)),
+    };
+    io::Error::new(err.kind(), text)
 }
 
 /// Removes a pin, if there is one.

@@ -16,6 +16,7 @@ use super::collectors::CollectorTable;
 use super::event_ring::EventRing;
 use super::grants;
 use super::handover;
+use super::hook_choice::{HookFacts, WhyHook};
 use super::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
@@ -30,21 +31,20 @@ use super::shared_settings::SharedSettings;
 use super::sink_links::{attached_devs, other_role, role};
 use super::sink_programs;
 use super::sink_settings::settings_of;
-use crate::config::{SinkConfig, SinkHook, XdpMode};
+use crate::config::{HookChoice, SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
 /// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
-/// Returns the time since when no flow's record can have been removed unnoticed, with the settings of before and of now.
-/// The kernel half knows only the idle timeout of now. If the one of before was shorter, flows that began before it are
-/// not known from their beginning.
-fn watching_since(before: &sink_settings, config: &SinkConfig) -> u64 {
+/// Returns since when no flow's record was removed by a shorter idle timeout than the one of now, which is the only one
+/// that the kernel half knows.
+fn kept_since(before: &sink_settings, config: &SinkConfig) -> u64 {
     if before.idle_ns >= config.idle_flow_timeout.as_ns() {
-        return before.started_ns;
+        return before.kept_ns;
     }
-    let known_ns = clock::realtime_ns().saturating_sub(before.idle_ns);
-    before.started_ns.max(known_ns)
+    let now_ns = clock::realtime_ns();
+    before.kept_ns.max(now_ns.saturating_sub(before.idle_ns))
 }
 
 /// The loaded sink.
@@ -112,10 +112,15 @@ impl Sink {
         let started_ns = if self.new_flows {
             NOT_STARTED
         } else {
-            watching_since(&before, config)
+            before.started_ns
         };
         grants::allow(&self.allow, &config.allow)?;
-        self.write_settings(&settings_of(config, started_ns, 0))
+        self.write_settings(&settings_of(
+            config,
+            started_ns,
+            kept_since(&before, config),
+            0,
+        ))
     }
 
     /// Changes the settings of a running sink.
@@ -127,7 +132,12 @@ impl Sink {
         let before = self.settings.get(&0)?.unwrap_or_default();
         // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
-        let settings = settings_of(config, watching_since(&before, config), closing);
+        let settings = settings_of(
+            config,
+            before.started_ns,
+            kept_since(&before, config),
+            closing,
+        );
         self.write_settings(&settings)
     }
 
@@ -154,15 +164,16 @@ impl Sink {
         xdp_occupant(ifindex).map_or(Ok(()), Err)
     }
 
-    /// Attaches to an interface, or replaces the program that is attached there. Returns the mode.
-    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
+    /// Attaches to an interface, or replaces the program that is attached there.
+    pub fn attach(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<AttachedSink> {
         let fresh = !attached_devs(pins)?.iter().any(|(at, _)| at == dev);
         let attached = match config.hook {
-            SinkHook::Xdp => self.attach_xdp(pins, dev, config)?,
-            SinkHook::Tc => self.attach_tc(pins, dev)?,
+            HookChoice::Auto => self.attach_at_best(pins, dev, config)?,
+            HookChoice::Xdp => self.attach_xdp(pins, dev, config)?.into(),
+            HookChoice::Tc => self.attach_tc(pins, dev)?.into(),
         };
         // If the sink was attached at its other hook, both programs stripped until here.
-        remove_link(&pins.link(other_role(config.hook), dev))?;
+        remove_link(&pins.link(other_role(attached.mode.hook()), dev))?;
         if fresh || self.new_flows {
             // Flows that are older were not seen from their first packet on.
             let mut settings = self.settings.get(&0)?.unwrap_or_default();
@@ -170,6 +181,42 @@ impl Sink {
             self.write_settings(&settings)?;
         }
         Ok(attached)
+    }
+
+    /// Attaches at the hook that suits the interface best.
+    fn attach_at_best(
+        &self,
+        pins: &Pins,
+        dev: &str,
+        config: &SinkConfig,
+    ) -> io::Result<AttachedSink> {
+        let facts = HookFacts::of(Some(pins), dev)?;
+        let (hook, why) = facts.choose();
+        let mode = match (hook, why) {
+            (SinkHook::Tc, _) => self.attach_tc(pins, dev)?,
+            (SinkHook::Xdp, WhyHook::NetworkCard) => {
+                let native = SinkConfig {
+                    xdp_mode: XdpMode::Native,
+                    ..config.clone()
+                };
+                match self.attach_xdp(pins, dev, &native) {
+                    Ok(mode) => mode,
+                    Err(err) => {
+                        let mode = self.attach_tc(pins, dev)?;
+                        let why = format!("the driver refuses native XDP: {err}");
+                        return Ok(AttachedSink {
+                            mode,
+                            why: Some(why),
+                        });
+                    }
+                }
+            }
+            (SinkHook::Xdp, _) => self.attach_xdp(pins, dev, config)?,
+        };
+        Ok(AttachedSink {
+            mode,
+            why: Some(facts.sentence(dev, why)),
+        })
     }
 
     fn attach_xdp(&self, pins: &Pins, dev: &str, config: &SinkConfig) -> io::Result<SinkMode> {
@@ -253,6 +300,29 @@ pub enum SinkMode {
     XdpNic,
     XdpGeneric,
     Tcx,
+}
+
+impl SinkMode {
+    pub fn hook(self) -> SinkHook {
+        match self {
+            Self::XdpNative | Self::XdpNic | Self::XdpGeneric => SinkHook::Xdp,
+            Self::Tcx => SinkHook::Tc,
+        }
+    }
+}
+
+/// How a sink was attached.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AttachedSink {
+    pub mode: SinkMode,
+    /// The reason for its hook, if hostint chose it.
+    pub why: Option<String>,
+}
+
+impl From<SinkMode> for AttachedSink {
+    fn from(mode: SinkMode) -> Self {
+        Self { mode, why: None }
+    }
 }
 
 /// True if a veth with a sink in native XDP merges received packets; `None` for other interfaces.

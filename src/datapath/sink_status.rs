@@ -7,6 +7,7 @@ use super::collectors;
 use super::counters::{self, CounterMeaning};
 use super::flow_status::{self, FlowSelection};
 use super::grants;
+use super::hook_choice::HookFacts;
 use super::links::{Link, RunningXdpMode, xdp_mode};
 use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
 use super::maps::Map;
@@ -35,7 +36,7 @@ pub fn read(
         return Ok(None);
     };
     let settings = settings.get(&0)?.unwrap_or_default();
-    let daemon_pid = daemon_pid(&daemon)?;
+    let daemon_pid = daemon_pid(pins, &daemon)?;
     let (spread, collectors) = match daemon_pid {
         Some(_) => collectors::read(pins)?,
         None => (false, Vec::new()),
@@ -65,13 +66,16 @@ pub fn read(
     }))
 }
 
-fn daemon_pid(daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
+/// The daemon's process. One that was killed leaves its signs of life behind, and the clock may have been set back since.
+fn daemon_pid(pins: &Pins, daemon: &Map<u32, u64>) -> io::Result<Option<u64>> {
     let get = |which: daemon_counter| -> io::Result<u64> {
         Ok(daemon.get(&which.0)?.unwrap_or_default())
     };
     let alive = get(daemon_counter::DAEMON_ALIVE_NS)? + ALIVE_NS > clock::realtime_ns();
     let pid = get(daemon_counter::DAEMON_PID)?;
-    Ok((alive && pid != 0).then_some(pid))
+    // A user who may not open the folder sees what the daemon showed last.
+    let runs = alive && pid != 0 && pins.is_served().unwrap_or(true);
+    Ok(runs.then_some(pid))
 }
 
 pub(super) fn read_counters(
@@ -110,10 +114,15 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
             SinkHook::Xdp => ("xdp", xdp_mode_name(ifindex)),
             SinkHook::Tc => ("tc", "tcx"),
         };
+        let dev = netdev::name_of(ifindex).unwrap_or(dev);
+        let why = HookFacts::of(Some(pins), &dev)
+            .ok()
+            .map(|facts| facts.describe(hook));
         found.push(Attachment {
-            dev: netdev::name_of(ifindex).unwrap_or(dev),
+            dev,
             hook: hook_name,
             mode,
+            why,
             superpackets: None,
             encapsulation: None,
             gro: sink::veth_gro(hook, ifindex),

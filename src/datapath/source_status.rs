@@ -64,6 +64,7 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
             (_, false) => "tcx",
             (_, true) => "clsact",
         },
+        why: None,
         gro: None,
         nic_timestamps: None,
         superpackets: Some(config.superpackets.name()),

@@ -54,6 +54,11 @@ pub fn advise(err: io::Error) -> anyhow::Error {
 /// Adds what to try to an error about pins: reading them takes no capability, but their owner.
 pub fn advise_pins(err: io::Error) -> anyhow::Error {
     if err.kind() == io::ErrorKind::PermissionDenied {
+        if nix::unistd::geteuid().is_root() {
+            return anyhow!(
+                "{err} (try --bpffs DIR, with a BPF file system that this process may open)"
+            );
+        }
         return anyhow!(
             "{err}; what is pinned is root's, or of the user who runs the daemon (try sudo)"
         );

@@ -9,23 +9,26 @@ use super::advice::advise;
 use super::{events, pins};
 use crate::config::SinkConfig;
 use crate::datapath::pins::Pins;
-use crate::datapath::sink::{self, Sink, SinkMode};
+use crate::datapath::sink::{self, AttachedSink, Sink, SinkMode};
 use crate::datapath::{grants, sink_links};
 use crate::os::{log, netdev};
 
 /// Attaches the sink to an interface, says so, and warns of what keeps the interface slow.
 pub fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<()> {
-    let mode = attach_quietly(sink, pins, dev, config)
+    let attached = attach_quietly(sink, pins, dev, config)
         .with_context(|| format!("cannot attach the sink to {dev}"))?;
-    let node = config.node_id;
+    let (mode, node) = (mode_name(attached.mode), config.node_id);
+    let why = attached
+        .why
+        .map_or_else(String::new, |why| format!("; --hook auto: {why}"));
     events::attached(
         "sink",
         dev,
         mode,
         node,
-        format_args!("sink attached to {dev} ({mode}), node id {node}"),
+        format_args!("sink attached to {dev} ({mode}), node id {node}{why}"),
     );
-    if sink::veth_gro(config.hook, netdev::index_of(dev)?) == Some(false) {
+    if sink::veth_gro(attached.mode.hook(), netdev::index_of(dev)?) == Some(false) {
         log::warning(format_args!(
             "{dev} is a veth with GRO off: received segments are not merged after the strip \
              (try: ethtool -K {dev} gro on)"
@@ -40,13 +43,17 @@ pub fn attach_quietly(
     pins: &Pins,
     dev: &str,
     config: &SinkConfig,
-) -> Result<&'static str> {
-    Ok(match sink.attach(pins, dev, config).map_err(advise)? {
+) -> Result<AttachedSink> {
+    Ok(sink.attach(pins, dev, config).map_err(advise)?)
+}
+
+fn mode_name(mode: SinkMode) -> &'static str {
+    match mode {
         SinkMode::XdpNative => "native XDP",
         SinkMode::XdpNic => "native XDP, network card's timestamps",
         SinkMode::XdpGeneric => "generic XDP",
         SinkMode::Tcx => "tc, tcx",
-    })
+    }
 }
 
 /// Gives interfaces from an earlier run, which `config` does not name, the new program: they keep being stripped.
@@ -56,7 +63,7 @@ pub fn adopt(sink: &Sink, pins: &Pins, config: &SinkConfig) -> Result<()> {
             continue;
         }
         let as_it_was = SinkConfig {
-            hook,
+            hook: hook.into(),
             ..config.clone()
         };
         match attach_quietly(sink, pins, &dev, &as_it_was) {

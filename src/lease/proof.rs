@@ -25,7 +25,7 @@ const FALL_NS: u64 = 10_000_000_000;
 
 /// What is known of a form's packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Verdict {
+enum FormVerdict {
     #[default]
     Unasked,
     Passed,
@@ -36,7 +36,7 @@ enum Verdict {
 /// The proof of one pair's path.
 #[derive(Default)]
 pub(super) struct Proof {
-    verdicts: [Verdict; ProbeForm::ALL.len()],
+    verdicts: [FormVerdict; ProbeForm::ALL.len()],
     round: Option<Round>,
     began_ns: u64,
     /// No round begins before this time.
@@ -92,16 +92,16 @@ impl Proof {
                 .encapsulation()
                 .is_some_and(|encapsulation| known.ways.has(encapsulation));
             if passed {
-                self.set(form, Verdict::Passed);
+                self.set(form, FormVerdict::Passed);
             } else if known.eaten.contains(form) {
-                self.set(form, Verdict::Failed);
+                self.set(form, FormVerdict::Failed);
             }
         }
         let tcp = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe]
             .into_iter()
             .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
-            self.set(ProbeForm::Stray, Verdict::Passed);
+            self.set(ProbeForm::Stray, FormVerdict::Passed);
         }
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
@@ -112,15 +112,15 @@ impl Proof {
         }
     }
 
-    fn set(&mut self, form: ProbeForm, verdict: Verdict) {
+    fn set(&mut self, form: ProbeForm, verdict: FormVerdict) {
         self.verdicts[usize::from(form.number())] = verdict;
     }
 
-    fn verdict(&self, form: ProbeForm) -> Verdict {
+    fn verdict(&self, form: ProbeForm) -> FormVerdict {
         self.verdicts[usize::from(form.number())]
     }
 
-    fn with(&self, verdict: Verdict) -> ProbeForms {
+    fn with(&self, verdict: FormVerdict) -> ProbeForms {
         let all = ProbeForm::ALL.into_iter();
         all.filter(|form| self.verdict(*form) == verdict).collect()
     }
@@ -153,12 +153,12 @@ impl Proof {
         if now_ns < self.ready_ns {
             return ProbeForms::NONE;
         }
-        let gpe_failed = self.verdict(ProbeForm::Gpe) == Verdict::Failed;
+        let gpe_failed = self.verdict(ProbeForm::Gpe) == FormVerdict::Failed;
         let wanted = ways::wanted(ours, answer, gpe_failed);
         if self.is_again(now_ns) {
             return wanted;
         }
-        let unasked = self.with(Verdict::Unasked);
+        let unasked = self.with(FormVerdict::Unasked);
         wanted
             .iter()
             .filter(|form| unasked.contains(*form))
@@ -203,8 +203,8 @@ impl Proof {
         let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
         let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
         if before != now && !before.is_empty() {
-            self.set(ProbeForm::OverUdp, Verdict::Unasked);
-            self.set(ProbeForm::Extension, Verdict::Unasked);
+            self.set(ProbeForm::OverUdp, FormVerdict::Unasked);
+            self.set(ProbeForm::Extension, FormVerdict::Unasked);
         }
     }
 
@@ -253,8 +253,8 @@ impl Proof {
                 self.distrusted = None;
             }
             let verdict = match result.missing {
-                0 => Verdict::Passed,
-                _ => Verdict::Failed,
+                0 => FormVerdict::Passed,
+                _ => FormVerdict::Failed,
             };
             self.set(result.form, verdict);
             if result.form == ProbeForm::OverUdp {
@@ -263,7 +263,7 @@ impl Proof {
         }
         if results.iter().any(|result| result.missing > 0) {
             self.fail(self.began_ns);
-        } else if self.with(Verdict::Failed).is_empty() {
+        } else if self.with(FormVerdict::Failed).is_empty() {
             self.failures = 0;
         }
         self.witness.begin_anew();
@@ -298,8 +298,8 @@ impl Proof {
     /// Gives up an encapsulation that passed: its packets do not arrive.
     fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
         let form = ProbeForm::of(encapsulation);
-        if self.verdict(form) == Verdict::Passed {
-            self.set(form, Verdict::Failed);
+        if self.verdict(form) == FormVerdict::Passed {
+            self.set(form, FormVerdict::Failed);
             self.doubt(now_ns);
         }
         self.witness.begin_anew();
@@ -322,7 +322,7 @@ impl Proof {
                 Encapsulation::ExtensionUdp,
             ];
             if let Some(one) = order.into_iter().find(tcp) {
-                self.set(ProbeForm::of(one), Verdict::Failed);
+                self.set(ProbeForm::of(one), FormVerdict::Failed);
                 self.distrusted = Some(ProbeForm::of(one));
                 self.again_ns = now_ns + AGAIN_NS;
                 ask = true;
@@ -336,7 +336,7 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(ours, answer, self.with(Verdict::Passed))
+        ways::open(ours, answer, self.with(FormVerdict::Passed))
     }
 
     /// What the kernel and status are told.
@@ -344,7 +344,7 @@ impl Proof {
         PathProof {
             version: 2,
             ways: self.ways(ours),
-            eaten: self.with(Verdict::Failed),
+            eaten: self.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,

@@ -139,7 +139,7 @@ impl Versions {
         }
     }
 
-    /// Takes an echo of a question of version 2 that nobody answered.
+    /// Takes an echo of a question of version 2 that no sink answered.
     pub(super) fn note_two_echoed(&mut self) -> Heard {
         match self.known {
             Some(Version::One) => Heard::Nothing,

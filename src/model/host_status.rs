@@ -45,6 +45,9 @@ pub struct Attachment {
     /// `native` or `generic`; `tcx` or `clsact`
     #[serde(deserialize_with = "interned_name::one")]
     pub mode: InternedName,
+    /// For a sink: how the hook suits the interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// For a source: its encapsulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,

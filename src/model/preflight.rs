@@ -119,6 +119,10 @@ pub struct BpffsFacts {
     /// `None` if it is not mounted.
     pub path: Option<String>,
     pub writable: bool,
+    /// It is mounted read-only.
+    pub read_only: bool,
+    /// Why none was found, if the search was refused.
+    pub refused: Option<String>,
     /// Every user may write to it.
     pub open: bool,
     /// This process may mount one.
@@ -157,6 +161,8 @@ pub struct DeviceFacts {
     pub qdisc: Option<String>,
     /// Offloads by the kernel's names, and whether each is on.
     pub offloads: BTreeMap<String, bool>,
+    /// The hook that the sink takes with --hook auto, and the reason; `None` if that is not known.
+    pub hook: Option<(&'static str, String)>,
     /// Programs on the hooks.
     pub occupants: Vec<Occupant>,
     /// `None` if the kernel could not be asked.
@@ -170,7 +176,20 @@ pub struct Occupant {
     pub hook: String,
     pub id: u32,
     pub name: String,
-    pub ours: bool,
+    pub owner: Owner,
+}
+
+/// The tool that a program on a hook belongs to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Owner {
+    /// It is hostint's, and a pin tells of it.
+    Hostint,
+    /// It is hostint's, and no pin tells of it: its BPF file system was unmounted, or is another one. `link` is the id
+    /// of its link.
+    Orphan {
+        link: Option<u32>,
+    },
+    Other,
 }
 
 /// The facts about the network.

@@ -16,7 +16,16 @@ pub fn has_btf() -> bool {
 
 /// Reads a number below /proc/sys. Returns `None` if the kernel has no such setting or does not show it.
 pub fn setting(name: &str) -> Option<i64> {
-    let text = fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok()?;
+    read_number(&name.replace('.', "/"))
+}
+
+/// True if packets that come in by an interface may be routed to another one. `family` is `ipv4` or `ipv6`.
+pub fn forwards(family: &str, dev: &str) -> bool {
+    read_number(&format!("net/{family}/conf/{dev}/forwarding")) == Some(1)
+}
+
+fn read_number(below: &str) -> Option<i64> {
+    let text = fs::read_to_string(format!("/proc/sys/{below}")).ok()?;
     text.trim().parse().ok()
 }
 

@@ -16,6 +16,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::stat::Mode;
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+use nix::sys::statvfs::{FsFlags, statvfs};
 
 use super::log;
 use super::netdev::control_socket;
@@ -57,6 +58,11 @@ pub fn is_bpffs(path: &Path) -> bool {
     statfs(path).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 
+/// True if the file system at the path is mounted read-only.
+pub fn is_read_only(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|found| found.flags().contains(FsFlags::ST_RDONLY))
+}
+
 /// Finds a mounted BPF file system: `/sys/fs/bpf` of this process, else that of process 1 or of the processes that
 /// started this one, because `ip netns exec` covers /sys. With `create` it is mounted if none is found. The path stays
 /// valid for this process when it gives up capabilities.
@@ -72,7 +78,7 @@ pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
         let path = seen_from(*pid);
         match statfs(&path) {
             Ok(found) if found.filesystem_type() == BPF_FS_MAGIC => return hold(&path).map(Some),
-            Err(Errno::EACCES) => refused = Some(Errno::EACCES.into()),
+            Err(Errno::EACCES) => refused = Some(named(&path, Errno::EACCES.into())),
             _ => {}
         }
     }
@@ -86,14 +92,24 @@ pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
                 log::debug(|| format!("mounted a BPF file system at {BPFFS} of process {pid}"));
                 return hold(&seen_from(pid)).map(Some);
             }
-            Err(err) => failure = err,
+            Err(err) => failure = named(&seen_from(pid), err),
         }
     }
     Err(failure)
 }
 
-/// Returns a path to another process's folder that can be used without the privilege to see that process.
-fn hold(folder: &Path) -> io::Result<PathBuf> {
+/// Names the path that was tried.
+fn named(path: &Path, err: io::Error) -> io::Error {
+    let text = match err.raw_os_error() {
+        Some(number) => format!("{}: {}", path.display(), Errno::from_raw(number).desc()),
+        None => format!("{}: {err}", path.display()),
+    };
+    io::Error::new(err.kind(), text)
+}
+
+/// Returns a path to a folder that can be used without the privilege to see the process that it belongs to, and after
+/// its file system was unmounted or covered.
+pub fn hold(folder: &Path) -> io::Result<PathBuf> {
     static HELD: Mutex<Vec<(PathBuf, OwnedFd)>> = Mutex::new(Vec::new());
     let mut held = HELD
         .lock()

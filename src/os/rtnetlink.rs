@@ -97,23 +97,71 @@ pub struct InterfaceState {
     /// The interface has a carrier.
     pub running: bool,
     pub qdisc: Option<String>,
+    /// The device behind the interface, on kernels since 5.14; software interfaces have none.
+    pub device: Option<String>,
+    /// The kind of a software interface, as `ip -d link` shows it; loopback has none.
+    pub kind: Option<String>,
+    pub loopback: bool,
+    /// The interface of which this one is a port, such as a bridge or a bond.
+    pub master: Option<u32>,
+    /// The interface below, in the same network namespace: that of a VLAN, a macvlan or an ipvlan.
+    pub lower: Option<u32>,
+}
+
+impl InterfaceState {
+    fn of(link: LinkMessage) -> Self {
+        let flags = link.header.flags;
+        let mut state = Self {
+            up: flags.contains(LinkFlags::Up),
+            running: flags.contains(LinkFlags::LowerUp),
+            loopback: flags.contains(LinkFlags::Loopback),
+            ..Self::default()
+        };
+        let mut elsewhere = false;
+        for attribute in link.attributes {
+            match attribute {
+                LinkAttribute::Qdisc(name) => state.qdisc = Some(name),
+                LinkAttribute::ParentDevName(name) => state.device = Some(name),
+                LinkAttribute::Controller(master) => state.master = Some(master),
+                LinkAttribute::Link(lower) => state.lower = Some(lower),
+                LinkAttribute::LinkNetNsId(_) => elsewhere = true,
+                LinkAttribute::LinkInfo(infos) => {
+                    state.kind = infos.into_iter().find_map(|info| match info {
+                        LinkInfo::Kind(kind) => Some(kind.to_string()),
+                        _ => None,
+                    });
+                }
+                _ => {}
+            }
+        }
+        if elsewhere {
+            // The number is that of an interface in another namespace.
+            state.lower = None;
+        }
+        state
+    }
+}
+
+/// Returns the index and the state of each interface of this network namespace.
+pub fn interfaces() -> io::Result<Vec<(u32, InterfaceState)>> {
+    let mut found = Vec::new();
+    exchange(
+        RouteNetlinkMessage::GetLink(LinkMessage::default()),
+        NLM_F_DUMP,
+        |answer| {
+            if let RouteNetlinkMessage::NewLink(link) = answer {
+                found.push((link.header.index, InterfaceState::of(link)));
+            }
+        },
+    )?;
+    Ok(found)
 }
 
 pub fn interface_state(index: u32) -> io::Result<InterfaceState> {
     let answer = request(RouteNetlinkMessage::GetLink(link_at(index)), 0)?;
     let link =
         answer.ok_or_else(|| io::Error::other("the kernel does not describe the interface"))?;
-    Ok(InterfaceState {
-        up: link.header.flags.contains(LinkFlags::Up),
-        running: link.header.flags.contains(LinkFlags::LowerUp),
-        qdisc: link
-            .attributes
-            .into_iter()
-            .find_map(|attribute| match attribute {
-                LinkAttribute::Qdisc(name) => Some(name),
-                _ => None,
-            }),
-    })
+    Ok(InterfaceState::of(link))
 }
 
 /// A filter at a clsact hook.

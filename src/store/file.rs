@@ -178,7 +178,7 @@ pub fn make_anew(
     }
     remove_beside(path);
     open_locked(path).inspect_err(|_| {
-        // A part of a store is no store that somebody put there.
+        // The part of a store that was just written is not a store of the user.
         let _ = std::fs::remove_file(path);
         remove_beside(path);
     })

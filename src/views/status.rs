@@ -44,6 +44,9 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
         if let Some(way) = at.superpackets {
             write!(f, ", superpackets {way}")?;
         }
+        if let Some(why) = &at.why {
+            write!(f, "  {why}")?;
+        }
         if at.nic_timestamps == Some(true) {
             write!(f, ", timestamps of the network card where available")?;
         }

@@ -222,7 +222,7 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
         "--report-period=3s",
         "--drop-tagged=false",
     ]);
-    daemon.wait_for("sink attached to v0 (native XDP), node id 8");
+    daemon.wait_for("sink attached to v0 (tc, tcx), node id 8");
     let status = host.status_with_daemon();
     let settings = &status["sink"]["settings"];
     assert_eq!(status["node_id"], 8);

@@ -6,3 +6,4 @@ mod duties;
 mod interfaces;
 mod preflight;
 mod service;
+mod sink_hook;

@@ -19,6 +19,8 @@ fn host() -> HostFacts {
         bpffs: BpffsFacts {
             path: Some("/sys/fs/bpf".to_owned()),
             writable: true,
+            read_only: false,
+            refused: None,
             open: false,
             mountable: true,
         },
@@ -50,6 +52,7 @@ fn card() -> DeviceFacts {
         mtu: 1500,
         driver: Some("ice".to_owned()),
         xdp: Some(0x27),
+        hook: None,
         qdisc: Some("mq".to_owned()),
         offloads: on
             .into_iter()
@@ -80,7 +83,7 @@ fn hosts_are_judged_by_what_they_have() {
         Verdict,
         &'static str,
     );
-    let cases: [Case; 20] = [
+    let cases: [Case; 22] = [
         (
             "new enough",
             |_| {},
@@ -154,6 +157,26 @@ fn hosts_are_judged_by_what_they_have() {
             "bpffs",
             Fail,
             "not writable",
+        ),
+        (
+            "a bpffs that is mounted read-only",
+            |it| {
+                it.bpffs.writable = false;
+                it.bpffs.read_only = true;
+            },
+            "bpffs",
+            Fail,
+            "/sys/fs/bpf is mounted read-only",
+        ),
+        (
+            "a bpffs that a daemon may not see",
+            |it| {
+                it.bpffs.path = None;
+                it.bpffs.refused = Some("/proc/1/root/sys/fs/bpf: Permission denied".to_owned());
+            },
+            "bpffs",
+            Fail,
+            "/proc/1/root/sys/fs/bpf: Permission denied",
         ),
         (
             "the verifier refuses",
@@ -237,7 +260,7 @@ fn cards_are_judged_by_what_they_can_do() {
     fn on(facts: &mut DeviceFacts, name: &str) {
         facts.offloads.insert(name.to_owned(), true);
     }
-    let cases: [Case; 21] = [
+    let cases: [Case; 22] = [
         (
             "connected",
             |_| {},
@@ -378,12 +401,26 @@ fn cards_are_judged_by_what_they_can_do() {
                     hook: "xdp".to_owned(),
                     id: 7,
                     name: "xdp_lb".to_owned(),
-                    ours: false,
+                    owner: Owner::Other,
                 });
             },
             "hooks",
             Fail,
             "xdp: xdp_lb (id 7), not hostint's",
+        ),
+        (
+            "XDP taken by a program of ours that no pin tells of",
+            |it| {
+                it.occupants.push(Occupant {
+                    hook: "xdp".to_owned(),
+                    id: 7,
+                    name: "sink".to_owned(),
+                    owner: Owner::Orphan { link: Some(12) },
+                });
+            },
+            "hooks",
+            Fail,
+            "xdp: sink (id 7), hostint's own, but pinned in another BPF file system",
         ),
         (
             "XDP taken by us",
@@ -392,7 +429,7 @@ fn cards_are_judged_by_what_they_can_do() {
                     hook: "xdp".to_owned(),
                     id: 7,
                     name: "sink".to_owned(),
-                    ours: true,
+                    owner: Owner::Hostint,
                 });
             },
             "hooks",

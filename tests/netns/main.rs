@@ -7,12 +7,14 @@ mod name_server;
 mod stamped;
 
 mod root {
+    mod bpf_file_system;
     mod coexistence;
     mod control;
     mod dashboards;
     mod field;
     mod gro;
     mod guard;
+    mod hooks;
     mod lease_refusals;
     mod leases;
     mod lifecycle;
@@ -21,6 +23,7 @@ mod root {
     mod metrics;
     mod names;
     mod narrow;
+    mod networks;
     mod offloads;
     mod options;
     mod paths;

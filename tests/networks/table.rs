@@ -38,7 +38,7 @@ fn pairs(rows: &[Value]) -> Vec<(&Value, &Value)> {
     let of = |hostint: bool| rows.iter().filter(move |row| row["hostint"] == hostint);
     of(true)
         .filter_map(|with| {
-            let without = of(false).filter(|row| row["case"] == with["case"]).last()?;
+            let without = of(false).rfind(|row| row["case"] == with["case"])?;
             Some((without, with))
         })
         .collect()
@@ -53,18 +53,20 @@ fn states(row: &Value) -> String {
             let is_ipv6 = text(peer, "dest").contains(':');
             is_ipv6 == (row["family"] == "IPv6")
         };
+        let names = |value: &Value| -> String {
+            let names = value.as_array().into_iter().flatten();
+            names
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let said = peers.filter(is_family).map(|peer| {
-            let ways = &peer["ways"];
-            let ways = if ways.is_null() {
-                String::new()
-            } else {
-                format!(" {ways}")
-            };
-            text(peer, "state") + &ways
+            let (ways, eaten) = (names(&peer["ways"]), names(&peer["eaten"]));
+            format!("{}, open: [{ways}], eaten: [{eaten}]", text(peer, "state"))
         });
         said.collect::<Vec<_>>().join(" ")
     };
-    ends.map(of_end).collect::<Vec<_>>().join(" | ")
+    ends.map(of_end).collect::<Vec<_>>().join(" / ")
 }
 
 /// A Markdown table with a line for each case.

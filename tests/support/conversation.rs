@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,10 @@ use crate::netns::Host;
 /// A transfer that makes no progress for this long has failed.
 const PATIENCE: Duration = Duration::from_secs(8);
 const CHUNK: usize = 64 << 10;
-/// Seed, length of the request, length of the reply, and a sum of them.
-const HEADER: usize = 32;
+/// Seed, length of the request, length of the reply, the time at which it was begun, and a sum of them.
+const HEADER: usize = 40;
+/// Both ends are in one process and count time from here.
+static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The byte at a place of the data with this seed.
 pub fn byte_at(seed: u64, place: u64) -> u8 {
@@ -26,7 +28,7 @@ pub fn byte_at(seed: u64, place: u64) -> u8 {
     (x.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (8 * (place & 7))) as u8
 }
 
-fn sum(words: [u64; 3]) -> u64 {
+fn sum(words: [u64; 4]) -> u64 {
     words.into_iter().fold(1, |sum, word| {
         (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })
@@ -123,14 +125,15 @@ fn serve(mut stream: TcpStream, account: &Mutex<Account>) {
     while stream.read_exact(&mut header[..1]).is_ok() {
         set_patience(&stream);
         let mut of_request = Account::default();
-        let began = Instant::now();
         if let Err(err) = stream.read_exact(&mut header[1..]) {
             of_request.fail("read of a request's header", &err);
         }
-        of_request.wait_since(began);
         let word = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().unwrap());
-        let (seed, len, reply) = (word(0), word(8), word(16));
-        let right = word(24) == sum([seed, len, reply]);
+        let (seed, len, reply, sent_ns) = (word(0), word(8), word(16), word(24));
+        let right = word(32) == sum([seed, len, reply, sent_ns]);
+        if right {
+            of_request.wait_since(*BEGAN + Duration::from_nanos(sent_ns));
+        }
         if !right && of_request.failures.is_empty() {
             of_request.foreign_bytes += HEADER as u64;
             let failure = "the header of a request came changed";
@@ -228,9 +231,10 @@ impl Conversation {
     pub fn exchange(&mut self, len: u64, account: &mut Account) {
         self.seed = self.seed.wrapping_add(0x1_0000);
         account.transfers += 1;
-        let words = [self.seed, len, len];
-        let words = [words[0], words[1], words[2], sum(words)].map(u64::to_be_bytes);
-        if let Err(err) = self.stream.write_all(&words.concat()) {
+        let words = [self.seed, len, len, BEGAN.elapsed().as_nanos() as u64];
+        let header = [&words[..], &[sum(words)]].concat();
+        let header: Vec<u8> = header.into_iter().flat_map(u64::to_be_bytes).collect();
+        if let Err(err) = self.stream.write_all(&header) {
             account.fail("write of a request", &err);
             return;
         }

@@ -86,7 +86,7 @@ pub const NAT: Network = Network {
 pub const POLICER: Network = Network {
     loses: true,
     ..network("policer", |lab| {
-        let limit = "limit rate over 5 mbytes/second burst 150 kbytes drop";
+        let limit = "limit rate over 10 mbytes/second burst 150 kbytes drop";
         let packets = "meta l4proto { tcp, udp }";
         forward(lab, &[&format!("{packets} {limit}")]);
     })

@@ -67,6 +67,7 @@ pub fn attachment() -> Attachment {
         mode: "native",
         encapsulation: None,
         superpackets: None,
+        why: Some("a network card".to_owned()),
         gro: None,
         nic_timestamps: None,
     }

@@ -27,6 +27,9 @@ pub fn peers(host: &Host) -> Vec<Value> {
 /// Nothing is asked or proved any more about any destination.
 pub fn is_settled(host: &Host) -> bool {
     let peers = peers(host);
-    let is_open = |peer: &Value| peer["state"] == "asking" || peer["proving"] == true;
+    let is_open = |peer: &Value| {
+        let is_proved = !peer["proved_ago_ns"].is_null() || peer["ways"][0] == "unproved";
+        peer["state"] == "asking" || (peer["state"] == "granted" && !is_proved)
+    };
     !peers.is_empty() && !peers.iter().any(is_open)
 }

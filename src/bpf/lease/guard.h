@@ -4,10 +4,10 @@
  *
  * A segment without new data repeats an earlier one. At the first sign of that the daemon is told (doubt_event). It
  * asks the sink whether packets of this flow arrive, and if they do, it vouches for the flow: then the loss is real,
- * and is to be measured. If nobody has vouched and the connection makes no progress, its packets are held, which means
- * that they go untagged, beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and
- * a right one costs the connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays
- * untagged. A SYN is repeated before the sink knows the flow: nobody can vouch for it, so the pair's lease counts once.
+ * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
+ * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
+ * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The sink does
+ * not know a flow whose SYN is repeated, so there the vouch for the pair counts, once.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
  */

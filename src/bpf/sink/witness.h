@@ -7,8 +7,8 @@
 #define HOSTINT_SINK_WITNESS_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/lease_table.h"
+#include "hostint/sink_flow.h"
 #include "sink/flow_table.h"
 #include "sink/grants.h"
 #include "sink/tagged.h"

@@ -4,7 +4,7 @@
 #define HOSTINT_SOURCE_FLOW_BEGIN_H
 
 #include "kernel/kernel.h"
-#include "hostint/lease.h"
+#include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "source/outgoing.h"
 

@@ -114,7 +114,7 @@ impl LookAfterAttachments {
                 continue;
             }
             let as_it_was = SinkConfig {
-                hook,
+                hook: hook.into(),
                 ..config.clone()
             };
             match sink.attach(pins, &dev, &as_it_was) {

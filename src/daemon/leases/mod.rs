@@ -51,7 +51,7 @@ pub struct LeaseKeeping {
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
-    pub counts: LeaseCounts,
+    pub counts: QuestionCounts,
 }
 
 /// The state of a lease, and of its path, that was logged.
@@ -59,7 +59,7 @@ type Said = (LeaseState, Ways, ProbeForms);
 
 /// Questions and answers so far, and the CPU time that they took.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LeaseCounts {
+pub struct QuestionCounts {
     pub asked: u64,
     pub answered: u64,
     pub refused: u64,
@@ -116,7 +116,7 @@ impl LeaseKeeping {
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
-            counts: LeaseCounts::default(),
+            counts: QuestionCounts::default(),
         })
     }
 
@@ -160,6 +160,20 @@ impl LeaseKeeping {
         scanned
     }
 
+    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
+    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
+        match &self.renewal {
+            Some(renewal) if renewal.is_for(table)? => {}
+            _ => {
+                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+                let renewal = Renewal::load(table, flows.as_ref());
+                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+                self.doubts = Doubts::open(pins)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the pairs that packets or users want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
@@ -168,15 +182,7 @@ impl LeaseKeeping {
             self.renewal = None;
             return Ok(());
         };
-        match &self.renewal {
-            Some(renewal) if renewal.is_for(&table)? => {}
-            _ => {
-                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
-                let renewal = Renewal::load(&table, flows.as_ref());
-                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-                self.doubts = Doubts::open(pins)?;
-            }
-        }
+        self.load_renewal(pins, &table)?;
         self.keeper.set_ours(ours(pins)?);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();

@@ -3,7 +3,9 @@
 use anyhow::{Context, Result};
 
 use super::plan::SinkPlan;
-use crate::config::{ConfigError, SinkConfig, SinkHook, SourceSetup, XdpMode, settle_source};
+use crate::config::{
+    ConfigError, HookChoice, SinkConfig, SinkHook, SourceSetup, XdpMode, settle_source,
+};
 use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::datapath::{links, sink_links, source_links};
@@ -89,7 +91,7 @@ impl Steps<'_> {
             tried.push(match was {
                 Some((_, hook)) => {
                     let config = SinkConfig {
-                        hook: *hook,
+                        hook: (*hook).into(),
                         ..before.config.clone()
                     };
                     attach_quietly(sink, pins, dev, &config).map(drop)
@@ -158,8 +160,10 @@ fn refuse(pins: &Pins, now: &SinkPlan, before: &SinkPlan) -> Result<()> {
             "what is pushed is settled when the sink starts (try to start it again)".to_owned(),
         );
     }
-    for dev in new.devs.iter().filter(|dev| old.devs.contains(dev)) {
-        if new.hook == SinkHook::Xdp && old.hook == SinkHook::Xdp && other_mode(dev, new.xdp_mode) {
+    let attached = sink_links::attached_devs(pins).map_err(advise)?;
+    let at_xdp = |dev: &String| attached.contains(&(dev.clone(), SinkHook::Xdp));
+    for dev in new.devs.iter().filter(|dev| at_xdp(dev)) {
+        if new.hook == HookChoice::Xdp && other_mode(dev, new.xdp_mode) {
             refuse(
                 "xdp-mode",
                 format!(

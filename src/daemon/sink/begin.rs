@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::plan::{SinkPlan, say_form};
 use crate::cli::SinkServeArgs;
-use crate::config::{SINK_HTTP_PORT, SinkConfig, SinkHook};
+use crate::config::{HookChoice, SINK_HTTP_PORT, SinkConfig};
 use crate::daemon::control::Control;
 use crate::daemon::leases::{LeaseKeeping, warn_without_key};
 use crate::daemon::privileges::give_up_all_but;
@@ -110,7 +110,7 @@ impl LoadedSink {
 fn prepare(sink: &Sink, pins: &Pins, plan: &SinkPlan) -> Result<DaemonCounters> {
     let config = &plan.config;
     let counters = set(sink, plan).context("cannot set up the sink")?;
-    if config.hook == SinkHook::Xdp {
+    if config.hook == HookChoice::Xdp {
         for dev in &config.devs {
             Sink::check_free(pins, dev)
                 .map_err(advise)

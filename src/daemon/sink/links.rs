@@ -13,7 +13,7 @@ pub struct LookForLinks;
 
 impl Duty<SinkDaemon> for LookForLinks {
     fn task(&self) -> &'static str {
-        "look for the sink's links"
+        "keep the sink's links where commands find them"
     }
 
     fn period(&self) -> Duration {
@@ -21,7 +21,8 @@ impl Duty<SinkDaemon> for LookForLinks {
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        daemon.is_detached = sink_links::links(&daemon.side.pins)?.is_empty();
-        Ok(())
+        let pins = &daemon.side.pins;
+        daemon.is_detached = sink_links::links(pins)?.is_empty();
+        Ok(pins.check_visible()?)
     }
 }

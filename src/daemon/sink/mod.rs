@@ -50,6 +50,7 @@ use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
 use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
+use crate::host;
 use crate::os::{clock, log, signals};
 use crate::web::{self, HttpServer};
 
@@ -102,7 +103,7 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
     if let Some(metrics) = &served.metrics {
         flows.set_tally(Arc::clone(&metrics.tally));
     }
-    let mut side = HostSide::new(pins, leases);
+    let mut side = HostSide::new(pins.clone(), leases);
     side.clock = Some(sink.host.refresh_clock()?);
     let events = sink.event_ring()?;
     let daemon = SinkDaemon {
@@ -117,6 +118,8 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
         is_detached: false,
     };
     match turn(daemon, events, args).context("cannot go on as a sink")? {
+        // What is pinned ends with this process: sources have to stop first.
+        End::Asked if pins.check_visible().is_err() => host::sink::leave(&pins, &[])?,
         End::Asked => log::info("ended; INT is still stripped (hostint sink detach ends that)"),
         End::Detached => log::info("ended, because the sink was detached"),
     }

@@ -158,6 +158,9 @@ impl ShowsSigns for SinkDaemon {
         {
             lacking.push("the clock that stamps packets is not known".to_owned());
         }
+        if let Err(err) = self.side.pins.check_visible() {
+            lacking.push(err.to_string());
+        }
         lacking
     }
 

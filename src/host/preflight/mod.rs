@@ -4,9 +4,9 @@ mod subjects;
 
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use nix::unistd::{AccessFlags, access};
 
 pub use subjects::PreflightQuery;
@@ -15,7 +15,7 @@ use subjects::Subjects;
 use crate::config::EXTENSION_PORT;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
-use crate::datapath::{hooks, links, settings_status, sink_programs};
+use crate::datapath::{hook_choice, hooks, links, settings_status, sink_programs};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
@@ -107,10 +107,14 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
 }
 
 fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
-    let path = match given {
-        Some(path) => netns::is_bpffs(path).then(|| path.to_owned()),
-        None => netns::bpffs(false).ok().flatten(),
+    let (path, refused) = match given {
+        Some(path) => (netns::is_bpffs(path).then(|| path.to_owned()), None),
+        None => match search_as_a_daemon()? {
+            Ok(path) => (path, None),
+            Err(err) => (None, Some(err.to_string())),
+        },
     };
+    let read_only = path.as_ref().is_some_and(|path| netns::is_read_only(path));
     // What is there already may be ours in a file system that is not.
     let writable = path.as_ref().is_some_and(|path| {
         let below = path.join("hostint");
@@ -126,9 +130,22 @@ fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
         // One that is held open has a name, too.
         path: path.map(|path| path.read_link().unwrap_or(path).display().to_string()),
         writable,
+        read_only,
+        refused,
         open,
         mountable: privileges::may_mount()?,
     })
+}
+
+/// Looks for the BPF file system with the capabilities that a daemon looks with: root sees more of other processes.
+fn search_as_a_daemon() -> Result<std::io::Result<Option<PathBuf>>> {
+    let search = std::thread::spawn(|| {
+        privileges::keep_only(&privileges::BEGIN)?;
+        netns::bpffs(false)
+    });
+    search
+        .join()
+        .map_err(|_| anyhow!("cannot look for the BPF file system"))
 }
 
 fn network_facts(
@@ -190,6 +207,7 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
         mtu: netdev::mtu(dev)?,
         driver: ethtool::driver(dev)?,
         xdp: tells.then_some(flags),
+        hook: tcx.and_then(|_| hook_choice::preview(pins, dev).ok()),
         qdisc: state.qdisc,
         offloads: ethtool::features(dev)?.into_iter().collect(),
         occupants,

@@ -1,6 +1,6 @@
 //! An interface: its driver, its offloads, its room for INT, and the programs on its hooks.
 
-use crate::model::preflight::{DeviceFacts, Finding, Occupant};
+use crate::model::preflight::{DeviceFacts, Finding, Occupant, Owner};
 
 const XDP_BASIC: u64 = 1;
 const XDP_RX_SG: u64 = 1 << 5;
@@ -43,8 +43,12 @@ const ROOM: [u32; 4] = [36, 44, 88, 108];
 pub fn judge_device(facts: &DeviceFacts) -> Vec<Finding> {
     let mut found = vec![link(facts)];
     if facts.ethernet {
+        found.extend([xdp(facts)]);
+        if let Some((hook, why)) = &facts.hook {
+            let chosen = format!("the sink takes {hook}: {why}");
+            found.push(Finding::ok("sink-hook", chosen));
+        }
         found.extend([
-            xdp(facts),
             checksum(facts),
             merging(facts),
             segmentation(facts),
@@ -100,9 +104,9 @@ fn xdp(facts: &DeviceFacts) -> Finding {
     if !native {
         return Finding::note(
             "xdp",
-            "no native XDP: the sink runs as generic XDP in the stack, which costs more",
+            "no native XDP: with --hook xdp the sink runs as generic XDP in the stack, which costs more",
         )
-        .advise("nothing to do, or hostint sink --hook tc, which is cheaper there");
+        .advise("nothing to do: tc, which hostint sink takes where it can, is cheaper there");
     }
     if facts.mtu > LONGEST_IN_A_PAGE && !frags {
         return Finding::note(
@@ -220,7 +224,7 @@ fn hooks(facts: &DeviceFacts) -> Vec<Finding> {
     let mut found: Vec<Finding> = facts
         .occupants
         .iter()
-        .map(|at| occupant(at, &facts.name))
+        .map(|at| occupant(at, facts))
         .collect();
     if facts.occupants.is_empty() {
         found.push(Finding::ok(
@@ -235,22 +239,38 @@ fn hooks(facts: &DeviceFacts) -> Vec<Finding> {
     found
 }
 
-fn occupant(at: &Occupant, dev: &str) -> Finding {
+fn occupant(at: &Occupant, facts: &DeviceFacts) -> Finding {
+    let dev = &facts.name;
+    let sink_takes_tc = facts.hook.as_ref().is_some_and(|(hook, _)| *hook == "tc");
     let Occupant {
         hook,
         id,
         name,
-        ours,
+        owner,
     } = at;
     let found = format!("{hook}: {name} (id {id})");
-    if *ours {
-        Finding::ok("hooks", format!("{found}, hostint's own"))
-    } else if hook == "xdp" {
-        Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
-            "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
-        ))
-    } else {
-        Finding::note("hooks", format!("{found}, not hostint's"))
-            .advise("nothing to do if it passes packets on: hostint runs beside it")
+    match owner {
+        Owner::Hostint => Finding::ok("hooks", format!("{found}, hostint's own")),
+        Owner::Orphan { link } => Finding::fail(
+            "hooks",
+            format!(
+                "{found}, hostint's own, but pinned in another BPF file system, or in one that was unmounted"
+            ),
+        )
+        .advise(match link {
+            Some(link) => format!("give that --bpffs, or detach it: bpftool link detach id {link}"),
+            None => "give that --bpffs".to_owned(),
+        }),
+        Owner::Other if hook == "xdp" && sink_takes_tc => {
+            Finding::note("hooks", format!("{found}, not hostint's"))
+                .advise("nothing to do if it passes packets on: the sink takes tc")
+        }
+        Owner::Other if hook == "xdp" => {
+            Finding::fail("hooks", format!("{found}, not hostint's")).advise(format!(
+                "hostint sink --hook tc, or detach it: ip link set {dev} xdp off"
+            ))
+        }
+        Owner::Other => Finding::note("hooks", format!("{found}, not hostint's"))
+            .advise("nothing to do if it passes packets on: hostint runs beside it"),
     }
 }

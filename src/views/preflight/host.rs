@@ -84,6 +84,14 @@ fn capabilities(facts: &HostFacts) -> Finding {
 fn bpffs(facts: &BpffsFacts) -> Finding {
     const MOUNT: &str = "mount -t bpf -o mode=700 bpf /sys/fs/bpf";
     match &facts.path {
+        None if facts.refused.is_some() => Finding::fail(
+            "bpffs",
+            format!(
+                "no BPF file system can be used: {}",
+                facts.refused.as_deref().unwrap_or_default()
+            ),
+        )
+        .advise(format!("{MOUNT}, or give --bpffs DIR")),
         None if facts.mountable => {
             Finding::note("bpffs", "no BPF file system is mounted; hostint mounts one")
                 .advise(MOUNT)
@@ -93,6 +101,10 @@ fn bpffs(facts: &BpffsFacts) -> Finding {
             "this user sees no BPF file system and cannot mount one",
         )
         .advise(format!("{MOUNT}, as root")),
+        Some(path) if facts.read_only => {
+            Finding::fail("bpffs", format!("{path} is mounted read-only"))
+                .advise(format!("mount -o remount,rw {path}"))
+        }
         Some(path) if !facts.writable => {
             Finding::fail("bpffs", format!("{path} is not writable by this user"))
                 .advise("run as root, or create a folder hostint there that this user owns")

@@ -11,14 +11,20 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     let [a_sink, mut b_sink] = lab.tag("");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 100, 1000);
+    let pid = u64::from(b_sink.pid());
+    assert_eq!(lab.b.status()["sink"]["daemon_pid"], pid);
     b_sink.kill();
+    assert!(
+        lab.b.status()["sink"]["daemon_pid"].is_null(),
+        "a killed daemon is not shown as running"
+    );
     exchange_udp(&from, &to, 100, 1000);
     assert_eq!(
         lab.b.count("sink", "stripped"),
         200,
         "a killed daemon's program strips"
     );
-    assert_eq!(lab.b.status()["sink"]["attachments"][0]["mode"], "native");
+    assert_eq!(lab.b.status()["sink"]["attachments"][0]["mode"], "tcx");
 
     let mut b_sink = lab.b.sink("--dev b0 --node-id 2");
     exchange_udp(&from, &to, 100, 1000);
@@ -93,7 +99,7 @@ fn a_hook_that_is_taken_is_left_alone_and_nothing_stays_behind() {
     let lab = Lab::new();
     lab.a
         .hostint("source attach --dev a0 --hook xdp --force --node-id 1");
-    let refused = lab.a.try_hostint("sink --dev a0 --node-id 1");
+    let refused = lab.a.try_hostint("sink --dev a0 --node-id 1 --hook xdp");
     assert_eq!(refused.status.code(), Some(1));
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(
@@ -107,7 +113,7 @@ fn a_hook_that_is_taken_is_left_alone_and_nothing_stays_behind() {
         "the other program stays"
     );
 
-    let mut sink = lab.b.sink("--dev b0 --node-id 2");
+    let mut sink = lab.b.sink("--dev b0 --node-id 2 --hook xdp");
     let refused = lab.b.try_hostint("source attach --dev b0 --hook xdp");
     assert_eq!(refused.status.code(), Some(1));
     assert!(lab.b.status()["source"].is_null());

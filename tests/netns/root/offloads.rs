@@ -346,12 +346,14 @@ fn bulk_traffic_survives_every_kind_of_sender() {
         Case {
             name: "vxlan-gpe with superpackets of UDP",
             source: "--encap vxlan-gpe --superpackets encap-all",
+            sink: "--hook xdp",
             udp_superpackets: true,
             ..PLAIN
         },
         Case {
             name: "superpackets of UDP, checksums finished on the way",
             source: "--superpackets encap-all",
+            sink: "--hook xdp",
             setup: FINISHED,
             udp_superpackets: true,
             ..PLAIN

@@ -109,7 +109,8 @@ report-period = \"20ms\"
 #[test]
 fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
     let lab = Lab::new();
-    let (on_a, on_b) = (Config::new(&lab.a, A), Config::new(&lab.b, B));
+    let at_xdp = format!("{B}hook = \"xdp\"\n");
+    let (on_a, on_b) = (Config::new(&lab.a, A), Config::new(&lab.b, &at_xdp));
     let first = lab
         .b
         .start("collect --json --listen 127.0.0.1:7001", "collecting");
@@ -144,7 +145,7 @@ fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
         !node(&first).is_empty()
     });
 
-    let text = B.replace("node-id = 2", "node-id = 22").replace(
+    let text = at_xdp.replace("node-id = 2", "node-id = 22").replace(
         "\"127.0.0.1:7001\"",
         "[\"127.0.0.1:7001\", \"127.0.0.1:7002\"]",
     );
@@ -358,10 +359,11 @@ fn interfaces_come_go_and_change_their_hook() {
     let lab = Lab::new();
     lab.b
         .sh("ip link add x0 type veth peer name x1; ip link set x0 up; ip link set x1 up");
-    let config = Config::new(&lab.b, B);
+    let xdp = format!("{B}hook = \"xdp\"\n");
+    let config = Config::new(&lab.b, &xdp);
     let mut daemon = sink(&lab.b, &config);
     assert_eq!(attached(&lab.b, "sink"), ["b0 xdp"]);
-    config.applies(&daemon, &B.replace("\"b0\"", "[\"b0\", \"x0\"]"));
+    config.applies(&daemon, &xdp.replace("\"b0\"", "[\"b0\", \"x0\"]"));
     assert_eq!(attached(&lab.b, "sink"), ["b0 xdp", "x0 xdp"]);
     let both_tc = B.replace("\"b0\"", "[\"b0\", \"x0\"]\nhook = \"tc\"");
     config.applies(&daemon, &both_tc);
@@ -372,13 +374,19 @@ fn interfaces_come_go_and_change_their_hook() {
     );
     assert!(said.contains("unknown encapsulation \"vxlan\""), "{said}");
     assert_eq!(attached(&lab.b, "sink"), ["b0 tc", "x0 tc"]);
-    config.applies(&daemon, &B.replace("\"b0\"", "\"x0\""));
+    config.applies(&daemon, &B.replace("\"b0\"", "[\"b0\", \"x0\"]"));
+    assert_eq!(
+        attached(&lab.b, "sink"),
+        ["b0 tc", "x0 tc"],
+        "auto changes none"
+    );
+    config.applies(&daemon, &xdp.replace("\"b0\"", "\"x0\""));
     await_that("b0 is left, after sources had time to stop", || {
         attached(&lab.b, "sink") == ["x0 xdp"]
     });
     assert!(!daemon.has_ended(), "{}", daemon.stderr());
     config.applies(&daemon, B);
-    await_that("and back", || attached(&lab.b, "sink") == ["b0 xdp"]);
+    await_that("and back", || attached(&lab.b, "sink") == ["b0 tc"]);
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
 }
 
@@ -387,7 +395,8 @@ fn a_failure_half_way_leaves_everything_as_it_was() {
     let lab = Lab::new();
     lab.b
         .sh("ip link add x0 type veth peer name x1; ip link set x0 up mtu 9000; ip link set x1 up");
-    let config = Config::new(&lab.b, B);
+    let xdp = format!("{B}hook = \"xdp\"\n");
+    let config = Config::new(&lab.b, &xdp);
     let daemon = sink(&lab.b, &config);
     let before = lab.b.status()["sink"].clone();
     // Something of somebody else's holds the second hook: the first one is attached, and given back.
@@ -395,7 +404,7 @@ fn a_failure_half_way_leaves_everything_as_it_was() {
         .sh("ip link add y0 type veth peer name y1; ip link set y0 up; ip link set y1 up");
     let foreign = Foreign::xdp("foreign");
     let _held = foreign.link(&lab.b, "y0", Hook::XdpNative);
-    let text = B
+    let text = xdp
         .replace("\"b0\"", "[\"b0\", \"x0\", \"y0\"]")
         .replace("node-id = 2", "node-id = 9");
     let said = config.refuses(&daemon, &text);

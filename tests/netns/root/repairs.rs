@@ -85,7 +85,7 @@ fn programs_that_others_take_off_are_put_back() {
         Case {
             name: "the sink's XDP link is detached",
             source: "",
-            sink: "",
+            sink: "--hook xdp",
             harm: |lab| take_off(&lab.b, "sink", "b0"),
             on_a: false,
             says: SINK,

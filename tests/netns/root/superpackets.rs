@@ -261,7 +261,7 @@ fn lost_doubled_and_reordered_segments_are_told_apart_exactly() {
         Case {
             name: "all at once with superpackets of UDP",
             source: "--superpackets encap-all",
-            sink: "",
+            sink: "--hook xdp",
             ipv6: false,
             udp: true,
             plan: Plan {

@@ -1,0 +1,127 @@
+//! A BPF file system that is read-only or was unmounted is named as such, and traffic goes on.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use hostint_testing::harness::Daemon;
+use hostint_testing::netns::{Host, Lab, sh};
+use hostint_testing::places;
+use nix::mount::{MntFlags, umount2};
+use nix::sys::signal::Signal;
+
+use crate::exchange::exchange_udp;
+
+/// A BPF file system of one host's own.
+struct OwnBpffs(PathBuf);
+
+impl OwnBpffs {
+    /// Mounts it, for this host.
+    fn of(host: &mut Host) -> Self {
+        let folder = std::env::temp_dir().join(format!("{}-own-bpffs", host.ns));
+        std::fs::create_dir_all(&folder).unwrap();
+        let own = Self(folder);
+        own.mount();
+        host.bpffs = Some(own.0.clone());
+        own
+    }
+
+    fn mount(&self) {
+        sh(&format!(
+            "mount -t bpf -o mode=700 bpf {}",
+            self.0.display()
+        ));
+    }
+
+    fn remount(&self, option: &str) {
+        sh(&format!("mount -o remount,{option} {}", self.0.display()));
+    }
+
+    fn unmount(&self) {
+        umount2(&self.0, MntFlags::MNT_DETACH).unwrap();
+    }
+}
+
+impl Drop for OwnBpffs {
+    fn drop(&mut self) {
+        while umount2(&self.0, MntFlags::MNT_DETACH).is_ok() {}
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// What a command says at its end, on both outputs.
+fn said(host: &Host, line: &str) -> (Option<i32>, String) {
+    let output = host.try_hostint(line);
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn one_that_is_read_only_is_named() {
+    let mut lab = Lab::new();
+    let own = OwnBpffs::of(&mut lab.b);
+    own.remount("ro");
+    let path = own.0.display();
+    let (code, text) = said(&lab.b, "sink --dev b0 --node-id 2");
+    assert_eq!(code, Some(1), "{text}");
+    let advice = format!("{path} is mounted read-only (try: mount -o remount,rw {path})");
+    assert!(text.contains(&advice), "{text}");
+    let (_, text) = said(&lab.b, "status --preflight --dev b0");
+    let found = format!("{path} is mounted read-only (mount -o remount,rw {path})");
+    assert!(text.contains(&found), "{text}");
+    own.remount("rw");
+    let _sink = lab.b.sink("--dev b0 --node-id 2");
+    lab.b.hostint("sink detach");
+}
+
+#[test]
+fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
+    let mut lab = Lab::new();
+    let own = OwnBpffs::of(&mut lab.b);
+    let path = own.0.display().to_string();
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    // As a service it sees the mounts of the host; `ip netns exec` gives it its own.
+    let mut b = Daemon::start(
+        Command::new("nsenter")
+            .arg(format!("--net=/run/netns/{}", lab.b.ns))
+            .args([places::hostint(), "--bpffs", &path, "sink", "--dev", "b0"])
+            .args(["--node-id", "2"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null()),
+    );
+    b.wait_for("sink attached");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    exchange_udp(&from, &to, 20, 100);
+    let tagged = || lab.a.count("source", "tagged");
+    let before = tagged();
+    assert!(before > 0);
+    own.unmount();
+    b.wait_for(&format!("the BPF file system at {path} was unmounted"));
+    exchange_udp(&from, &to, 20, 100);
+    assert!(tagged() >= before + 20, "it strips on, and leases are good");
+
+    // Another file system at its place has no pins.
+    own.mount();
+    let (code, text) = said(&lab.b, "sink --dev b0 --node-id 2");
+    assert_eq!(code, Some(1), "{text}");
+    let ours = "hostint's own XDP program sink";
+    assert!(
+        text.contains(ours) && text.contains("bpftool link detach id"),
+        "{text}"
+    );
+    let (_, text) = said(&lab.b, "status --preflight --dev b0");
+    assert!(text.contains("xdp: sink (id "), "{text}");
+    assert!(
+        text.contains("hostint's own, but pinned in another BPF file system"),
+        "{text}"
+    );
+
+    // It cannot leave its program behind, so that sources stop first.
+    b.signal(Signal::SIGTERM);
+    let (code, text) = b.end();
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("sink detached from b0"), "{text}");
+    exchange_udp(&from, &to, 20, 100);
+    assert!(!lab.b.sh("ip link show b0").contains("xdp"));
+}
