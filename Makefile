@@ -49,7 +49,8 @@ test-long: need-root
 		endurance:: networks::loss clickhouse:: ipfix:: kafka:: otlp:: remote_write:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
-		answer::root::nobody_outside flood::; $(GIVE_BACK)
+		answer::root::nobody_outside flood:: && \
+		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking::; $(GIVE_BACK)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root
@@ -124,7 +125,7 @@ bench: need-root
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }
 	cd fuzz && ./seed-corpus.sh
-	cd fuzz && for target in config decode_report exporter_track read_capture read_histogram read_probe read_record read_stored \
+	cd fuzz && for target in config decode_report exporter_track read_capture read_histogram read_lease read_probe read_record read_stored \
 		render_report; do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 

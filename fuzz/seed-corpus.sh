@@ -3,7 +3,7 @@
 # of reports, and some number lines; config files; and what stands in a store.
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/{config,decode_report,render_report,read_capture,read_probe,read_record,read_histogram,read_stored,exporter_track}
+mkdir -p corpus/{config,decode_report,render_report,read_capture,read_lease,read_probe,read_record,read_histogram,read_stored,exporter_track}
 
 # The bytes of a dump, as printf takes them.
 escaped() {
@@ -44,6 +44,12 @@ awk -v RS= '{ sub(/^[^\n]*\n/, ""); gsub(/(^|\n)> [^\n]*/, ""); print >("corpus/
 printf '\xf0int\x01\x01\0\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0' >corpus/read_probe/probe
 printf '\xf0int\x01\x02\x2a\0\x01\x02\x03\x04\x05\x06\x07\x08\0\0\0\x02\0\0\0\0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8' \
 	>corpus/read_probe/answer
+for name in lease2_question lease2_answer lease2_short_answer real_lease_answer; do
+	# 42 or 62 bytes of Ethernet, IP and ICMP come first
+	printf '%b' "$(escaped "../tests/wire/dissector/$name.hex")" |
+		tail -c +$([ $name = lease2_short_answer ] && echo 63 || echo 43) >"corpus/read_lease/$name"
+done
+printf '%b' "$(escaped ../tests/wire/dissector/probe_gpe.hex)" | tail -c 24 >corpus/read_lease/probe
 # one latency; and two in two slots
 printf '\x01\x90\x03' >corpus/read_histogram/one
 printf '\x02\x06\x02\x01\x80\x0f\x01\x01\x01' >corpus/read_histogram/many

@@ -78,6 +78,7 @@ struct sink_settings {
 	__u64 bucket_hold_ns; /* least time between two latency change events of a flow */
 	__u64 started_ns;     /* since the Unix epoch; of flows that began later, the sink has seen every packet */
 	__u64 idle_ns;        /* records of flows that are idle for this time may be removed */
+	__u64 kept_ns;        /* records of flows that began later were not removed while another idle_ns was set */
 	__u32 flags;
 	__be16 extension_port;
 	__u8 tos_value; /* DSCP mark at its place in the ToS byte */

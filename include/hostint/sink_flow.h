@@ -88,7 +88,9 @@ struct sink_flow {
 	__s64 other_latency_sum_ns;
 	__u32 path;      /* index of the state of the path and its hops in another table, plus 1; 0: none */
 	__u32 far_waits; /* 1: the sweep is to decide about the far numbers */
-	__u64 spare[7];
+	__u32 left_out;  /* 1: packets passed unstripped since the last one that was tracked */
+	__u32 zero;
+	__u64 spare[6];
 #ifdef NEXT_ABI
 	__u64 to_come;
 #endif

@@ -14,6 +14,7 @@ return function()
         geneve = Proto("int_geneve", "INT in Geneve options"),
         report = Proto("int_report", "Telemetry Report"),
         lease = Proto("hostint", "hostint"),
+        probed = Proto("hostint_probe", "hostint's probes at the port of VXLAN-GPE"),
     }
 
     local TYPES = { [1] = "hop-by-hop (INT-MD)", [2] = "destination", [3] = "INT-MX" }
@@ -245,6 +246,33 @@ return function()
         lease_software = ProtoField.string("hostint.lease.software", "Software"),
         lease_answered = u64("hostint.lease.answered_ns", "Sink's clock (ns since the Unix epoch)"),
         lease_answered_time = time("hostint.lease.answered", "Sink's clock"),
+        -- leases of version 2
+        lease_source_capabilities = u32("hostint.lease.source_capabilities", "Capabilities of the source", HEX),
+        lease_round = u64("hostint.lease.round", "Round of probes", HEX),
+        lease_flow_sport = u16("hostint.lease.flow_sport", "Source port of the flow"),
+        lease_flow_dport = u16("hostint.lease.flow_dport", "Destination port of the flow"),
+        lease_flow_protocol = u8("hostint.lease.flow_protocol", "Protocol of the flow", DEC, PROTOCOLS),
+        lease_capabilities = u32("hostint.lease.capabilities", "Capabilities of the sink", HEX),
+        lease_flags = u32("hostint.lease.flags", "Flags", HEX),
+        lease_astray = bool("hostint.lease.astray", "Tagged packets go astray: no lease"),
+        lease_untold = bool("hostint.lease.untold", "Counts are withheld"),
+        lease_digest = u32("hostint.lease.digest", "Digest", HEX),
+        lease_stripped_over = u32("hostint.lease.stripped_over_tcp_udp", "Packets stripped of over-tcp-udp"),
+        lease_stripped_extension = u32("hostint.lease.stripped_extension_udp", "Packets stripped of extension-udp"),
+        lease_stripped_gpe = u32("hostint.lease.stripped_vxlan_gpe", "Packets stripped of vxlan-gpe"),
+        lease_lost = u32("hostint.lease.lost", "Packets lost"),
+        lease_flow_packets = u32("hostint.lease.flow_packets", "Packets of the flow"),
+        lease_flow_age = u32("hostint.lease.flow_age_ms", "Time since the flow's last packet (ms)"),
+        lease_arrived = u8("hostint.lease.arrived", "Probes that arrived"),
+        lease_tos_changed = u8("hostint.lease.tos_changed", "Bits of the ToS byte that the path changed", HEX),
+        -- probes of a lease's path
+        probe_path_magic = u32("hostint.path_probe.magic", "Magic", HEX),
+        probe_path_version = u8("hostint.path_probe.version", "Version"),
+        probe_path_form = u8("hostint.path_probe.form", "Form", DEC, { [0] = "over-tcp-udp", [1] = "extension-udp", [2] = "vxlan-gpe", [3] = "stray TCP segment" }),
+        probe_path_number = u8("hostint.path_probe.number", "Number"),
+        probe_path_tos = u8("hostint.path_probe.tos", "ToS byte as it was sent", HEX),
+        probe_path_round = u64("hostint.path_probe.round", "Round", HEX),
+        probe_path_tag = u64("hostint.path_probe.tag", "Tag (SipHash-2-4)", HEX),
         lease_answer_tag = u64("hostint.lease.answer_tag", "Answer tag (SipHash-2-4)", HEX),
     }
 

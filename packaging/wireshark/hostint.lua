@@ -31,6 +31,9 @@ local probes = part("probes", fields, tools)
 local reports = part("reports", fields, tools, metadata, quotes, own_reports, probes)
 local leases = part("leases", fields, tools, ip, part("tags"), options)
 
+local leases_v2 = part("leases_v2", fields, tools, ip, leases, options)
+leases.version_2 = leases_v2
+
 local prefs, report_prefs, lease_prefs = fields.int.prefs, fields.report.prefs, fields.lease.prefs
 prefs.dscp = Pref.bool("INT in TCP and UDP by DSCP", true, "Look for INT in TCP and UDP packets whose DSCP has the mark")
 prefs.dscp_value = Pref.string("DSCP mark", "0x01", "The DSCP that marks packets with INT, of the mask's bits")
@@ -109,6 +112,7 @@ entry(fields.gpe, tunnels.gpe, tunnels.pass_gpe)
 entry(fields.gre, tunnels.gre)
 entry(fields.geneve, tunnels.geneve, tunnels.pass_geneve)
 entry(fields.report, reports.dissect)
+entry(fields.probed, leases_v2.port, leases_v2.pass)
 fields.int.prefs_changed = read_preferences
 fields.report.prefs_changed = read_preferences
 fields.lease.prefs_changed = read_preferences
@@ -117,6 +121,7 @@ local ip_protocols = DissectorTable.get("ip.proto")
 ip_protocols:add(6, fields.lookup)
 ip_protocols:add(17, fields.lookup)
 DissectorTable.get("udp.port"):add(6081, fields.geneve)
+DissectorTable.get("udp.port"):add(4790, fields.probed)
 for code in pairs(tunnels.GPE_CODES) do
     DissectorTable.get("vxlan.next_proto"):add(code, fields.gpe)
 end
@@ -126,10 +131,15 @@ for _, name in ipairs({ "icmp", "icmpv6" }) do
     end)
 end
 
+fields.lease:register_heuristic("tcp", function(tvb, pinfo, tree)
+    return pinfo.dst_port == 4790 and tools.guarded(tree, leases_v2.probe, tvb, pinfo, tree) or false
+end)
+
 -- See tools.pass.
 function tools.withdraw()
     transport.withdraw()
     DissectorTable.get("udp.port"):add(6081, tunnels.plain_geneve)
+    DissectorTable.get("udp.port"):add(4790, leases_v2.plain)
     for code, dissector in pairs(tunnels.before) do
         DissectorTable.get("vxlan.next_proto"):add(code, dissector)
     end

@@ -7,7 +7,7 @@ return function(fields, tools, ip, tags, options)
     local MAGIC, LENGTH = 0x68696e74, 96
     local ENCAPSULATIONS = { { 1, "lease_over", "over-tcp-udp" }, { 2, "lease_extension", "extension-udp" }, { 8, "lease_gpe", "vxlan-gpe" } }
 
-    local function time(tree, tvb, at, number, human)
+    function M.time(tree, tvb, at, number, human)
         put(tree, fields.h[number], tvb(at, 8))
         local ns = tvb(at, 8):uint64()
         local second = UInt64(1000000000)
@@ -24,7 +24,7 @@ return function(fields, tools, ip, tags, options)
     end
 
     -- Whether a tag matches the key in the preferences; the addresses are those of the request, in either order.
-    local function check(item, tag, bytes, src, dst)
+    function M.check(item, tag, bytes, src, dst)
         local good = false
         for _, ends in ipairs(src and { { src, dst }, { dst, src } } or { {} }) do
             local all = ByteArray.new()
@@ -50,14 +50,14 @@ return function(fields, tools, ip, tags, options)
         put(question, h.lease_nonce, tvb(8, 8))
         local is_v4 = tvb(16, 12):bytes():tohex():upper() == "00000000000000000000FFFF"
         put(question, is_v4 and h.lease_src4 or h.lease_src6, is_v4 and tvb(28, 4) or tvb(16, 16))
-        time(question, tvb, 32, "lease_asked", "lease_asked_time")
+        M.time(question, tvb, 32, "lease_asked", "lease_asked_time")
         put(question, h.lease_source_node, tvb(40, 4))
         tools.reserved(question, h.lease_reserved, tvb(44, 4), tvb(44, 4):uint())
         local tag = put(question, h.lease_question_tag, tvb(48, 8))
         local _, version = ip.header(pinfo)
         local src, dst = ip.addresses(version)
         if options.lease_key and src then
-            check(tag, tvb(48, 8):uint64(), tvb(0, 48):bytes(), src, dst)
+            M.check(tag, tvb(48, 8):uint64(), tvb(0, 48):bytes(), src, dst)
         end
         return tvb(40, 4):uint(), tostring(is_v4 and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
     end
@@ -85,14 +85,28 @@ return function(fields, tools, ip, tags, options)
         put(answer, h.lease_mtu, tvb(74, 2), nil, tvb(74, 2):uint() == 0 and " (not known)" or nil)
         put(answer, h.lease_tai, tvb(76, 2))
         put(answer, h.lease_software, tvb(78, 2), string.format("%d.%d", tvb(78, 1):uint(), tvb(79, 1):uint()))
-        time(answer, tvb, 80, "lease_answered", "lease_answered_time")
+        M.time(answer, tvb, 80, "lease_answered", "lease_answered_time")
         local tag = put(answer, h.lease_answer_tag, tvb(88, 8))
         return tvb(64, 4):uint(), table.concat(names, ", "), tag
     end
 
+    local function show_version_2(tvb, pinfo, tree)
+        local top = tree:add(fields.lease, tvb(), "hostint lease")
+        local kind, sentence, room = M.version_2.show(top, tvb, pinfo)
+        put(top, h.lease_kind, room, kind):set_generated()
+        top:append_text(": " .. sentence)
+        pinfo.cols.protocol = "hostint"
+        pinfo.cols.info = sentence
+        return true
+    end
+
     -- True if the payload of an ICMP echo is a lease message.
     function M.heuristic(tvb, pinfo, tree)
-        if tvb:len() < LENGTH or tvb:reported_len() ~= LENGTH or tvb(0, 4):uint() ~= MAGIC then
+        if tvb:len() < 8 or tvb:reported_len() ~= tvb:len() or tvb(0, 4):uint() ~= MAGIC then
+            return false
+        elseif tvb(4, 4):uint() == 2 and (tvb:len() == 216 or tvb:len() == 64) then
+            return show_version_2(tvb, pinfo, tree)
+        elseif tvb:len() ~= LENGTH then
             return false
         end
         local top = tree:add(fields.lease, tvb(), "hostint lease")
@@ -111,7 +125,7 @@ return function(fields, tools, ip, tags, options)
             else
                 put(top, h.lease_kind, tvb(56, 40), "answer"):set_generated()
                 if options.lease_key then
-                    check(tag, tvb(88, 8):uint64(), (tvb(0, 88):bytes()))
+                    M.check(tag, tvb(88, 8):uint64(), (tvb(0, 88):bytes()))
                 end
                 sentence = string.format("Lease answer of node %d to node %d: tag packets of %s (%s)", sink, source, address, names)
             end

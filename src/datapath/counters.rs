@@ -69,7 +69,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_PROBE "probe" "probes of sources with a lease, dropped here as they should be",
     COUNT_SINK_PROBE_FORGED "probe_forged" "probes dropped: wrong tag, or from a host without a lease",
     COUNT_SINK_FLOW_LATE "flow_late" "flows tracked from a later packet on: the numbers before it are not measured",
-    COUNT_SINK_DAMAGED "damaged" "packets with wrong sequence numbers, counted as the ones that were missing there",
+    COUNT_SINK_DAMAGED "damaged" "packets with wrong or unknown sequence numbers, counted as the ones that were missing there",
 };
 
 /// The source's counters.

@@ -37,15 +37,14 @@ use crate::os::{clock, ethtool, log, netdev};
 /// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
-/// Returns the time since when no flow's record can have been removed unnoticed, with the settings of before and of now.
-/// The kernel half knows only the idle timeout of now. If the one of before was shorter, flows that began before it are
-/// not known from their beginning.
-fn watching_since(before: &sink_settings, config: &SinkConfig) -> u64 {
+/// Returns since when no flow's record was removed by a shorter idle timeout than the one of now, which is the only one
+/// that the kernel half knows.
+fn kept_since(before: &sink_settings, config: &SinkConfig) -> u64 {
     if before.idle_ns >= config.idle_flow_timeout.as_ns() {
-        return before.started_ns;
+        return before.kept_ns;
     }
-    let known_ns = clock::realtime_ns().saturating_sub(before.idle_ns);
-    before.started_ns.max(known_ns)
+    let now_ns = clock::realtime_ns();
+    before.kept_ns.max(now_ns.saturating_sub(before.idle_ns))
 }
 
 /// The loaded sink.
@@ -113,10 +112,15 @@ impl Sink {
         let started_ns = if self.new_flows {
             NOT_STARTED
         } else {
-            watching_since(&before, config)
+            before.started_ns
         };
         grants::allow(&self.allow, &config.allow)?;
-        self.write_settings(&settings_of(config, started_ns, 0))
+        self.write_settings(&settings_of(
+            config,
+            started_ns,
+            kept_since(&before, config),
+            0,
+        ))
     }
 
     /// Changes the settings of a running sink.
@@ -128,7 +132,12 @@ impl Sink {
         let before = self.settings.get(&0)?.unwrap_or_default();
         // A detach that has begun goes on.
         let closing = before.flags & sink_flag::SINK_CLOSING.0;
-        let settings = settings_of(config, watching_since(&before, config), closing);
+        let settings = settings_of(
+            config,
+            before.started_ns,
+            kept_since(&before, config),
+            closing,
+        );
         self.write_settings(&settings)
     }
 

@@ -7,7 +7,12 @@ use crate::config::SinkConfig;
 const ALL_SOURCES: u64 = 5;
 
 /// Returns the settings of the programs. `flags` are set in addition to those of the configuration.
-pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> sink_settings {
+pub(super) fn settings_of(
+    config: &SinkConfig,
+    started_ns: u64,
+    kept_ns: u64,
+    flags: u32,
+) -> sink_settings {
     let mut flags = flags;
     for (on, flag) in [
         (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
@@ -26,6 +31,7 @@ pub(super) fn settings_of(config: &SinkConfig, started_ns: u64, flags: u32) -> s
         bucket_hold_ns: config.bucket_hold.as_ns(),
         started_ns,
         idle_ns: config.idle_flow_timeout.as_ns(),
+        kept_ns,
         flags,
         extension_port: config.extension_port.to_be(),
         tos_value: config.mark.tos_value(),

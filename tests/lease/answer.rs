@@ -28,26 +28,26 @@ use hostint_testing::programs::source::TCX_NEXT;
 use hostint_testing::random::{Random, env_number};
 use hostint_testing::sink_cases::{extension, int};
 
-const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");
-const NONCE: u64 = 0x0102_0304_0506_0708;
-const ASKING: NodeId = NodeId(9);
+pub(super) const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");
+pub(super) const NONCE: u64 = 0x0102_0304_0506_0708;
+pub(super) const ASKING: NodeId = NodeId(9);
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
-const GRANT_NS: u64 = 60 * SECOND;
+pub(super) const GRANT_NS: u64 = 60 * SECOND;
 /// Far longer than any test takes.
 const LONG: u64 = 1_000 * SECOND;
 /// Packets that somebody outside invents; HOSTINT_LONG makes more of them.
 const FORGED: u64 = 100_000;
 
 /// Where the sink's program hangs.
-struct Hook {
-    name: &'static str,
-    run: fn(&Sink, &[u8]) -> Ran,
-    pass: i32,
-    drop: i32,
+pub(super) struct Hook {
+    pub(super) name: &'static str,
+    pub(super) run: fn(&Sink, &[u8]) -> Ran,
+    pub(super) pass: i32,
+    pub(super) drop: i32,
 }
 
-static HOOKS: [Hook; 2] = [
+pub(super) static HOOKS: [Hook; 2] = [
     Hook {
         name: "XDP",
         run: Sink::run,
@@ -63,7 +63,7 @@ static HOOKS: [Hook; 2] = [
 ];
 
 /// Each hook with each IP version.
-fn every_way() -> impl Iterator<Item = (&'static Hook, bool)> {
+pub(super) fn every_way() -> impl Iterator<Item = (&'static Hook, bool)> {
     HOOKS.iter().flat_map(|hook| [(hook, false), (hook, true)])
 }
 
@@ -72,7 +72,7 @@ fn base(v6: bool) -> Frame {
 }
 
 /// Source and destination of the builder's packets.
-fn addresses(v6: bool) -> (IpAddr, IpAddr) {
+pub(super) fn addresses(v6: bool) -> (IpAddr, IpAddr) {
     if v6 {
         let last = |net, host| Ipv6Addr::new(0x2001, 0xdb8, net, 0, 0, 0, 0, host);
         (last(0, 1).into(), last(1, 2).into())
@@ -104,13 +104,13 @@ fn message_from(
 }
 
 /// May the builder's packets be tagged?
-fn message(v6: bool) -> Vec<u8> {
+pub(super) fn message(v6: bool) -> Vec<u8> {
     let (source, dest) = addresses(v6);
     message_for(source, dest, NONCE, KEY)
 }
 
 /// An ICMP message of this type and code, its checksum right.
-fn icmp(v6: bool, kind: [u8; 2], message: &[u8]) -> Frame {
+pub(super) fn icmp(v6: bool, kind: [u8; 2], message: &[u8]) -> Frame {
     let mut icmp = vec![kind[0], kind[1], 0, 0, 0x12, 0x34, 0, 7];
     icmp.extend_from_slice(message);
     let (protocol, pseudo) = match addresses(v6) {
@@ -125,11 +125,11 @@ fn icmp(v6: bool, kind: [u8; 2], message: &[u8]) -> Frame {
     base(v6).protocol(protocol).payload_bytes(icmp)
 }
 
-fn echo(v6: bool, message: &[u8]) -> Frame {
+pub(super) fn echo(v6: bool, message: &[u8]) -> Frame {
     icmp(v6, [if v6 { 128 } else { 8 }, 0], message)
 }
 
-fn question(v6: bool) -> Frame {
+pub(super) fn question(v6: bool) -> Frame {
     echo(v6, &message(v6))
 }
 
@@ -138,14 +138,14 @@ fn message_at(v6: bool) -> usize {
     14 + if v6 { 40 } else { 20 } + 8
 }
 
-fn sink() -> Sink {
+pub(super) fn sink() -> Sink {
     let sink = Sink::load(&settings());
     sink.set_lease_key(KEY);
     sink.allow_nobody();
     sink
 }
 
-fn assert_counted(sink: &Sink, counted: &[(sink_counter, u64, u64)], sentence: &str) {
+pub(super) fn assert_counted(sink: &Sink, counted: &[(sink_counter, u64, u64)], sentence: &str) {
     let mut all = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
     for (counter, packets, bytes) in counted {
         all[counter.0 as usize] = (*packets, *bytes);
@@ -190,7 +190,7 @@ fn assert_marked(bytes: &[u8], frame: &[u8], name: &str) {
     assert_eq!(bytes, expected, "{name}: bytes");
 }
 
-fn assert_remembers_nothing(sink: &Sink, name: &str) {
+pub(super) fn assert_remembers_nothing(sink: &Sink, name: &str) {
     let known = (sink.flows(), sink.grants(), sink.buckets());
     assert_eq!(known, (0, 0, 0), "{name}: flows, grants, token buckets");
     assert_eq!(sink.events().len(), 0, "{name}: events");
@@ -224,7 +224,7 @@ fn assert_answered(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str
 }
 
 /// A packet of each encapsulation, and what it was before INT came into it.
-fn tagged() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+pub(super) fn tagged() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let gpe = |frame: &Frame| {
         let original = frame.bytes();
         let at = layout::find(&original).expect("TCP or UDP");

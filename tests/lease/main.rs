@@ -1,6 +1,7 @@
 //! Leases: questions, answers, renewal and expiry, in the kernel and in user space.
 
 mod answer;
+mod answer_v2;
 mod keeper;
 mod messages;
 mod messages_v2;

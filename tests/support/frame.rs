@@ -201,6 +201,10 @@ impl Frame {
         self.protocol(UDP)
     }
 
+    pub fn is_udp(&self) -> bool {
+        self.protocol == UDP
+    }
+
     pub fn tcp(self) -> Self {
         self.protocol(TCP)
     }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Chooses the form of a flow's packets. It is chosen with the first packet, by what the lease says passes the path
- * (enum lease_way), and a flow never enters an encapsulation later: a firewall that follows connections drops packets
- * in the middle of one whose beginning it did not see. A TCP connection leaves its encapsulation once, for good, for
- * the same reason. A UDP flow goes on with the next lease.
+ * Chooses the form of a flow's packets by what the lease says passes the path (enum lease_way).
+ *
+ * A TCP connection takes its form with its SYN and never enters an encapsulation later: a firewall that follows
+ * connections drops packets in the middle of one whose beginning it did not see. For the same reason it leaves its
+ * encapsulation once, for good. UDP has no beginning that a firewall could miss, so a UDP flow enters and leaves an
+ * encapsulation with the lease.
  *
  * A sink of version 1 says nothing about ways, and no sink of Host-INT grants leases. To those, flows are FLOW_MIXED:
  * they begin at any packet, pause without a lease, and superpackets change them to vxlan-gpe.
@@ -35,12 +37,6 @@ static __always_inline bool is_own_form(__u8 form)
 	return form - 1U < LEASE_ENCAPSULATIONS;
 }
 
-/* Says whether the packet may be the first one of a flow: only a SYN begins a TCP connection. */
-static __always_inline bool may_begin(const struct outgoing_packet *p)
-{
-	return !is_tcp(p) || p->l4.tcp.flags & TCP_SYN;
-}
-
 /* Says whether the lease lets packets of this protocol go in this encapsulation. */
 static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p, __u32 encap)
 {
@@ -62,25 +58,17 @@ static __always_inline void go_untagged(struct outgoing_packet *p, enum flow_lef
 	p->left = left;
 }
 
-/* A pair that is asked for the first time may get a lease soon; then UDP flows of before must stay as they are. */
-static __always_inline void settle_without_lease(struct outgoing_packet *p, bool asking)
+static __always_inline void settle_without_lease(struct outgoing_packet *p)
 {
 	p->reason = COUNT_SOURCE_NO_LEASE;
-	if (p->form == FLOW_UNDECIDED && asking && !is_tcp(p))
-		go_untagged(p, LEFT_BEGAN_BEFORE);
 	if (is_own_form(p->form) && is_tcp(p)) {
 		go_untagged(p, LEFT_NO_LEASE);
 		p->reason = COUNT_SOURCE_LEFT;
 	}
 }
 
-static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
+static __always_inline void settle_tcp(struct outgoing_packet *p, __u32 ways, bool proved)
 {
-	if (full_checksum || ways & WAY_UNPROVED) {
-		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
-			p->form = FLOW_MIXED;
-		return;
-	}
 	if (p->form == FLOW_UNTAGGED)
 		return;
 	if (p->form != FLOW_UNDECIDED) {
@@ -88,18 +76,41 @@ static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 w
 			go_untagged(p, LEFT_NO_WAY);
 		return;
 	}
-	if (!may_begin(p)) {
+	if (!(p->l4.tcp.flags & TCP_SYN)) {
 		go_untagged(p, LEFT_BEGAN_BEFORE);
 		return;
 	}
 	if (ways || proved) {
 		p->form = choose_form(ways, p);
 		p->left = p->form == FLOW_UNTAGGED ? LEFT_NO_WAY : LEFT_NOT;
-	} else if (!is_tcp(p)) {
-		go_untagged(p, LEFT_BEGAN_BEFORE);
 	}
 	if (!is_own_form(p->form))
 		p->reason = COUNT_SOURCE_UNPROVED;
+}
+
+static __always_inline void settle_udp(struct outgoing_packet *p, __u32 ways)
+{
+	bool was_tagged = is_own_form(p->form);
+
+	if (was_tagged && is_open(ways, p, p->form))
+		return;
+	p->form = choose_form(ways, p);
+	if (is_own_form(p->form))
+		return;
+	p->form = FLOW_UNDECIDED;
+	p->reason = was_tagged ? COUNT_SOURCE_LEFT : COUNT_SOURCE_UNPROVED;
+}
+
+static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
+{
+	if (full_checksum || ways & WAY_UNPROVED) {
+		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
+			p->form = FLOW_MIXED;
+	} else if (is_tcp(p)) {
+		settle_tcp(p, ways, proved);
+	} else {
+		settle_udp(p, ways);
+	}
 }
 
 /*
@@ -120,14 +131,14 @@ __noinline int settle_form(void)
 		wanted.wanted_ns = p->now_ns;
 		if (bpf_map_update_elem(&source_leases, &p->key, &wanted, BPF_NOEXIST))
 			count_source(COUNT_SOURCE_LEASE_FULL, 1, 0);
-		settle_without_lease(p, true);
+		settle_without_lease(p);
 		return 0;
 	}
 	lease->wanted_ns = p->now_ns;
 	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
 	if (p->now_ns >= lease->until_ns) {
-		settle_without_lease(p, lease->state == LEASE_ASKING || lease->state == LEASE_GRANTED);
+		settle_without_lease(p);
 		return 0;
 	}
 	p->leased_ns = p->now_ns + LOOK_AGAIN_NS;

@@ -131,8 +131,14 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
 	if (!f || coarse_ns() >= f->allowed_ns) {
 		look_up_sender();
-		if (!p->allowed_ns)
+		if (!p->allowed_ns) {
+			p->facts.now = now_ns(host);
+			if (f)
+				f->left_out = 1;
+			else
+				note_refusal();
 			return ACCOUNT_NOT_ALLOWED;
+		}
 		if (f)
 			f->allowed_ns = p->allowed_ns;
 	}
@@ -143,6 +149,10 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	p->facts.bytes = p->orig_len + (p->facts.count - 1) * p->headers_len;
 	__builtin_memset(&p->news, 0, sizeof(p->news));
 	if (p->bad_segment) {
+		if (f)
+			note_unknown(f, p->bad_segment, p->facts.now);
+		else
+			note_refusal();
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
 		return tell_untracked();
 	}

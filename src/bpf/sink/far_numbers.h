@@ -46,6 +46,18 @@ static __always_inline __u32 see_far_numbers(struct sink_flow *f, __u32 a, __u32
 	return known;
 }
 
+/* Forgets what head left behind when it moved on. */
+static __always_inline void follow_head(struct sink_flow *f, __u64 now)
+{
+	if (f->far_head == f->head)
+		return;
+	/* Numbers behind are only confirmed while head rests; those ahead may have come early. */
+	if (!far_is_ahead(f) || is_over(now, f->far_ns, QUIET_NS))
+		f->far_packets = 0;
+	f->far_head = f->head;
+	f->strays = 0;
+}
+
 /*
  * Takes count numbers from seq on, far from head, on probation. Returns true if they confirm those before.
  */
@@ -53,13 +65,7 @@ static __always_inline bool note_far_numbers(struct sink_flow *f, __u32 seq, __u
 {
 	__u32 last = seq + count - 1, first = f->far_first, end = f->far_last, known, needed;
 
-	if (f->far_head != f->head) {
-		/* Numbers behind are only confirmed while head rests; those ahead may have come early. */
-		if (!far_is_ahead(f) || is_over(now, f->far_ns, QUIET_NS))
-			f->far_packets = 0;
-		f->far_head = f->head;
-		f->strays = 0;
-	}
+	follow_head(f, now);
 	first = choose(any(less((__s32)(seq - first), 0)), seq, first);
 	end = choose(any(less(0, (__s32)(last - end))), last, end);
 	if (!f->far_packets || end - first >= WINDOW) {

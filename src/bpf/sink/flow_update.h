@@ -127,6 +127,12 @@ static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 
 	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
 }
 
+/* Says whether the source's record seems to be younger than ours. Sources state the age in a flow's first packets. */
+static __always_inline bool is_younger(const struct sink_flow *f, const struct arrival_facts *a)
+{
+	return a->age_code && (__s64)(a->now - f->first_ns) > (__s64)(flow_age_bound(a->age_code) + QUIET_NS / 8);
+}
+
 /* Takes any numbers. While the record is marked busy, no CPU takes numbers without the lock. */
 static __always_inline void take_locked(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
@@ -162,7 +168,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
 {
-	if (locked || !take_in_order(f, a->sequence, a->count)) {
+	if (locked || is_younger(f, a) || !take_in_order(f, a->sequence, a->count)) {
 		take_locked(f, set, a, news, locked);
 		return;
 	}
@@ -171,6 +177,15 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 		return;
 	bpf_spin_lock(&f->lock);
 	find_news(f, set, a->now, news);
+	bpf_spin_unlock(&f->lock);
+}
+
+/* Remembers packets whose numbers are not known: they take the place of those that will be missing here. */
+static __always_inline void note_unknown(struct sink_flow *f, __u32 packets, __u64 now)
+{
+	bpf_spin_lock(&f->lock);
+	follow_head(f, now);
+	f->strays += packets;
 	bpf_spin_unlock(&f->lock);
 }
 

@@ -46,6 +46,14 @@ static __always_inline bool find_segments(const struct gpe_block *b, struct tagg
 	return true;
 }
 
+/* Returns how many segments the packet probably has if it cannot be known which. */
+static __always_inline __u8 count_segments(const struct gpe_block *b, __u32 payload)
+{
+	__u32 size = bpf_ntohs(b->size), segments = size ? (payload + size - 1) / size : 1;
+
+	return segments && segments <= GPE_MAX_SEGMENTS ? segments : 1;
+}
+
 static __always_inline enum sink_read read_gpe(void *data, void *end, struct tagged_packet *p)
 {
 	struct {
@@ -114,7 +122,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->facts.source_port = bpf_ntohs(b->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(b->ds_flags) & GPE_FLOW_AGE;
-	p->bad_segment = !find_segments(b, p, payload, outer_id);
+	p->bad_segment = find_segments(b, p, payload, outer_id) ? 0 : count_segments(b, payload);
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;

@@ -106,12 +106,9 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 	}
 	verdict = check_int_block(block);
 	if (verdict != INT_VALID)
-		return take_bare_probe(data, end, p) ? SINK_PROBE : refuse_block(verdict, frame_len);
+		return refuse_block(verdict, frame_len);
 	if (want < l4_len || p->at.ip_len < header_len + want + INT_BLOCK_LEN)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
-	if (p->at.protocol == IPPROTO_UDP && p->l4.udp.dest == bpf_htons(GPE_PORT) &&
-	    take_probe(block + 1, end, FORM_OVER_UDP, p))
-		return SINK_PROBE;
 	take_block(block, p);
 	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;
 	p->l4_len = l4_len;
@@ -165,6 +162,8 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		return read_extension(data, end, p);
 	if (gpe)
 		return read_gpe(data, end, p);
+	if (to_gpe_port && take_bare_probe(data, end, p))
+		return SINK_PROBE;
 	return read_over_tcp_udp(data, end, p);
 }
 

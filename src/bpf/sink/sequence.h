@@ -65,23 +65,17 @@ static __always_inline void take_numbers(struct sink_flow *f, __u32 a, __u32 cou
 	t->known = known;
 }
 
-/*
- * Says whether the source numbers anew. One damaged field cannot make it seem so: besides a young age, or a low number
- * after a silence, the number must be one that does not go on where the last one was.
- */
-static __always_inline bool numbering_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
-						__s32 latency_ns, __u64 age_bound)
+/* Says whether the source's record is younger than ours, so that numbering restarted; or seems to have restarted. */
+static __always_inline bool seems_restarted(const struct sink_flow *f, __u32 seq, __s32 ahead, __u64 now,
+					    __s32 latency_ns, __u64 age_bound)
 {
 	__u64 silence = now > f->last_ns ? now - f->last_ns : 0;
 	/* This is the time between the sending of our record's first packet and of this one; path delays cancel out. */
 	__s64 sent_later = now - f->first_ns - (__s32)((__u32)latency_ns - (__u32)f->first_latency_ns);
 
-	if (ahead > 0 && ahead <= WINDOW)
-		return false;
-	/* If the age is stated, numbering restarted if the source's record is younger than ours. */
 	if (age_bound)
 		return sent_later > (__s64)(age_bound + QUIET_NS / 8);
-	/* The source states no age, or ran too short a time to state one. */
+	/* The source states no age, or ran too short a time to state one: low numbers after a silence are a restart. */
 	return ahead <= 0 && silence > QUIET_NS && seq <= LOW_NUMBERS;
 }
 
@@ -161,14 +155,21 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 	bool begin = !f->first_ns, restart = false, far = false, confirmed = false;
 	__u32 skipped = 0, last = seq + count - 1, fresh = 0, old;
 
-	if (ahead == 1 && !(f->awaited & ~AWAITED_BUSY) && !begin) {
-		f->head = last;
-		return;
-	}
 	if (!begin) {
-		restart = numbering_restarted(f, seq, ahead, now, latency_ns, age_bound);
-		/* Numbers that passed while no sink was attached are not measured; those that were awaited are lost. */
-		begin = !restart && ahead > 0 && f->last_ns < started_ns && is_over(now, f->last_ns, timeout);
+		restart = seems_restarted(f, seq, ahead, now, latency_ns, age_bound);
+		/* One damaged field does not restart a flow: this number goes on where the last one was. */
+		if (restart && ahead > 0 && ahead <= WINDOW) {
+			restart = false;
+			f->first_ns = now;
+			f->first_latency_ns = latency_ns;
+		}
+		if (ahead == 1 && !(f->awaited & ~AWAITED_BUSY)) {
+			f->head = last;
+			return;
+		}
+		/* Numbers that passed unstripped are not measured; those that were awaited are lost. */
+		begin = !restart && ahead > 0 &&
+			(f->left_out || (f->last_ns < started_ns && is_over(now, f->last_ns, timeout)));
 		far = !restart && !begin && is_far(f, last, ahead, now);
 		watching &= restart;
 	} else if (watching && seq - 1 > WINDOW && age_bound <= 2ULL << FLOW_AGE_SHIFT) {
@@ -212,6 +213,7 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 		skipped = watching && seq ? seq - 1 : 0;
 		arrival->late_begin = seq != 1 && !watching && !restart;
 		f->first = seq - skipped;
+		f->left_out = 0;
 		f->far_packets = 0;
 		f->strays = 0;
 		fresh = count;

@@ -91,7 +91,8 @@ __noinline int note_refusal(void)
 	if (!total || !p)
 		return 0;
 	*(volatile __u64 *)&total->refused_ns = p->facts.now;
-	own = buckets_of(p->facts.key.saddr);
+	/* Senders that are not allowed get no buckets. Those that get some later begin with the refusals of all. */
+	own = bpf_map_lookup_elem(&sink_buckets, p->facts.key.saddr);
 	if (own)
 		*(volatile __u64 *)&own->refused_ns = p->facts.now;
 	return 0;
@@ -107,7 +108,7 @@ __noinline int find_watched_since(void)
 
 	if (!set || !p)
 		return 0;
-	since = set->started_ns;
+	since = set->started_ns > set->kept_ns ? set->started_ns : set->kept_ns;
 	/* The record of a flow that began later cannot have been removed. */
 	if (p->facts.now > set->idle_ns && since < p->facts.now - set->idle_ns)
 		since = p->facts.now - set->idle_ns;

@@ -77,7 +77,7 @@ pub const SINK: &[CounterReason] = rows! {
     "probe_forged" Stripping Note "probe" "with a wrong authentication tag, or from a host without a lease" "give all hosts the same --lease-key; if they have it, probes are forged",
     "untracked" Measuring Missed "packet" "stripped but not measured, because the flow table is full" "start the sink with a larger --max-flows, or a shorter --idle-flow-timeout",
     "bad_segment" Measuring Missed "segment" "stripped but not measured, because a merged superpacket hides their boundaries" "use --hook xdp at the sink, or --superpackets stage at the source",
-    "damaged" Measuring Note "packet" "with a wrong sequence number" "find the device on the path that damages packets",
+    "damaged" Measuring Note "packet" "with a wrong or unknown sequence number" "find the device on the path that damages packets",
     "new_flow_limited" Measuring Missed "packet" "of new flows beyond the rate limit, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
     "report_limited" Measuring Missed "report" "not made because of the rate limit" "start the sink with a larger --max-reports or --report-period",
     "event_lost" Measuring Missed "event" "lost because the daemon was too slow or not running" "keep hostint sink running; if it runs, give it a longer --report-period",

@@ -7,8 +7,8 @@ use super::Encapsulation;
 /// What a lease says at a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Lease {
-    /// There is none; `asking`: the sink was not heard yet.
-    Missing { asking: bool },
+    /// There is none.
+    Missing,
     /// These ways are open (enum lease_way); `proved`: there was a round of probes.
     Granted { ways: u32, proved: bool },
 }
@@ -73,23 +73,40 @@ impl Flow {
             self.form = Form::Undecided;
         }
         let result = match lease {
-            Lease::Missing { asking } => Err(self.without_lease(asking)),
-            Lease::Granted { ways, proved } => self.with_lease(ways, proved, syn),
+            Lease::Missing => Err(self.without_lease()),
+            Lease::Granted { ways, proved } if self.tcp => self.with_lease(ways, proved, syn),
+            Lease::Granted { ways, .. } => self.with_lease_for_udp(ways),
         };
         self.was_tagged |= result.is_ok();
         result
     }
 
-    fn without_lease(&mut self, asking: bool) -> source_counter {
-        match self.form {
-            Form::Undecided if asking && !self.tcp => self.form = Form::Untagged(BEFORE),
-            Form::Only(_) if self.tcp => {
-                self.form = Form::Untagged(LEFT);
-                return LEFT;
-            }
-            _ => {}
+    fn without_lease(&mut self) -> source_counter {
+        if self.tcp && matches!(self.form, Form::Only(_)) {
+            self.form = Form::Untagged(LEFT);
+            return LEFT;
         }
         NO_LEASE
+    }
+
+    /// UDP has no beginning that a firewall could miss.
+    fn with_lease_for_udp(&mut self, ways: u32) -> Result<Encapsulation, source_counter> {
+        let version_1 = ways & lease_way::WAY_UNPROVED.0 != 0;
+        let closed = match self.form {
+            Form::Only(_) => LEFT,
+            _ => UNPROVED,
+        };
+        self.form = match self.form {
+            Form::Undecided if version_1 => Form::Mixed,
+            form if version_1 => form,
+            Form::Only(one) if self.is_open(ways, one) => Form::Only(one),
+            _ => self.choose(ways).map_or(Form::Undecided, Form::Only),
+        };
+        match self.form {
+            Form::Only(encapsulation) => Ok(encapsulation),
+            Form::Mixed => Ok(self.configured.unwrap_or(Encapsulation::OverTcpUdp)),
+            _ => Err(closed),
+        }
     }
 
     fn with_lease(
@@ -101,12 +118,9 @@ impl Flow {
         let version_1 = ways & lease_way::WAY_UNPROVED.0 != 0;
         self.form = match self.form {
             Form::Undecided | Form::Untagged(BEFORE) if version_1 => Form::Mixed,
-            Form::Undecided if self.tcp && !syn => Form::Untagged(BEFORE),
+            Form::Undecided if !syn => Form::Untagged(BEFORE),
             Form::Undecided if ways == 0 && !proved => {
                 // Until it is proved what passes, the next connection may still begin.
-                if !self.tcp {
-                    self.form = Form::Untagged(BEFORE);
-                }
                 return Err(UNPROVED);
             }
             Form::Undecided => match self.choose(ways) {

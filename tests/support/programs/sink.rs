@@ -71,6 +71,7 @@ pub fn settings() -> sink_settings {
         bucket_hold_ns: 0,
         started_ns: START_NS - 3_600_000_000_000,
         idle_ns: u64::MAX >> 2,
+        kept_ns: 0,
         flags: sink_flag::SINK_OVER_TCP_UDP.0
             | sink_flag::SINK_EXTENSION_UDP.0
             | sink_flag::SINK_VXLAN_GPE.0,
@@ -274,6 +275,11 @@ impl Sink {
 
     pub fn flows(&self) -> usize {
         self.skel.maps.sink_flows.keys().count()
+    }
+
+    pub fn forget_flow(&self, key: &Key) {
+        let gone = self.skel.maps.sink_flows.delete(bytes_of(&key_of(key)));
+        gone.expect("nobody else removes flows");
     }
 
     pub fn forget_flows(&self) {

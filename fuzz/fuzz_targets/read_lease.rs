@@ -1,0 +1,85 @@
+//! Any echo of a lease question and any probe is refused or read, and an answer of any fields is read as it was written.
+#![no_main]
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use hostint::model::{
+    Capabilities, ClockState, FullAnswer, LeaseKey, LeaseWitness, Marks, NodeId,
+};
+use hostint::wire::lease::v2::{self, Lease2Echo};
+use hostint::wire::lease::{probe, v1};
+use libfuzzer_sys::fuzz_target;
+
+/// Numbers taken from the input; 0 behind its end.
+struct Numbers<'a>(&'a [u8]);
+
+impl Numbers<'_> {
+    fn next(&mut self) -> u64 {
+        let (taken, rest) = self.0.split_at(self.0.len().min(8));
+        self.0 = rest;
+        taken.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
+    }
+
+    fn wide(&mut self) -> u128 {
+        u128::from(self.next()) << 64 | u128::from(self.next())
+    }
+}
+
+fn answer(numbers: &mut Numbers<'_>) -> FullAnswer {
+    let flags = numbers.next();
+    FullAnswer {
+        witness: LeaseWitness {
+            astray: flags & 1 != 0,
+            untold: flags & 2 != 0,
+            digest: numbers.next() as u32,
+            stripped: [numbers.next() as u32, numbers.next() as u32, 7],
+            lost: numbers.next() as u32,
+            answered_ns: numbers.next(),
+        },
+        instance: numbers.next(),
+        node: NodeId(numbers.next() as u32),
+        capabilities: Capabilities::from_bits(numbers.next() as u32),
+        marks: Marks {
+            tos_value: flags as u8,
+            tos_mask: (flags >> 8) as u8,
+            extension_port: (flags >> 16) as u16,
+        },
+        clock: ClockState::from_bits((flags >> 32) as u8),
+        mtu: (flags >> 40) as u16,
+        tai_offset_s: numbers.next() as i16,
+        software: (0, (flags >> 56) as u8),
+        flow_packets: numbers.next() as u32,
+        flow_age_ms: Some(numbers.next() as u32).filter(|age| *age != u32::MAX),
+        arrived: [numbers.wide(), numbers.wide(), 0, u128::MAX],
+        tos_changed: (numbers.next() as u32).to_be_bytes(),
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let key = LeaseKey::default();
+    let addr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    if let Err(error) = v1::decode_echo(input, key) {
+        let _ = error.to_string();
+    }
+    if let Err(error) = v2::decode_echo(input, key) {
+        let _ = error.to_string();
+    }
+    if let Err(error) = probe::decode(input, addr, addr, key) {
+        let _ = error.to_string();
+    }
+    let mut question = [0; v2::FULL_LEN];
+    question[..4].copy_from_slice(b"hint");
+    question[7] = 2;
+    let written = answer(&mut Numbers(input));
+    let bytes = v2::encode_full_answer(&question, &written, key);
+    match v2::decode_echo(&bytes, key) {
+        Ok(Lease2Echo::Full(echo)) => assert_eq!(echo.answer, Some(written)),
+        other => panic!("{other:?}"),
+    }
+    let question = question.first_chunk().expect("longer than a short one");
+    let bytes = v2::encode_short_answer(question, &written.witness, key);
+    match v2::decode_echo(&bytes, key) {
+        Ok(Lease2Echo::Short(echo)) => assert_eq!(echo.answer, Some(written.witness)),
+        other => panic!("{other:?}"),
+    }
+});
