@@ -1,8 +1,8 @@
 #!/bin/bash
 # The programs of several CPUs, sequences, losses, sweeps and restarts again and again in a guest: soak.sh DIR KERNEL MINUTES
 # (kernels by kernels.sh DIR), in turn with nothing else to do and with both CPUs of the guest busy. A run may end at any
-# time: rounds are added up in DIR/soak-KERNEL, and the next run goes on; without MINUTES the sums are only shown.
-# What a run says is in DIR/soak-KERNEL.log; its last lines are kept there if the guest stalls or dies.
+# time: what each program took is added up in DIR/soak-KERNEL, and the next run adds to it; without MINUTES the sums are
+# only shown. What the last run said is in DIR/soak-KERNEL.log.
 set -euo pipefail
 [ $# = 2 ] || [ $# = 3 ] || { echo "usage: soak.sh DIR KERNEL [MINUTES]" >&2; exit 2; }
 here=$(dirname "$(realpath "$0")")
@@ -11,17 +11,17 @@ dir=$(realpath "$1") kernel=$2 minutes=${3:-0}
 state=$dir/soak-$kernel log=$dir/soak-$kernel.log
 touch "$state"
 
-# Each line of the state is a round: idle or busy, its seconds, and the number of programs that failed; or what the
+# Each line of the state is a program that ended: idle or busy, its name, its seconds, and 1 if it failed; or what the
 # kernel said.
 sums() {
 	awk -v kernel="$kernel" '
-		$1 == "idle" || $1 == "busy" { rounds[$1]++; seconds[$1] += $2; failed += $3 }
+		$1 == "idle" || $1 == "busy" { ended[$1]++; seconds[$1] += $3; failed += $4 }
 		$1 == "stall" { stalls++ }
 		$1 == "death" { deaths++ }
 		END {
-			printf "kernel %s: idle %d rounds in %.1f min, busy %d rounds in %.1f min; ", kernel, rounds["idle"],
-				seconds["idle"] / 60, rounds["busy"], seconds["busy"] / 60
-			printf "%d failed programs, %d stalls, %d dead guests\n", failed, stalls, deaths
+			printf "kernel %s: idle %d programs in %.1f min, busy %d programs in %.1f min; ", kernel, ended["idle"],
+				seconds["idle"] / 60, ended["busy"], seconds["busy"] / 60
+			printf "%d of them failed, %d stalls, %d dead guests\n", failed, stalls, deaths
 		}' "$state"
 }
 if [ "$minutes" = 0 ]; then sums; exit 0; fi
@@ -35,30 +35,36 @@ program=$(sed -n 's|^ *Executable tests/datapath/main.rs (\(.*\))$|\1|p' "$list"
 cp "$program" "$dir/soak-program"
 program=$dir/soak-program
 
-# In the guest. A round of a kind is one turn of each module; the seconds are those of the guest's clock.
+# What was run least comes first.
+turns=$(for kind in idle busy; do
+	for module in several_cpus sequence losses restarts; do
+		awk -v kind=$kind -v module=$module '$1 == kind && $2 == module { sum += $3 }
+			END { print sum + 0, kind "/" module }' "$state"
+	done
+done | sort -s -n | cut -d ' ' -f 2 | tr '\n' ' ')
+
+# In the guest. The seconds are those of its clock.
 # shellcheck disable=SC2016
 guest='
 	end=$(($(date +%s) + $2 * 60))
-	round() {
-		local begin=$(date +%s) failed=0 module
-		for module in several_cpus sequence losses restarts; do
+	while :; do
+		for turn in $3; do
+			[ "$(date +%s)" -lt "$end" ] || exit 0
+			kind=${turn%/*} module=${turn#*/} busy= begin=$(date +%s) failed=0
+			if [ "$kind" = busy ]; then
+				for _ in 1 2; do (while :; do :; done) & busy="$busy $!"; done
+			fi
 			HOSTINT_TEST_ROUNDS=20 HOSTINT_LONG=5000 "$1" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
-				{ failed=$((failed + 1)); tail -40 /tmp/out; }
+				{ failed=1; tail -40 /tmp/out; }
+			[ -z "$busy" ] || kill $busy
+			echo "@@ended $kind $module $(($(date +%s) - begin)) $failed"
 		done
-		echo "@@round $2 $(($(date +%s) - begin)) $failed"
-	}
-	while [ "$(date +%s)" -lt "$end" ]; do
-		round "$1" idle
-		(while :; do :; done) & one=$!
-		(while :; do :; done) & two=$!
-		round "$1" busy
-		kill $one $two; wait $one $two 2>/dev/null
 	done'
 code=0
-VM_TIMEOUT=$((minutes * 60 + 600)) nice -n 19 "$here/run.sh" "$dir/$kernel" bash -c "$guest" soak "$program" "$minutes" |
+VM_TIMEOUT=$((minutes * 60 + 600)) nice -n 19 "$here/run.sh" "$dir/$kernel" bash -c "$guest" soak "$program" "$minutes" "$turns" |
 	tee "$log" | while read -r line; do
 	case $line in
-	@@round*) echo "${line#@@round }" >>"$state"; echo "$line" ;;
+	@@ended*) echo "${line#@@ended }" >>"$state"; echo "$line" ;;
 	*"soft lockup"* | *"rcu_sched self-detected"* | *"rcu_sched detected stalls"* | *"hung_task"*)
 		echo "stall $line" >>"$state"; echo "$line" ;;
 	*"Kernel panic"* | *"BUG:"* | *Oops*) echo "death $line" >>"$state"; echo "$line" ;;
