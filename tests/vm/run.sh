@@ -28,6 +28,13 @@ done | awk '!seen[$0]++' | while read -r file; do
 	echo "$base" >>"$work/root/modules/order"
 done
 [ -e "$work/root/modules/order" ] || : >"$work/root/modules/order"
+# The folders that the guest's own /tmp and /run would hide.
+: >"$work/root/keep"
+if [ -z "${VM_ROOT:-}" ]; then
+	for folder in "$PWD" "$(dirname "$modules")"; do
+		case $folder in /tmp/* | /run/*) echo "$folder" >>"$work/root/keep" ;; esac
+	done
+fi
 share=()
 if [ -n "${VM_ROOT:-}" ]; then
 	share=(-virtfs "local,path=$VM_SHARE,mount_tag=share,security_model=none,readonly=on")
