@@ -61,6 +61,8 @@ guest='
 		done
 	done'
 code=0
+# A stall is logged with what each CPU does.
+export VM_APPEND="loglevel=7 softlockup_all_cpu_backtrace=1"
 VM_TIMEOUT=$((minutes * 60 + 600)) nice -n 19 "$here/run.sh" "$dir/$kernel" bash -c "$guest" soak "$program" "$minutes" "$turns" |
 	tee "$log" | while read -r line; do
 	case $line in
