@@ -55,8 +55,7 @@ static __always_inline bool is_lease_probe(const struct outgoing_packet *p)
 {
 	__u16 number = bpf_ntohs(p->l4.udp.source) - LEASE_PROBE_PORT;
 
-	return number < LEASE_PROBES &&
-	       (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT));
+	return number < LEASE_PROBES && (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT));
 }
 
 static __always_inline bool is_report(const struct host_settings *host, __be16 dport)

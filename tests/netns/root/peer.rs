@@ -122,7 +122,10 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
             ("--superpackets no-gso --encap over-tcp-udp", 1448 - 36),
             ("--encap extension-udp --superpackets stage", 1448 - 44),
             ("--no-mss-clamp", 1448),
-            ("--superpackets skip --encap over-tcp-udp --mtu 1400", 1348 - 36),
+            (
+                "--superpackets skip --encap over-tcp-udp --mtu 1400",
+                1348 - 36,
+            ),
         ] {
             lab.a
                 .hostint(&format!("source attach --dev a0 {flags} {more}"));
