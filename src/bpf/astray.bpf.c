@@ -5,9 +5,8 @@
  * and passes every packet on.
  */
 #include "kernel/kernel.h"
-#include "kernel/fib.h"
-#include "hostint/astray.h"
 #include "sink/astray.h"
+#include "sink/settings.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

@@ -13,7 +13,6 @@
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
 #include "sink/grants.h"
-#include "sink/settings.h"
 
 enum {
 	PACKET_HOST = 0, /* the frame is for this host's own address */

@@ -1,4 +1,4 @@
-//! Notices tagged packets that come in where no sink strips them: they would reach applications with INT, or nobody. The
+//! Notices tagged packets that come in where no sink strips them: they would reach applications with INT, or none. The
 //! sink then grants no leases, so that sources stop tagging.
 
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ impl Duty<SinkDaemon> for WatchOtherInterfaces {
         followed
     }
 
-    /// Nobody would notice the end of it.
+    /// Without the daemon its end would go unnoticed.
     fn finish(&mut self, daemon: &mut SinkDaemon) -> Result<()> {
         Ok(daemon.sink.set_astray(false)?)
     }
