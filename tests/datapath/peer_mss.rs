@@ -207,46 +207,46 @@ mod root {
                 ..lease_in(lease_state::LEASE_GRANTED)
             })
         };
-        type Case = (&'static str, u32, Option<source_lease>, bool);
+        type Case = (&'static str, u32, Option<source_lease>, [u16; 2]);
         let cases: [Case; 12] = [
-            ("leased", 0, in_state(lease_state::LEASE_GRANTED), true),
-            ("asking", 0, in_state(lease_state::LEASE_ASKING), true),
-            ("never asked", 0, None, false),
-            ("no sink", 0, in_state(lease_state::LEASE_NO_SINK), false),
-            ("silent", 0, in_state(lease_state::LEASE_SILENT), false),
-            ("other key", 0, in_state(lease_state::LEASE_FORGED), false),
-            ("static", watch_flag::WATCH_STATIC.0, None, true),
+            ("leased", 0, in_state(lease_state::LEASE_GRANTED), [36, 36]),
+            ("asking", 0, in_state(lease_state::LEASE_ASKING), [36, 36]),
+            ("never asked", 0, None, [0, 0]),
+            ("no sink", 0, in_state(lease_state::LEASE_NO_SINK), [0, 0]),
+            ("silent", 0, in_state(lease_state::LEASE_SILENT), [0, 0]),
+            ("other key", 0, in_state(lease_state::LEASE_FORGED), [0, 0]),
+            ("static", watch_flag::WATCH_STATIC.0, None, [36, 36]),
             (
                 "version 2, TCP in vxlan-gpe",
                 0,
                 proved(lease_way::WAY_TCP_GPE.0),
-                true,
+                [88, 108],
             ),
             (
                 "version 2, TCP in extension-udp",
                 0,
                 proved(lease_way::WAY_TCP_EXTENSION.0),
-                true,
+                [44, 44],
             ),
             (
                 "version 2, only UDP passes",
                 0,
                 proved(lease_way::WAY_UDP_GPE.0),
-                false,
+                [0, 0],
             ),
-            ("version 2, nothing proved yet", 0, proved(0), false),
-            ("unproved", 0, proved(lease_way::WAY_UNPROVED.0), true),
+            ("version 2, nothing proved yet", 0, proved(0), [0, 0]),
+            ("unproved", 0, proved(lease_way::WAY_UNPROVED.0), [36, 36]),
         ];
-        for (sentence, watch_flags, lease, clamped) in cases {
+        for (sentence, watch_flags, lease, rooms) in cases {
             let peer = Peer::load(&Options {
                 watch_flags,
                 lease,
                 ..Options::default()
             });
-            for family in FAMILIES {
+            for (family, room) in FAMILIES.into_iter().zip(rooms) {
                 let frame = |mss| syn(family, SYN, &option(mss));
-                let then = if clamped { 1400 - 36 } else { 1400 };
-                let reason = clamped.then_some(count::COUNT_PEER_MSS_CLAMPED);
+                let then = 1400 - room;
+                let reason = (room > 0).then_some(count::COUNT_PEER_MSS_CLAMPED);
                 let sentence = format!("{sentence}, {family:?}");
                 assert_becomes(&peer, &frame(1400), &frame(then), reason, &sentence);
             }

@@ -9,7 +9,6 @@
 #include "kernel/device_mtu.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
-#include "peer/attachment.h"
 #include "peer/counters.h"
 #include "peer/syns.h"
 #include "peer/tagging.h"
@@ -51,11 +50,11 @@ __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 }
 
 /* Returns the greatest MSS that leaves room for INT here and on the path that the announced one was fit for. */
-static __always_inline __u32 mss_with_room(struct __sk_buff *ctx, const struct ip_headers *ip, __u32 announced)
+static __always_inline __u32 mss_with_room(struct __sk_buff *ctx, const struct ip_headers *ip, __u32 room,
+					   __u32 announced)
 {
 	__u32 headers = (ip->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) + TCP_BASE_LEN;
 	__u32 least = ip->version == 4 ? LEAST_MSS_IPV4 : LEAST_MSS_IPV6;
-	__u32 room = ip->version == 4 ? room_ipv4 : room_ipv6;
 	__u32 mtu = device_mtu(ctx, 0);
 
 	/* The sender's own link may be wider than this host's. */
@@ -90,7 +89,7 @@ static __always_inline void store_mss(struct __sk_buff *ctx, const struct ip_hea
  */
 static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
 {
-	__u32 options_end, mss_at, announced, clamped;
+	__u32 options_end, mss_at, room, announced, clamped;
 	struct syn_key key;
 	struct tcphdr tcp;
 	__be16 mss;
@@ -98,14 +97,15 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
 		return;
 	options_end = ip->l4 + (tcp.doff >> 4) * 4;
-	if (options_end > ip->end || !may_tag_reverse(ip))
+	room = options_end > ip->end ? 0 : reverse_room(ip);
+	if (!room)
 		return;
 	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
 	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
 		return;
 	fill_syn_key(ip, &tcp, &key);
 	announced = announced_mss(&key, bpf_ntohs(mss));
-	clamped = mss_with_room(ctx, ip, announced);
+	clamped = mss_with_room(ctx, ip, room, announced);
 	if (clamped >= bpf_ntohs(mss))
 		return;
 	remember_mss(&key, announced, clamped);

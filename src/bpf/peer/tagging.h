@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Says whether TCP segments in the reverse direction of a received packet may be tagged. */
+/* Finds the room for INT that TCP segments in the reverse direction of a received packet need. */
 #ifndef HOSTINT_PEER_TAGGING_H
 #define HOSTINT_PEER_TAGGING_H
 
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "lease/pairs.h"
+#include "hostint/wire.h"
 #include "packet/ip_headers.h"
+#include "peer/attachment.h"
 #include "watch/places.h"
 
+static __always_inline __u32 configured_room(__u8 version)
+{
+	return version == 4 ? room_ipv4 : room_ipv6;
+}
+
 /*
- * Without a lease a connection begins untagged and stays so, and needs no room. While the sink is being asked, the
- * answer may come before the connection begins to be tagged.
+ * Returns the bytes that INT adds to a segment for this lease, or 0 if segments go untagged. Without a lease a
+ * connection begins untagged and stays so, and needs no room. While the sink is being asked, the answer may come before
+ * the connection begins. A proved sink gets TCP in the form that passes the path, whatever the interface prefers.
  */
-static __always_inline bool is_lease_open(const struct source_lease *lease)
+static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 version)
 {
 	if (!lease || (lease->state != LEASE_GRANTED && lease->state != LEASE_ASKING))
-		return false;
-	return lease->version != LEASE_VERSION_2 ||
-	       lease->ways & (WAY_TCP_OVER | WAY_TCP_EXTENSION | WAY_TCP_GPE | WAY_UNPROVED);
+		return 0;
+	if (lease->version != LEASE_VERSION_2 || lease->ways & WAY_UNPROVED)
+		return configured_room(version);
+	if (lease->ways & WAY_TCP_GPE)
+		return GPE_ROOM + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+	if (lease->ways & WAY_TCP_EXTENSION)
+		return EXTENSION_LEN;
+	return lease->ways & WAY_TCP_OVER ? INT_BLOCK_LEN : 0;
 }
 
 /* The reverse direction goes from the packet's destination to its source. */
@@ -35,17 +48,18 @@ static __always_inline void fill_reverse_pair(const struct ip_headers *ip, struc
 	pair->daddr[3] = ip->saddr[0];
 }
 
-static __always_inline bool may_tag_reverse(const struct ip_headers *ip)
+/* Returns the room for INT that segments in the reverse direction of a packet need, or 0. */
+static __always_inline __u32 reverse_room(const struct ip_headers *ip)
 {
 	const struct watch_place *to = find_watched(ip->saddr, ip->version);
 	struct address_pair pair;
 
 	if (!to)
-		return false;
+		return 0;
 	if (to->flags & WATCH_STATIC)
-		return true;
+		return configured_room(ip->version);
 	fill_reverse_pair(ip, &pair);
-	return is_lease_open(bpf_map_lookup_elem(&source_leases, &pair));
+	return leased_room(bpf_map_lookup_elem(&source_leases, &pair), ip->version);
 }
 
 #endif

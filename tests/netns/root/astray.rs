@@ -48,11 +48,9 @@ fn a_path_past_the_sink_is_noticed_and_its_packets_go_untagged() {
     let text = String::from_utf8(lab.b.try_hostint("status").stdout).unwrap();
     assert!(text.contains("TAGGED PACKETS COME IN BY c0"), "{text}");
     assert!(text.contains("hostint sink --dev c0"), "{text}");
-    assert!(
-        b.stderr().contains("tagged packets come in by c0"),
-        "{}",
-        b.stderr()
-    );
+    await_that("the daemon says so, too", || {
+        b.stderr().contains("tagged packets come in by c0")
+    });
 
     lab.m.sh("ip rule del ipproto udp table 100");
     await_that("leases are granted again", || {
