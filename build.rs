@@ -7,7 +7,9 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 7] = ["abi", "bound", "peer", "renew", "sink", "source", "walk"];
+const PROGRAMS: [&str; 8] = [
+    "abi", "astray", "bound", "peer", "renew", "sink", "source", "walk",
+];
 
 /// Every program is compiled with these flags; a test compiles each header with them, too.
 const FLAGS: [&str; 8] = [

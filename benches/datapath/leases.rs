@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hostint::model::{LeaseKey, LeaseQuestion, NodeId};
 use hostint::wire::lease::MAGIC;
 use hostint::wire::lease::v1::encode_question;
-use hostint_testing::netns::{Lab, sh};
+use hostint_testing::netns::{Host, Lab, sh};
 use libbpf_rs::libbpf_sys;
 
 use crate::programs;
@@ -16,6 +16,8 @@ use crate::programs;
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(15);
 const SETTLED: Duration = Duration::from_secs(20);
+/// All probes of a host together take 1 Mbit/s, so that proofs of many peers take minutes.
+const PROVED: Duration = Duration::from_secs(400);
 
 /// SipHash rounds for a question and its answer: 10 and 11 words, a word of length each, and the end of each.
 const ROUNDS_ANSWER: f64 = 2.0 * (11.0 + 12.0) + 8.0;
@@ -85,6 +87,38 @@ fn answer() {
     );
 }
 
+/// Waits until the paths to all peers are proved, and says how long that takes.
+fn await_proofs(a: &Host) {
+    let begun = Instant::now();
+    let proved = || {
+        let status = a.hostint(&format!("status --json --peers {PEERS}"));
+        status.matches("\"proved_ago_ns\":").count()
+            - status.matches("\"proved_ago_ns\":null").count()
+    };
+    while proved() < PEERS {
+        assert!(
+            begun.elapsed() < PROVED,
+            "{} of {PEERS} are proved",
+            proved()
+        );
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    println!(
+        "{PEERS} peers: their paths are proved within {} s",
+        begun.elapsed().as_secs()
+    );
+}
+
+/// Bytes of questions that the host has sent so far, with their IP headers.
+fn icmp_bytes(a: &Host) -> u64 {
+    let listed = a.sh("nft -j list counter ip lab questions");
+    let parsed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let mut entries = parsed["nftables"].as_array().unwrap().iter();
+    entries
+        .find_map(|entry| entry["counter"]["bytes"].as_u64())
+        .unwrap()
+}
+
 fn peers() {
     let lab = Lab::new();
     let (a, b) = (&lab.a, &lab.b);
@@ -108,6 +142,9 @@ fn peers() {
     ));
     // What the other hosts do is done by another CPU than the daemon's.
     lab.m.sh("echo 2 >/sys/class/net/m0/queues/rx-0/rps_cpus");
+    a.sh("nft add table ip lab; nft add counter ip lab questions
+         nft 'add chain ip lab out { type filter hook output priority 0; }'
+         nft 'add rule ip lab out ip protocol icmp counter name questions'");
     let pid = a.status()["sink"]["daemon_pid"].to_string();
     sh(&format!("taskset -a -p 1 {pid}"));
     std::fs::write(&file, hosts.join("\n")).unwrap();
@@ -122,6 +159,7 @@ fn peers() {
             counter.unwrap()["value"].as_u64().unwrap()
         })
     };
+    await_proofs(a);
     let socket = a.udp("10.9.1.1:5000");
     for (name, active) in [
         ("none with packets", 0),
@@ -140,20 +178,23 @@ fn peers() {
             std::thread::sleep(Duration::from_secs(1));
         }
         let before = read();
+        let sent = icmp_bytes(a);
         let end = Instant::now() + WATCHED;
         while Instant::now() < end {
             send();
             std::thread::sleep(Duration::from_secs(1));
         }
         let after = read();
+        let sent = icmp_bytes(a) - sent;
         let [cpu_ns, asked, answered] = [0, 1, 2].map(|at| (after[at] - before[at]) as f64);
         println!(
             "{PEERS} peers, {name}: {:.0} questions a second, {:.2} % answered, {:.2} % of a core, {:.1} us a \
-             question",
+             question, {:.2} Mbit/s each way",
             asked / WATCHED.as_secs_f64(),
             answered / asked * 100.0,
             cpu_ns / WATCHED.as_nanos() as f64 * 100.0,
-            cpu_ns / asked / 1000.0
+            cpu_ns / asked / 1000.0,
+            sent as f64 * 8.0 / WATCHED.as_secs_f64() / 1e6
         );
     }
 }

@@ -7,6 +7,7 @@
 #include "hostint/wire.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "hostint/astray.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 
@@ -81,6 +82,8 @@ enum lease_form lease_form;
 enum lease_capability lease_capability;
 enum lease_flag lease_flag;
 enum lease_way lease_way;
+struct astray_count astray_count;
+enum astray_limit astray_limit;
 enum flow_form flow_form;
 enum flow_left flow_left;
 enum flow_doubt flow_doubt;

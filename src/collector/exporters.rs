@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::numbering::{Continuity, Numbering, NumberingCounts};
-use super::undecodable::UndecodableCounts;
+use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
 use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
 
@@ -105,7 +105,7 @@ pub struct Exporters {
     limit_of_address: usize,
     addresses: HashMap<IpAddr, AddressExporters>,
     /// Undecodable datagrams by address, with the time of the last one.
-    undecodable_from: HashMap<IpAddr, (UndecodableCounts, u64)>,
+    undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
     /// The sums without `numbers`, which are added up when the counts are read.
     sums: ExportersCounts,
@@ -185,9 +185,10 @@ impl Exporters {
                 return;
             }
         }
-        let (counts, last_seen_ns) = self.undecodable_from.entry(from).or_default();
-        counts.count(error.kind());
-        *last_seen_ns = arrival.received_ns;
+        let known = self.undecodable_from.entry(from).or_default();
+        known.counts.count(error.kind());
+        known.last = Some(*error);
+        known.last_seen_ns = arrival.received_ns;
     }
 
     /// Returns the datagram's exporter, or `None` if it is new and the table has no room for it.
@@ -251,7 +252,7 @@ impl Exporters {
         self.sums.exporters -= forgotten;
         self.sums.forgotten += forgotten as u64;
         self.undecodable_from
-            .retain(|_, (_, last_seen_ns)| !is_idle(*last_seen_ns, now_ns));
+            .retain(|_, known| !is_idle(known.last_seen_ns, now_ns));
     }
 
     /// Returns the counts of all followed exporters, sorted by address.
@@ -300,11 +301,11 @@ impl Exporters {
             .flat_map(|(address, known)| known.followed.iter().map(|one| (*address, one)))
     }
 
-    /// Iterates over the counts of undecodable datagrams by address.
-    pub fn undecodable_by_address(&self) -> impl Iterator<Item = (IpAddr, UndecodableCounts)> {
+    /// Iterates over the undecodable datagrams of each address.
+    pub fn undecodable_by_address(&self) -> impl Iterator<Item = (IpAddr, &UndecodableFrom)> {
         self.undecodable_from
             .iter()
-            .map(|(address, (counts, _))| (*address, *counts))
+            .map(|(address, known)| (*address, known))
     }
 
     pub fn counts(&self) -> ExportersCounts {

@@ -23,7 +23,7 @@ pub use numbering::{Continuity, Numbering, NumberingCounts};
 pub use received::{ReceivedReport, ReportHub, ReportTaker};
 pub use reception::{ListenerCounts, Reception, ReceptionCounts};
 pub use socket::ListenError;
-pub use undecodable::UndecodableCounts;
+pub use undecodable::{UndecodableCounts, UndecodableFrom};
 
 // The border to the network: the collector, the store and tests take reports from here and from nowhere else.
 pub use crate::wire::report::{ReportGroup, decode};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::DecodeErrorKind;
+use super::{DecodeError, DecodeErrorKind};
 
 /// Undecodable datagrams, and undecodable individual reports in groups, by cause.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
@@ -14,6 +14,26 @@ pub struct UndecodableCounts {
     pub kind: u64,
     pub length: u64,
     pub field: u64,
+}
+
+/// The undecodable datagrams of one address.
+#[derive(Clone, Debug, Default)]
+pub struct UndecodableFrom {
+    pub counts: UndecodableCounts,
+    /// What was wrong with the last one.
+    pub last: Option<DecodeError>,
+    pub(super) last_seen_ns: u64,
+}
+
+impl fmt::Display for UndecodableFrom {
+    /// `3 undecodable (field 3); the last: header length at offset 0 is 0x1, expected 0x4`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} undecodable ({})", self.counts.total(), self.counts)?;
+        match &self.last {
+            Some(why) => write!(f, "; the last: {why}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for UndecodableCounts {

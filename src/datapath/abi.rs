@@ -12,6 +12,12 @@ pub mod sink_object {
     include!(concat!(env!("OUT_DIR"), "/sink.skel.rs"));
 }
 
+/// Generated: the program that counts tagged packets where no sink strips them.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod astray_object {
+    include!(concat!(env!("OUT_DIR"), "/astray.skel.rs"));
+}
+
 /// Generated: the program that finds out whether a program bound to an interface survives it.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod bound_object {
@@ -82,6 +88,7 @@ abi!(
     source_lease,
     lease_renewal,
     sink_grant,
+    astray_count,
     token_buckets,
     walk_request,
     walk_record,

@@ -11,6 +11,9 @@ use super::pins::Pins;
 use crate::model::preflight::{Occupant, Owner};
 use crate::os::rtnetlink;
 
+/// The watcher of interfaces without a sink, whose links are not pinned.
+const WATCHER: &str = "sink_astray";
+
 /// The beginning of the names of the source's programs.
 const SOURCE_PREFIX: &str = "source_";
 
@@ -51,7 +54,9 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
         match tcx_programs(ifindex, kind) {
             Ok(ids) => {
                 for id in ids {
-                    add(hook, id, program_name(id), false);
+                    let name = program_name(id);
+                    let is_watcher = name.as_deref() == Some(WATCHER);
+                    add(hook, id, name, is_watcher);
                 }
             }
             Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => tcx = Some(false),

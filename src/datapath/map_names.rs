@@ -13,6 +13,8 @@ pub const SINK_ALLOW: &str = "sink_allow";
 pub const SINK_GRANTS: &str = "sink_grants";
 /// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
 pub const SINK_COLLECTORS: &str = "sink_collectors";
+/// Tagged packets on interfaces without a sink.
+pub const SINK_ASTRAY_COUNTS: &str = "sink_astray_counts";
 /// The daemon's own counters.
 pub const DAEMON_COUNTERS: &str = "daemon_counters";
 
@@ -41,7 +43,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 10] = [
+pub const SINK_MAPS: [&str; 11] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -52,6 +54,7 @@ pub const SINK_MAPS: [&str; 10] = [
     "sink_buckets",
     "sink_bucket_total",
     SINK_COLLECTORS,
+    SINK_ASTRAY_COUNTS,
 ];
 
 /// The maps that are removed with the last attachment of the source.

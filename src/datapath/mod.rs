@@ -1,6 +1,7 @@
 //! The user half of the kernel programs; the only room that knows libbpf.
 
 pub mod abi;
+pub mod astray;
 mod bound_program;
 pub mod clsact;
 pub mod collectors;

@@ -130,14 +130,28 @@ impl Sink {
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
         grants::allow(&self.allow, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
-        // A detach that has begun goes on.
-        let closing = before.flags & sink_flag::SINK_CLOSING.0;
+        // A detach that has begun goes on, and so does what the watchers of other interfaces saw.
+        let state = before.flags & (sink_flag::SINK_CLOSING.0 | sink_flag::SINK_ASTRAY.0);
         let settings = settings_of(
             config,
             before.started_ns,
             kept_since(&before, config),
-            closing,
+            state,
         );
+        self.write_settings(&settings)
+    }
+
+    /// Sets whether the sink grants no leases because tagged packets come in where no sink strips them.
+    pub fn set_astray(&self, astray: bool) -> io::Result<()> {
+        let mut settings = self.settings.get(&0)?.unwrap_or_default();
+        let before = settings.flags;
+        match astray {
+            true => settings.flags |= sink_flag::SINK_ASTRAY.0,
+            false => settings.flags &= !sink_flag::SINK_ASTRAY.0,
+        }
+        if settings.flags == before {
+            return Ok(());
+        }
         self.write_settings(&settings)
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::abi::{daemon_counter, flow_key, sink_flow, sink_settings};
+use super::astray;
 use super::collectors;
 use super::counters::{self, CounterMeaning};
 use super::flow_status::{self, FlowSelection};
@@ -61,6 +62,7 @@ pub fn read(
         flows_max: flows.capacity(),
         flows: found,
         leases_granted: grants::held(pins)?.granted,
+        astray: astray::read(pins)?,
         spread,
         collectors,
     }))

@@ -44,7 +44,7 @@ pub fn attach_quietly(
     dev: &str,
     config: &SinkConfig,
 ) -> Result<AttachedSink> {
-    Ok(sink.attach(pins, dev, config).map_err(advise)?)
+    sink.attach(pins, dev, config).map_err(advise)
 }
 
 fn mode_name(mode: SinkMode) -> &'static str {

@@ -17,6 +17,9 @@ const LONG_BYTES: u64 = 1600;
 /// Long probes of a form in a round.
 const LONG_PROBES: u64 = 4;
 
+/// The most waiting rounds that are looked at in one turn.
+const LOOKED_AT: usize = 64;
+
 /// A probe to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct OutgoingProbe {
@@ -33,6 +36,8 @@ pub struct OutgoingProbe {
 pub(super) struct Probing {
     waiting: VecDeque<usize>,
     sending: VecDeque<usize>,
+    /// The pairs whose rounds have not ended.
+    open: Vec<usize>,
     budget: Budget,
 }
 
@@ -63,6 +68,7 @@ impl Probing {
     pub(super) fn forget(&mut self, place: usize) {
         self.waiting.retain(|at| *at != place);
         self.sending.retain(|at| *at != place);
+        self.open.retain(|at| *at != place);
     }
 
     /// True if probes are to be sent, or a round waits to begin.
@@ -78,23 +84,55 @@ impl Probing {
         random: &mut dyn FnMut() -> u64,
         now_ns: u64,
     ) -> Option<usize> {
-        loop {
-            let place = *self.waiting.front()?;
+        self.end_rounds(peers);
+        let mut at = 0;
+        while at < LOOKED_AT {
+            let place = *self.waiting.get(at)?;
             let forms = match peers.get(place) {
                 Some(peer) if peer.lease.state == LeaseState::Granted => {
                     peer.proof.due(ours, now_ns)
                 }
                 _ => ProbeForms::NONE,
             };
+            if !forms.is_empty() && self.is_sink_busy(peers, place) {
+                at += 1;
+                continue;
+            }
             if !forms.is_empty() && !self.budget.take(bytes_of(forms), now_ns) {
                 return None;
             }
-            self.waiting.pop_front();
+            self.waiting.remove(at);
             if let Some(peer) = peers.get_mut(place).filter(|_| !forms.is_empty()) {
                 peer.proof.begin(random() | 1, forms, now_ns);
+                self.open.push(place);
                 return Some(place);
             }
         }
+        None
+    }
+
+    /// Forgets the rounds that have ended. A peer that went silent takes part in none.
+    fn end_rounds(&mut self, peers: &mut Slab<LeasePeer>) {
+        self.open.retain(|place| {
+            let Some(peer) = peers.get_mut(*place) else {
+                return false;
+            };
+            if peer.lease.state != LeaseState::Granted {
+                peer.proof.break_off();
+            }
+            peer.proof.is_open()
+        });
+    }
+
+    /// True if a round of the same two hosts is open: a sink notes the probes of one round for each source address,
+    /// and may be in front of many destinations.
+    fn is_sink_busy(&self, peers: &Slab<LeasePeer>, place: usize) -> bool {
+        let hosts = |place: usize| {
+            let peer = peers.get(place)?;
+            Some((peer.pair.source, peer.proof.sink()?))
+        };
+        let wanted = hosts(place);
+        self.open.iter().any(|open| hosts(*open) == wanted)
     }
 
     /// Returns the next probe that may leave now, and its place; true if it is the last one for now.

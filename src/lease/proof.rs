@@ -38,8 +38,6 @@ enum FormVerdict {
 pub(super) struct Proof {
     verdicts: [FormVerdict; ProbeForm::ALL.len()],
     round: Option<Round>,
-    /// The round that the sink knows of.
-    last_round: u64,
     began_ns: u64,
     /// No round begins before this time.
     ready_ns: u64,
@@ -129,7 +127,12 @@ impl Proof {
 
     /// The round of probes that a full question names; 0: none.
     pub(super) fn round_id(&self) -> u64 {
-        self.last_round
+        self.round.as_ref().map_or(0, Round::id)
+    }
+
+    /// The instance of the sink that answered last.
+    pub(super) fn sink(&self) -> Option<u64> {
+        self.answer.as_ref().map(|answer| answer.instance)
     }
 
     /// True while the sink has to be asked with full questions.
@@ -168,7 +171,6 @@ impl Proof {
 
     pub(super) fn begin(&mut self, id: u64, forms: ProbeForms, now_ns: u64) {
         self.round = Some(Round::new(id, forms));
-        self.last_round = id;
         self.ready_ns = now_ns + BROKEN_NS;
         // Forms that were not probed yet do not put off those that are to be probed again.
         if self.is_again(now_ns) || self.began_ns == 0 {

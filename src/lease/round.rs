@@ -13,10 +13,13 @@ const LONG_PROBES: u8 = 4;
 const SOON_NS: u64 = 20_000_000;
 /// Missing probes are sent again this time after the last ones, and a round trip later.
 const AGAIN_NS: u64 = 60_000_000;
-/// Each probe is sent at most this often: with a random loss of 20 % one in 70,000 never arrives.
-const SENDS: u32 = 7;
-/// A form of which nothing arrived after this many sends is not sent again.
+/// Missing probes are sent again until none arrives in this many sends in a row. Those that random loss took come
+/// through sooner or later; those that take a path without a sink never do.
+const IDLE_SENDS: u32 = 6;
+/// The same for a form of which no probe has ever arrived.
 const HOPELESS_SENDS: u32 = 3;
+/// Each probe is sent at most this often.
+const SENDS: u32 = 30;
 
 /// A probe to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +56,8 @@ pub(super) struct Round {
     forms: ProbeForms,
     arrived: [u128; ProbeForm::ALL.len()],
     tos_changed: [u8; ProbeForm::ALL.len()],
+    /// The number of sends before the last probe of the form arrived.
+    progress: [u32; ProbeForm::ALL.len()],
     phase: Phase,
     /// The probes of the current phase that are still to be sent.
     queue: VecDeque<NextProbe>,
@@ -75,6 +80,7 @@ impl Round {
             forms,
             arrived: Default::default(),
             tos_changed: Default::default(),
+            progress: Default::default(),
             phase: Phase::Announcing,
             queue: VecDeque::new(),
             sends: 0,
@@ -128,6 +134,9 @@ impl Round {
     ) -> Option<Vec<FormResult>> {
         for form in self.forms.iter() {
             let at = usize::from(form.number());
+            if answer.arrived[at] & !self.arrived[at] != 0 {
+                self.progress[at] = self.sends;
+            }
             self.arrived[at] |= answer.arrived[at];
             self.tos_changed[at] |= answer.tos_changed[at];
         }
@@ -176,11 +185,19 @@ impl Round {
         })
     }
 
+    fn is_given_up(&self, form: ProbeForm) -> bool {
+        let progress = self.progress[usize::from(form.number())];
+        let most = match progress {
+            0 => HOPELESS_SENDS,
+            _ => (progress + IDLE_SENDS).min(SENDS),
+        };
+        self.sends >= most
+    }
+
     /// Queues the probes that did not arrive. There are none if all arrived, or were sent often enough.
     fn send_missing(&mut self) {
         for form in self.forms.iter() {
-            let hopeless = self.sends >= HOPELESS_SENDS && self.missing(form) == count(form);
-            if hopeless || self.sends >= SENDS {
+            if self.is_given_up(form) {
                 continue;
             }
             for number in 0..count(form) {

@@ -98,12 +98,24 @@ pub struct SinkStatus {
     pub flows: Vec<FlowStatus>,
     /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
+    /// Interfaces by which tagged packets came in while no sink stripped there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub astray: Vec<AstrayStatus>,
     /// Each report goes to one of the collectors, not to all.
     #[serde(default)]
     pub spread: bool,
     /// The collectors of the running daemon.
     #[serde(default)]
     pub collectors: Vec<CollectorStatus>,
+}
+
+/// Tagged packets that came in by an interface without a sink.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct AstrayStatus {
+    pub dev: String,
+    pub packets: u64,
+    /// Such packets came in so recently that the sink grants no leases.
+    pub active: bool,
 }
 
 /// A collector as a sink's daemon knows it. Counts run since the daemon started, or since the collector was first

@@ -62,9 +62,9 @@ pub use history::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus, DaemonCounter, DestStatus,
-    FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus,
-    SourceStatus,
+    AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus,
+    DaemonCounter, DestStatus, FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
+    SinkSettings, SinkStatus, SourceStatus,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_histogram::{BadHistogram, LatencyHistogram};

@@ -1,6 +1,7 @@
 //! Sockets for packets that probe a path: UDP from chosen ports and addresses, and bare IP packets.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -68,18 +69,17 @@ impl ProbeSockets {
         (sport, dport): (u16, u16),
         payload: &[u8],
     ) -> io::Result<()> {
-        let key = (sport, envelope.dest.is_ipv6());
-        if !self.udp.contains_key(&key) {
-            match open_udp(sport, key.1) {
-                Ok(opened) => self.udp.insert(key, opened),
+        let socket = match self.udp.entry((sport, envelope.dest.is_ipv6())) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(place) => match open_udp(sport, envelope.dest.is_ipv6()) {
+                Ok(opened) => place.insert(opened),
                 Err(err) if err.kind() == io::ErrorKind::AddrInUse => {
                     let datagram = datagram(envelope, (sport, dport), payload);
                     return self.send_ip(envelope, UDP, &datagram);
                 }
                 Err(err) => return Err(err),
-            };
-        }
-        let socket = self.udp.get(&key).ok_or(Errno::EBADF)?;
+            },
+        };
         let to = SockaddrStorage::from(SocketAddr::new(envelope.dest, dport));
         let parts = [IoSlice::new(payload)];
         let tclass = i32::from(envelope.tos);

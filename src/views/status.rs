@@ -115,6 +115,20 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
             (false, false) => "; no lease key",
         }
     )?;
+    for astray in &sink.astray {
+        let (dev, packets) = (&astray.dev, Grouped(astray.packets));
+        match astray.active {
+            true => writeln!(
+                f,
+                "  TAGGED PACKETS COME IN BY {dev}, where no sink strips them ({packets} so far): no leases are \
+                 granted meanwhile (try hostint sink --dev {dev} beside the others)"
+            )?,
+            false => writeln!(
+                f,
+                "  {packets} tagged packets came in by {dev} before, where no sink strips them"
+            )?,
+        }
+    }
     writeln!(
         f,
         "  report period {}, loss timeout {}",

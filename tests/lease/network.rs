@@ -129,7 +129,7 @@ impl Sink {
             }
             (v2::FULL_LEN, 2) => {
                 let round = word(asked, 48);
-                if round != self.round {
+                if round != 0 && round != self.round {
                     self.round = round;
                     self.arrived = [0; 4];
                     self.tos_changed = [0; 4];

@@ -7,6 +7,7 @@ mod name_server;
 mod stamped;
 
 mod root {
+    mod astray;
     mod bpf_file_system;
     mod coexistence;
     mod control;

@@ -112,6 +112,7 @@ pub fn idle_sink() -> SinkStatus {
         spread: false,
         collectors: Vec::new(),
         leases_granted: 0,
+        astray: Vec::new(),
     }
 }
 

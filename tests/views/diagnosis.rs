@@ -158,6 +158,7 @@ fn sink() -> SinkStatus {
         counters: vec![counter("stripped", 10)],
         flows_max: 10,
         leases_granted: 1,
+        astray: Vec::new(),
         ..status_samples::idle_sink()
     }
 }

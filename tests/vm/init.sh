@@ -11,7 +11,20 @@ mount -t tmpfs -o size=2g memory /memory
 mkdir -p /memory/upper /memory/work
 mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /root || poweroff -f
 for at in proc sys dev; do mount --move /$at /root/$at; done
+# The guest has a /tmp and a /run of its own; folders below the host's that it needs come back into them.
+number=0
+while read -r folder; do
+	number=$((number + 1))
+	mkdir -p /kept/$number
+	mount --bind "/root$folder" /kept/$number
+done </keep
 for at in tmp run; do mount -t tmpfs $at /root/$at; done
+number=0
+while read -r folder; do
+	number=$((number + 1))
+	mkdir -p "/root$folder"
+	mount --move /kept/$number "/root$folder"
+done </keep
 mkdir -p /root/run/kernel /root/dev/pts /root/dev/shm /root/run/netns
 mount -t devpts devpts /root/dev/pts
 mount -t tmpfs shm /root/dev/shm

@@ -3,6 +3,7 @@
 # KERNEL is a folder that kernels.sh made. What the command writes stays in the guest's memory. The exit code is the
 # command's; 99: the guest died without one. Also a runner for cargo:
 #   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test datapath verifier
+# VM_APPEND adds to the kernel's command line.
 # With VM_ROOT=DIR the guest has that root file system and runs systemd, VM_SHARE=DIR is its /mnt, and COMMAND a service.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: run.sh KERNEL COMMAND..." >&2; exit 2; }
@@ -28,6 +29,13 @@ done | awk '!seen[$0]++' | while read -r file; do
 	echo "$base" >>"$work/root/modules/order"
 done
 [ -e "$work/root/modules/order" ] || : >"$work/root/modules/order"
+# The folders that the guest's own /tmp and /run would hide.
+: >"$work/root/keep"
+if [ -z "${VM_ROOT:-}" ]; then
+	for folder in "$PWD" "$(dirname "$modules")"; do
+		case $folder in /tmp/* | /run/*) echo "$folder" >>"$work/root/keep" ;; esac
+	done
+fi
 share=()
 if [ -n "${VM_ROOT:-}" ]; then
 	share=(-virtfs "local,path=$VM_SHARE,mount_tag=share,security_model=none,readonly=on")
@@ -73,7 +81,7 @@ timeout "${VM_TIMEOUT:-1200}" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=
 	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01 \
 	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02 \
 	-virtfs local,path="${VM_ROOT:-/}",mount_tag=root,security_model=none,readonly=on,multidevs=remap "${share[@]}" \
-	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1 no_timer_check systemd.unit=multi-user.target systemd.wants=job.service systemd.mask=serial-getty@ttyS0.service" </dev/null 2>&1 |
+	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1 no_timer_check systemd.unit=multi-user.target systemd.wants=job.service systemd.mask=serial-getty@ttyS0.service ${VM_APPEND:-}" </dev/null 2>&1 |
 	stdbuf -oL tr -d '\r' | tee "$work/log" | grep --line-buffered -av "^@@code"
 code=$(sed -n 's/^@@code //p' "$work/log" | tail -1)
 exit "${code:-99}"

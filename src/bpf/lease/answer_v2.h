@@ -76,10 +76,10 @@ static __always_inline void tell_counts(struct lease2_answer *answer, const stru
 	answer->lost = bpf_htonl(grant->lost);
 }
 
-/* Forgets the probes of the last round when another one is announced. */
+/* Forgets the probes of the last round when another one is announced. Questions about other pairs announce none. */
 static __always_inline void begin_round(struct sink_grant *grant, __u64 round)
 {
-	if (grant->round == round)
+	if (!round || grant->round == round)
 		return;
 	__builtin_memset(grant->arrived, 0, sizeof(grant->arrived));
 	__builtin_memset(grant->tos_changed, 0, sizeof(grant->tos_changed));

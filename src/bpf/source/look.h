@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/lease.h"
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/mark.h"
@@ -17,7 +18,7 @@
 #include "watch/list.h"
 
 enum source_look {
-	SOURCE_LEAVE, /* counted */
+	SOURCE_LEAVE, /* counted, if it is not a probe */
 	SOURCE_SHORT, /* headers lie beyond the bytes that can be read */
 	SOURCE_WATCHED,
 };
@@ -47,6 +48,14 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, v
 	if (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT))
 		return true;
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
+}
+
+/* Probes leave as they are, and are not worth a count: nothing is wrong with them. */
+static __always_inline bool is_lease_probe(const struct outgoing_packet *p)
+{
+	__u16 number = bpf_ntohs(p->l4.udp.source) - LEASE_PROBE_PORT;
+
+	return number < LEASE_PROBES && (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT));
 }
 
 static __always_inline bool is_report(const struct host_settings *host, __be16 dport)
@@ -140,6 +149,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	}
 	if ((p->at.tos & tos_mask) == tos_value && more && l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
 		return SOURCE_SHORT;
+	if (is_lease_probe(p))
+		return SOURCE_LEAVE;
 	if (has_int(p, l4, end))
 		return leave(COUNT_SOURCE_HAS_INT, frame_len);
 	return SOURCE_WATCHED;

@@ -20,11 +20,8 @@ pub fn say_exporters(exporters: &Exporters) {
     }
     let mut undecodable: Vec<_> = exporters.undecodable_by_address().collect();
     undecodable.sort_by_key(|(address, _)| *address);
-    for (address, counts) in undecodable {
-        log::info(format_args!(
-            "exporter {address}: {} undecodable ({counts})",
-            counts.total()
-        ));
+    for (address, datagrams) in undecodable {
+        log::info(format_args!("exporter {address}: {datagrams}"));
     }
 }
 

@@ -14,7 +14,7 @@ const MOST: usize = 1024;
 
 /// The ring of doubts, and the flows that are in doubt.
 #[derive(Default)]
-pub(super) struct Doubts {
+pub(super) struct DoubtReader {
     ring: Option<DoubtRing>,
     /// A vouch names the flow with its VLANs, which the sink is not asked about.
     flows: Vec<FlowKey>,
@@ -33,7 +33,7 @@ fn asked(flow: &FlowKey) -> (AddressPair, FlowAsked) {
     (pair, asked)
 }
 
-impl Doubts {
+impl DoubtReader {
     /// Opens the ring of the source that is there now.
     pub(super) fn open(pins: &Pins) -> Result<Self> {
         let ring = DoubtRing::open(pins).context("cannot open the ring of doubted flows")?;

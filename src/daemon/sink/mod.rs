@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! kernel ring ─► EventRing ─► SinkReports (decode ─► Builder ─► Emitter) ─► collectors, senders, report log
-//!     each turn of the loop:  duties: signs · collectors · loss periods · leases · reload · attachments · flow
-//!                             tables · links · clock · rules · counters · deliveries
+//!     each turn of the loop:  duties: signs · collectors · loss periods · leases · reload · attachments · other
+//!                             interfaces · flow tables · links · clock · rules · counters · deliveries
 //! ```
 
 mod apply;
+mod astray;
 mod begin;
 mod collectors;
 mod counters;
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
@@ -179,6 +181,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(KeepLeases)
         .with(ReloadSink::new(args))
         .with(LookAfterAttachments::start())
+        .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
         .with(WalkSourceFlows::new()?)
         .with(ReopenReportLog)

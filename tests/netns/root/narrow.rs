@@ -25,11 +25,12 @@ fn tag_both_ways(lab: &Lab, flags: &str) -> [hostint_testing::netns::Daemon; 2] 
     ] {
         host.hostint(&format!("source attach --dev {dev} {flags}"));
         host.hostint(&format!("source add-dest {peers}"));
-        await_that("both leases are granted", || {
+        await_that("both leases are granted, and their paths proved", || {
             let status = host.figures();
             let leases = status["source"]["peers"].as_array().cloned();
             let leases = leases.unwrap_or_default();
-            leases.len() == 2 && leases.iter().all(|lease| lease["state"] == "granted")
+            let proved = |lease: &serde_json::Value| !lease["proved_ago_ns"].is_null();
+            leases.len() == 2 && leases.iter().all(proved)
         });
     }
     sinks

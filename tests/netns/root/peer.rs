@@ -114,14 +114,18 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
         assert_eq!(segment_len(&lab), 1448, "{flags}: before");
         for (more, len) in [
             ("", 1448 - 88),
-            ("--superpackets skip", 1448 - 36),
+            ("--superpackets skip", 1448 - 88),
+            ("--superpackets skip --encap over-tcp-udp", 1448 - 36),
             ("--superpackets skip --encap extension-udp", 1448 - 44),
             ("--encap vxlan-gpe --superpackets stage", 1448 - 88),
-            ("--superpackets stage", 1448 - 36),
-            ("--superpackets no-gso", 1448 - 36),
+            ("--superpackets stage --encap over-tcp-udp", 1448 - 36),
+            ("--superpackets no-gso --encap over-tcp-udp", 1448 - 36),
             ("--encap extension-udp --superpackets stage", 1448 - 44),
             ("--no-mss-clamp", 1448),
-            ("--superpackets skip --mtu 1400", 1348 - 36),
+            (
+                "--superpackets skip --encap over-tcp-udp --mtu 1400",
+                1348 - 36,
+            ),
         ] {
             lab.a
                 .hostint(&format!("source attach --dev a0 {flags} {more}"));

@@ -1,5 +1,6 @@
 //! The kernel programs, loaded for tests and run on single packets by the kernel's BPF_PROG_RUN.
 
+pub mod astray;
 pub mod clock;
 pub mod peer;
 pub mod sink;

@@ -75,6 +75,7 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
             flows_total: flows.len(),
             flows,
             leases_granted: 2,
+            astray: Vec::new(),
             ..status_samples::idle_sink()
         }),
         ..nothing()
