@@ -1,8 +1,8 @@
 //! The sink answers questions of version 2, and counts in its grants what arrived of each source's packets.
 
 use hostint::datapath::abi::{
-    bytes_of, clock_source, lease_capability, sink_counter, sink_flag, sink_grant, sink_settings,
-    token_rate,
+    bytes_of, clock_source, host_settings, lease_capability, sink_counter, sink_flag, sink_grant,
+    sink_settings, token_rate,
 };
 use hostint::datapath::probe::Features;
 use hostint::model::{
@@ -133,6 +133,9 @@ fn send(sink: &Sink, form: usize, numbers: impl Iterator<Item = u32>) {
 mod root {
     use super::*;
     use sink_counter as count;
+
+    /// Changes settings of this type.
+    type Change<T> = fn(&mut T);
 
     #[test]
     fn both_questions_come_back_with_the_sinks_answer() {
@@ -446,7 +449,7 @@ mod root {
         ask_full(&sink, &full_question(false));
         let usual = ask_short(&sink).digest;
         assert_eq!(ask_short(&sink).digest, usual, "nothing changed");
-        let changes: [(&str, fn(&mut sink_settings)); 5] = [
+        let changes: [(&str, Change<sink_settings>); 5] = [
             ("an encapsulation", |set| {
                 set.flags ^= sink_flag::SINK_VXLAN_GPE.0
             }),
@@ -462,7 +465,7 @@ mod root {
             let same = ask_short(&sink).digest == usual;
             assert_eq!(same, name == "nothing", "{name}");
         }
-        let changes: [(&str, fn(&mut hostint::datapath::abi::host_settings)); 5] = [
+        let changes: [(&str, Change<host_settings>); 5] = [
             ("the node", |host| host.node_id += 1),
             ("the instance", |host| host.instance += 1),
             ("the clock", |host| host.clock_synchronised ^= 1),
