@@ -9,6 +9,8 @@ pub struct Network {
     routes: fn(&Lab),
     /// b knows a by the router's address only, and cannot begin a connection to it.
     pub is_nat: bool,
+    /// Some packets to b arrive at an interface without a sink.
+    pub has_links_without_sink: bool,
     /// Packets are lost without INT, too.
     pub loses: bool,
 }
@@ -30,6 +32,7 @@ const fn network(name: &'static str, routes: fn(&Lab)) -> Network {
         name,
         routes,
         is_nat: false,
+        has_links_without_sink: false,
         loses: false,
     }
 }
@@ -70,7 +73,10 @@ pub const NARROW: Network = network("receiver's link of 1300", |lab| {
 });
 
 /// Two links lead to b, whose sink is on the first one.
-pub const ECMP: Network = network("ECMP, a sink on one of two links", ecmp);
+pub const ECMP: Network = Network {
+    has_links_without_sink: true,
+    ..network("ECMP, a sink on one of two links", ecmp)
+};
 
 pub const NAT: Network = Network {
     is_nat: true,
@@ -92,22 +98,6 @@ pub const POLICER: Network = Network {
     })
 };
 
-/// Packets of all kinds are lost at random, in both directions.
-pub const LOSS_OF_5_PERCENT: Network = lossy("5 % loss", |lab| {
-    forward(lab, &["numgen random mod 100 < 5 drop"]);
-});
-pub const LOSS_OF_20_PERCENT: Network = lossy("20 % loss", |lab| {
-    forward(lab, &["numgen random mod 100 < 20 drop"]);
-});
-
-const fn lossy(name: &'static str, routes: fn(&Lab)) -> Network {
-    Network {
-        loses: true,
-        ..network(name, routes)
-    }
-}
-
-/// All but those that only lose packets.
 pub const ALL: [Network; 12] = [
     PLAIN,
     BRIDGE,
