@@ -149,6 +149,7 @@ enum lease_constant {
 	LEASE_VERSION_1 = 1,
 	LEASE_VERSION_2 = 2,
 	LEASE_PROBES = 72,        /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
+	LEASE_STRAY_PORT = 64511, /* destination port of stray segments, which no firewall permits for its own sake */
 	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */
 	LEASE_QUESTION_LEN = 48,
 	LEASE_ANSWER_LEN = 32,

@@ -12,13 +12,17 @@ const REPEAT_NS: u64 = 40_000_000;
 const OPEN_NS: u64 = 1_000_000_000;
 /// A doubt that was not raised again for this time is forgotten.
 const FORGET_NS: u64 = 5_000_000_000;
-/// A packet of the flow that arrived within this time shows that its packets arrive.
-const RECENT_MS: u32 = 1000;
+/// A packet of the flow that arrived within this time before the first doubt shows that its packets arrive. After that
+/// doubt they may go untagged, so that none can arrive.
+const RECENT_NS: u64 = 1_000_000_000;
 /// Flows of a pair that are asked about at a time; of more, the guard decides alone.
 const MOST: usize = 64;
 
 struct Doubt {
     flow: FlowAsked,
+    /// The time of the first doubt since the last vouch.
+    since_ns: u64,
+    vouched: bool,
     doubted_ns: u64,
     /// The earliest time of the next question.
     next_ns: u64,
@@ -38,6 +42,9 @@ impl Doubts {
         self.0
             .retain(|doubt| now_ns.saturating_sub(doubt.doubted_ns) < FORGET_NS);
         if let Some(doubt) = self.0.iter_mut().find(|doubt| doubt.flow == flow) {
+            if std::mem::take(&mut doubt.vouched) {
+                doubt.since_ns = now_ns;
+            }
             doubt.doubted_ns = now_ns;
             doubt.open = true;
             return Some(doubt.next_ns.max(now_ns));
@@ -47,6 +54,8 @@ impl Doubts {
         }
         self.0.push_back(Doubt {
             flow,
+            since_ns: now_ns,
+            vouched: false,
             doubted_ns: now_ns,
             next_ns: now_ns,
             open: true,
@@ -78,8 +87,12 @@ impl Doubts {
         doubt.next_ns = asked_ns + AGAIN_NS;
         let before = doubt.packets.replace(answer.flow_packets);
         let grew = before.is_some_and(|before| before != answer.flow_packets);
-        let recent = answer.flow_age_ms.is_some_and(|age| age < RECENT_MS);
-        answer.flow_packets > 0 && (grew || recent)
+        let recent_ns = RECENT_NS + asked_ns.saturating_sub(doubt.since_ns);
+        let recent = answer
+            .flow_age_ms
+            .is_some_and(|age| u64::from(age) * 1_000_000 < recent_ns);
+        doubt.vouched = answer.flow_packets > 0 && (grew || recent);
+        doubt.vouched
     }
 }
 

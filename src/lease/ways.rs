@@ -64,23 +64,25 @@ pub(super) fn wanted(ours: &OwnTagging, answer: &FullAnswer, gpe_failed: bool) -
     wanted.map(|(form, _)| form).collect()
 }
 
-/// Returns the ways that are open if probes of these forms pass the path. A connection in a tunnel has to survive
-/// leaving it, unless the user chose the tunnel. TCP in over-tcp-udp cannot be probed without harm.
+/// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
+/// it, too, unless the user chose the tunnel: a firewall that did not see a conversation begin would drop those that go
+/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp cannot be probed
+/// without harm.
 pub(super) fn open(ours: &OwnTagging, answer: &FullAnswer, passed: ProbeForms) -> Ways {
     let wishes = Wishes::of(ours);
     let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
     let leaves = passed.contains(ProbeForm::Stray);
     let mut ways = Ways::NONE;
-    for (one, tcp) in [
-        (Encapsulation::OverTcpUdp, false),
-        (Encapsulation::ExtensionUdp, leaves || wishes.extension),
-        (Encapsulation::VxlanGpe, leaves || wishes.gpe),
+    if passes(Encapsulation::OverTcpUdp) {
+        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::OverTcpUdp));
+    }
+    for (tunnel, chosen) in [
+        (Encapsulation::ExtensionUdp, wishes.extension),
+        (Encapsulation::VxlanGpe, wishes.gpe),
     ] {
-        if passes(one) {
-            ways = ways.with(Ways::of(Transport::Udp, one));
-        }
-        if passes(one) && tcp {
-            ways = ways.with(Ways::of(Transport::Tcp, one));
+        if passes(tunnel) && (leaves || chosen) {
+            ways = ways.with(Ways::of(Transport::Udp, tunnel));
+            ways = ways.with(Ways::of(Transport::Tcp, tunnel));
         }
     }
     ways

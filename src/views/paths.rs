@@ -1,6 +1,6 @@
 //! The path to a peer as a sentence: which forms of tagged packets it passes.
 
-use crate::model::{Encapsulation, Lease, ProbeForm, Transport, Ways};
+use crate::model::{Encapsulation, Lease, ProbeForm, Ways};
 
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
@@ -23,12 +23,8 @@ pub fn sentence(lease: &Lease) -> String {
         ));
     }
     if proof.eaten.contains(ProbeForm::Stray) {
-        let tunnelled = |one| proof.ways.contains(Ways::of(Transport::Tcp, one));
-        let any = Encapsulation::ALL.into_iter().any(tunnelled);
-        clauses.push(format!(
-            "a firewall drops TCP of connections that it did not see begin{}",
-            if any { "" } else { "; TCP goes untagged" }
-        ));
+        clauses
+            .push("a firewall drops packets of connections that it did not see begin".to_owned());
     }
     if proof.distrusted {
         clauses.push("several flows came to nothing, so it is proved again later".to_owned());

@@ -465,11 +465,11 @@ mod root {
     fn segments_of_connections_to_the_same_port_pass_unmodified() {
         let sink = sink();
         for (name, frame) in [
-            ("data", tcp().ports(64517, 4790)),
-            ("an acknowledgement", tcp().ports(64517, 4790).payload(0)),
-            ("options", tcp().ports(64517, 4790).tcp_options(12)),
-            ("a runt", tcp().ports(64517, 4790).cut(44)),
-            ("a marked one", tcp().ports(64517, 4790).wire_tos(MARK)),
+            ("data", tcp().ports(64517, 64511)),
+            ("an acknowledgement", tcp().ports(64517, 64511).payload(0)),
+            ("options", tcp().ports(64517, 64511).tcp_options(12)),
+            ("a runt", tcp().ports(64517, 64511).cut(44)),
+            ("a marked one", tcp().ports(64517, 64511).wire_tos(MARK)),
         ] {
             for hook in &HOOKS {
                 let frame = frame.bytes();

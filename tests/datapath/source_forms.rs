@@ -88,12 +88,9 @@ mod root {
 
     #[test]
     fn a_flow_takes_the_best_form_that_its_lease_proves() {
-        let cases: [(
-            Option<Encapsulation>,
-            u32,
-            Option<Encapsulation>,
-            Option<Encapsulation>,
-        ); 13] = [
+        // The configured encapsulation, the ways, and the forms of TCP and UDP.
+        type Choice = Option<Encapsulation>;
+        let cases: [(Choice, u32, Choice, Choice); 13] = [
             (None, ALL, Some(VxlanGpe), Some(VxlanGpe)),
             (None, TCP_GPE, Some(VxlanGpe), None),
             (None, UDP_GPE, None, Some(VxlanGpe)),

@@ -74,7 +74,7 @@ impl Connection {
 
     /// As if the flow had done everything so much earlier.
     fn wait_ms(&self, ms: u64) {
-        let units = (ms * 1_000_000 >> 20) as u32 + 1;
+        let units = ((ms * 1_000_000) >> 20) as u32 + 1;
         self.source.change_flow(&self.key, |flow| {
             flow.leased_ns = 0;
             flow.tcp_end_at = flow.tcp_end_at.wrapping_sub(units);

@@ -8,7 +8,7 @@ use hostint::model::{Encapsulation, LeaseKey, LeaseProbe, NodeId, ProbeForm};
 use hostint::wire::DecodeError;
 use hostint::wire::lease::LeaseError;
 use hostint::wire::lease::probe::{FIRST_PORT, MAGIC, PROBE_LEN, PROBES, decode, encode};
-use hostint::wire::lease::probe_packet::{GPE_PORT, ProbePacket};
+use hostint::wire::lease::probe_packet::{GPE_PORT, ProbePacket, STRAY_PORT};
 use hostint_testing::checksum::{pseudo_header, sum, verify_packet};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::gpe;
@@ -230,6 +230,7 @@ fn both_halves_agree_on_every_constant() {
     assert_eq!(c::LEASE_PROBE_PORT.0, u32::from(FIRST_PORT), "ports");
     assert_eq!(size_of::<lease_probe>(), PROBE_LEN, "length");
     assert_eq!(GPE_PORT, gpe::PORT, "destination");
+    assert_eq!(c::LEASE_STRAY_PORT.0, u32::from(STRAY_PORT), "of strays");
     let forms = [
         (lease_form::FORM_OVER_UDP, Some(Encapsulation::OverTcpUdp)),
         (

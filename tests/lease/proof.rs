@@ -138,7 +138,7 @@ fn each_network_gets_the_forms_that_it_passes() {
             "a stateful firewall drops connections that it did not see begin",
             None,
             eats(&[ProbeForm::Stray]),
-            &["udp vxlan-gpe"],
+            &[],
             &["stray tcp"],
             600,
         ),

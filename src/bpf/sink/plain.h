@@ -8,6 +8,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/lease.h"
 #include "hostint/wire.h"
 #include "packet/headers.h"
 
@@ -41,11 +42,12 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 	}
 	if ((tos & set->tos_mask) == set->tos_value)
 		return false;
-	/* The ports of TCP have the same place. Segments to this one may be probes. */
-	if ((protocol != IPPROTO_TCP && protocol != IPPROTO_UDP) || (void *)(udp + 1) > end ||
-	    udp->dest == bpf_htons(GPE_PORT))
+	if ((void *)(udp + 1) > end)
 		return false;
-	return protocol == IPPROTO_TCP || udp->dest != set->extension_port;
+	/* The ports of TCP have the same place. Segments to this one may be probes. */
+	if (protocol == IPPROTO_TCP)
+		return udp->dest != bpf_htons(LEASE_STRAY_PORT);
+	return protocol == IPPROTO_UDP && udp->dest != set->extension_port && udp->dest != bpf_htons(GPE_PORT);
 }
 
 #endif

@@ -57,7 +57,7 @@ static __always_inline bool take_stray_probe(void *data, void *end, struct tagge
 	       tcp->source == bpf_htons(LEASE_PROBE_PORT + p->probe.number);
 }
 
-/* Finds a probe that no tunnel and no extension header is around. The packet goes to GPE_PORT. */
+/* Finds a probe that no tunnel and no extension header is around. The packet goes to a port of probes. */
 static __always_inline bool take_bare_probe(void *data, void *end, struct tagged_packet *p)
 {
 	__u32 header_len = p->at.l4 - p->at.l3, len = sizeof(struct lease_probe);

@@ -39,13 +39,19 @@ static __always_inline enum source_look leave_unwatched(const struct outgoing_pa
 	return SOURCE_LEAVE;
 }
 
+/* Tagged packets and probes of a lease use these ports; those of TCP have the same place. */
+static __always_inline bool is_to_own_port(const struct outgoing_packet *p)
+{
+	return p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT) ||
+	       p->l4.udp.dest == bpf_htons(LEASE_STRAY_PORT);
+}
+
 /* Says whether a sink would find INT in the packet as it is. */
 static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, void *end)
 {
 	struct int_block *block = l4 + (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
 
-	/* Probes of a lease use these ports, TCP's too. */
-	if (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT))
+	if (is_to_own_port(p))
 		return true;
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }
@@ -55,7 +61,7 @@ static __always_inline bool is_lease_probe(const struct outgoing_packet *p)
 {
 	__u16 number = bpf_ntohs(p->l4.udp.source) - LEASE_PROBE_PORT;
 
-	return number < LEASE_PROBES && (p->l4.udp.dest == extension_port || p->l4.udp.dest == bpf_htons(GPE_PORT));
+	return number < LEASE_PROBES && is_to_own_port(p);
 }
 
 static __always_inline bool is_report(const struct host_settings *host, __be16 dport)

@@ -8,6 +8,9 @@ use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
 
 /// Destination port of probes and of VXLAN-GPE.
 pub const GPE_PORT: u16 = 4790;
+/// Destination port of stray segments. No firewall permits it for its own sake, so only one that lets segments of
+/// unknown connections pass anyway lets them pass.
+pub const STRAY_PORT: u16 = 64511;
 
 const GPE_BLOCK_LEN: usize = 60;
 const UDP_LEN: usize = 8;
@@ -38,7 +41,8 @@ impl ProbePacket {
     pub fn dport(&self, extension_port: u16) -> u16 {
         match self.probe.form {
             ProbeForm::Extension => extension_port,
-            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::Stray => GPE_PORT,
+            ProbeForm::OverUdp | ProbeForm::Gpe => GPE_PORT,
+            ProbeForm::Stray => STRAY_PORT,
         }
     }
 
@@ -150,7 +154,7 @@ impl ProbePacket {
     fn tcp(&self, payload: &[u8], encoded: &[u8]) -> Vec<u8> {
         let mut segment = Vec::with_capacity(TCP_LEN + payload.len());
         segment.extend(self.sport().to_be_bytes());
-        segment.extend(GPE_PORT.to_be_bytes());
+        segment.extend(STRAY_PORT.to_be_bytes());
         segment.extend(encoded.iter().skip(probe::PROBE_LEN - 8)); // sequence and acknowledgement number
         segment.extend([0x50, 0x10]); // header of 5 words, ACK
         segment.extend([0xff, 0xff, 0, 0, 0, 0]);

@@ -11,7 +11,7 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     let [a_sink, mut b_sink] = lab.tag("");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 100, 1000);
-    let pid = u64::from(b_sink.pid());
+    let pid = b_sink.pid();
     assert_eq!(lab.b.status()["sink"]["daemon_pid"], pid);
     b_sink.kill();
     assert!(

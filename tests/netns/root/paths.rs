@@ -106,11 +106,11 @@ fn each_flow_takes_a_form_that_passes_the_path() {
             name: "a firewall that drops packets of unknown connections",
             flags: "",
             rule: "ct state invalid drop",
-            ways: &["udp vxlan-gpe"],
+            ways: &[],
             eaten: &["stray tcp"],
             tos_changed: 0,
-            said: "TCP goes untagged",
-            udp: Some("vxlan-gpe"),
+            said: "packets stay untagged",
+            udp: None,
             tcp: None,
         },
     ];
@@ -137,7 +137,7 @@ fn each_flow_takes_a_form_that_passes_the_path() {
         }
         let (_sinks, told) = watch(&lab, flags);
         await_that_or(
-            || peer(&lab.a)["ways"] == json!(ways),
+            || peer(&lab.a)["ways"] == json!(ways) && !peer(&lab.a)["proved_ago_ns"].is_null(),
             || format!("{name}: these ways are open: {}", peer(&lab.a)),
         );
         let known = peer(&lab.a);
@@ -155,9 +155,8 @@ fn each_flow_takes_a_form_that_passes_the_path() {
             Some(form) => assert_eq!(arrived(&lab, 7000).0, form, "{name}: TCP"),
             None => {
                 let flows = lab.b.status()["sink"]["flows"].clone();
-                let flows = flows.as_array().expect("a list").iter();
-                let ports: Vec<_> = flows.map(|flow| flow["flow"]["dport"].clone()).collect();
-                assert_eq!(ports, [json!(6000)], "{name}: TCP goes untagged");
+                let flows = flows.as_array().expect("a list");
+                assert!(flows.is_empty(), "{name}: all goes untagged");
             }
         }
     }
