@@ -123,7 +123,11 @@ enum lease_form {
 	FORM_OVER_UDP = 0,  /* INT over UDP, with the mark */
 	FORM_EXTENSION = 1, /* INT after an extra UDP header */
 	FORM_GPE = 2,       /* INT in VXLAN-GPE, with an inner UDP packet */
-	FORM_STRAY = 3, /* plain TCP segment (ACK) of no connection: would connections survive if they left a tunnel? */
+	/*
+	 * Plain packet of no conversation: would packets outside of a tunnel pass whose conversation began in it?
+	 * Below LEASE_STRAY_DATAGRAMS a TCP segment (ACK), from there on a UDP datagram.
+	 */
+	FORM_STRAY = 3,
 };
 
 enum lease_capability {
@@ -148,8 +152,9 @@ enum lease_constant {
 	LEASE_PROBE_MAGIC = 0x68696e70, /* "hinp" */
 	LEASE_VERSION_1 = 1,
 	LEASE_VERSION_2 = 2,
-	LEASE_PROBES = 72,        /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
-	LEASE_STRAY_PORT = 64511, /* destination port of stray segments, which no firewall permits for its own sake */
+	LEASE_PROBES = 72, /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
+	LEASE_STRAY_DATAGRAMS = 8,
+	LEASE_STRAY_PORT = 64511, /* destination port of stray packets, which no firewall permits for its own sake */
 	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */
 	LEASE_QUESTION_LEN = 48,
 	LEASE_ANSWER_LEN = 32,

@@ -236,7 +236,8 @@ pub fn xdp_occupant(ifindex: u32) -> Option<io::Error> {
         .find(|id| *id != 0)?;
     // Reading its name takes CAP_SYS_ADMIN.
     let name = program_name(id).map_or_else(String::new, |name| format!("{name} "));
-    if orphans::is_orphan(id) {
+    // The program of a source on this hook has its pin.
+    if orphans::is_orphan_of_sink(id) {
         let detach = orphans::link_of(id).map_or_else(String::new, |link| {
             format!("bpftool link detach id {link}, or ")
         });

@@ -282,7 +282,7 @@ pub struct PeerStatus {
     /// Forms that flows may have, by protocol: those that were proved to pass the path, or `unproved`.
     #[serde(default, deserialize_with = "interned_name::list")]
     pub ways: Vec<InternedName>,
-    /// Forms whose probes, or packets, do not arrive, or not on every path; `stray tcp`: packets of connections that
+    /// Forms whose probes, or packets, do not arrive, or not on every path; `stray packets`: those of connections that
     /// a firewall did not see begin.
     #[serde(default, deserialize_with = "interned_name::list")]
     pub eaten: Vec<InternedName>,

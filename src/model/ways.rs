@@ -119,7 +119,7 @@ impl ProbeForm {
     pub fn name(self) -> InternedName {
         match self.encapsulation() {
             Some(encapsulation) => encapsulation.name(),
-            None => "stray tcp",
+            None => "stray packets",
         }
     }
 

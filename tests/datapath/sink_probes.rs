@@ -71,7 +71,7 @@ fn frame_by(packet: &ProbePacket, key: LeaseKey) -> Frame {
     let payload = packet.payload(key, 0);
     let frame = if packet.dest.is_ipv6() { udp6() } else { udp() };
     let frame = frame.wire_tos(packet.probe.tos);
-    if packet.probe.form == ProbeForm::Stray {
+    if packet.is_segment() {
         // The builder writes no TCP header for a protocol that it does not know.
         return frame.protocol(253).payload_bytes(payload);
     }
@@ -83,7 +83,7 @@ fn frame_by(packet: &ProbePacket, key: LeaseKey) -> Frame {
 /// The packet of a probe as it arrives.
 fn bytes_by(packet: &ProbePacket, key: LeaseKey, change: impl Fn(Frame) -> Frame) -> Vec<u8> {
     let mut bytes = change(frame_by(packet, key)).bytes();
-    if packet.probe.form == ProbeForm::Stray {
+    if packet.is_segment() {
         name_tcp(&mut bytes);
     }
     bytes
@@ -356,6 +356,31 @@ mod root {
                 let grant = sink.grant(addresses(v6).0).expect("the grant");
                 assert_eq!(grant.arrived, [[0; 2]; 4], "{}: {name}", hook.name);
                 assert_eq!(grant.tos_changed, [0; 4], "{}: {name}", hook.name);
+            }
+        }
+    }
+
+    #[test]
+    fn stray_datagrams_arrive_by_their_own_numbers_only() {
+        let sink = sink();
+        for (hook, v6) in HOOKS.iter().flat_map(|hook| [(hook, false), (hook, true)]) {
+            for number in [8, 15] {
+                let mut packet = packet(ProbeForm::Stray, v6);
+                packet.probe.number = number;
+                grant(&sink, &granted());
+                let frame = bytes(&packet);
+                let ran = (hook.run)(&sink, &frame);
+                let name = format!("{}: number {number}, IPv6: {v6}", hook.name);
+                assert_eq!(ran.verdict, hook.drop, "{name}");
+                let noted = sink.grant(addresses(v6).0).expect("the grant");
+                assert_eq!(noted.arrived[3], [1 << number, 0], "{name}");
+
+                // A datagram with the number of a segment is no probe.
+                let mut other = frame.clone();
+                let at = other.len() - 24 + 6;
+                other[at] = 5;
+                let ran = (hook.run)(&sink, &other);
+                assert_ne!(ran.verdict, hook.drop, "{name}: with number 5");
             }
         }
     }

@@ -226,9 +226,9 @@ mod root {
                 tcp().ports(1, EXTENSION_PORT),
             ),
             (
-                "TCP to the port of vxlan-gpe, as probes of a lease",
+                "TCP to the port of a lease's stray probes, from another port",
                 count::COUNT_SOURCE_HAS_INT,
-                tcp6().ports(64_512, 4_790),
+                tcp6().ports(1, 64_511),
             ),
             (
                 "tagged already, in an extension",

@@ -187,16 +187,24 @@ fn a_probe_of_a_tunnel_has_a_block_and_an_inner_packet() {
 }
 
 #[test]
-fn a_stray_probe_is_a_tcp_segment_of_no_connection() {
+fn a_stray_probe_is_a_segment_or_a_datagram_of_no_conversation() {
     for pair @ [source, dest] in [V4, V6] {
         let packet = packet(ProbeForm::Stray, pair);
         let segment = packet.payload(KEY, 0);
         let probe = encode(&packet.probe, source, dest, KEY);
-        assert_eq!(segment[..4], [0xfc, 0x05, 0x12, 0xb6], "{source}: ports");
+        assert_eq!(segment[..4], [0xfc, 0x05, 0xfb, 0xff], "{source}: ports");
         assert_eq!(segment[4..12], probe[16..], "{source}: numbers");
         assert_eq!(segment[12..16], [0x50, 0x10, 0xff, 0xff], "{source}: ACK");
         assert_eq!(transport_sum(pair, 6, &segment), 0xffff, "{source}");
         assert_eq!(segment[20..], probe, "{source}: the probe");
+        assert!(packet.is_segment(), "{source}");
+
+        let mut datagram = packet;
+        datagram.probe.number = 8;
+        assert!(!datagram.is_segment(), "{source}: from number 8 on");
+        assert_eq!((datagram.sport(), datagram.dport(7)), (64520, 64511));
+        let probe = encode(&datagram.probe, source, dest, KEY);
+        assert_eq!(datagram.payload(KEY, 0), probe, "{source}: nothing else");
     }
 }
 

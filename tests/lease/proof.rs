@@ -85,7 +85,7 @@ fn each_network_gets_the_forms_that_it_passes() {
             None,
             hole(2),
             &[],
-            &["vxlan-gpe", "stray tcp"],
+            &["vxlan-gpe", "stray packets"],
             600,
         ),
         case(
@@ -139,7 +139,7 @@ fn each_network_gets_the_forms_that_it_passes() {
             None,
             eats(&[ProbeForm::Stray]),
             &[],
-            &["stray tcp"],
+            &["stray packets"],
             600,
         ),
         case(
@@ -147,7 +147,7 @@ fn each_network_gets_the_forms_that_it_passes() {
             GPE,
             eats(&[ProbeForm::Stray]),
             both,
-            &["stray tcp"],
+            &["stray packets"],
             600,
         ),
         case(

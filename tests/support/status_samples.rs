@@ -249,7 +249,7 @@ fn known_peer() -> PeerStatus {
         version: Some("0.1".to_owned()),
         lease_version: 2,
         ways: vec!["udp vxlan-gpe"],
-        eaten: vec!["stray tcp"],
+        eaten: vec!["stray packets"],
         proved_ago_ns: Some(0),
         ..silent_peer()
     }

@@ -75,7 +75,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		return more ? SINK_SHORT : refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
 	verdict = check_gpe_block(b);
 	if (verdict != INT_VALID)
-		return take_bare_probe(data, end, p) ? SINK_PROBE : refuse_block(verdict, frame_len);
+		return take_bare_probe(data, end, p, false) ? SINK_PROBE : refuse_block(verdict, frame_len);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	outer_id = outer_family == 4 ? bpf_ntohs(p->base.ip4.id) : 0;

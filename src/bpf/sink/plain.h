@@ -44,9 +44,11 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 		return false;
 	if ((void *)(udp + 1) > end)
 		return false;
-	/* The ports of TCP have the same place. Segments to this one may be probes. */
+	/* The ports of TCP have the same place. Packets to this one may be probes. */
+	if (udp->dest == bpf_htons(LEASE_STRAY_PORT))
+		return false;
 	if (protocol == IPPROTO_TCP)
-		return udp->dest != bpf_htons(LEASE_STRAY_PORT);
+		return true;
 	return protocol == IPPROTO_UDP && udp->dest != set->extension_port && udp->dest != bpf_htons(GPE_PORT);
 }
 

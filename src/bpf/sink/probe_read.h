@@ -40,11 +40,16 @@ static __always_inline bool take_probe_over_udp(void *data, void *end, struct ta
 	       take_probe(head + 1, end, FORM_OVER_UDP, p);
 }
 
+static __always_inline bool is_probe_port(__be16 port, const struct lease_probe *probe)
+{
+	return port == bpf_htons(LEASE_PROBE_PORT + probe->number);
+}
+
 /*
- * Its numbers are the probe's tag. So no segment of a real connection is taken for a probe, even if its sender can
- * choose the data.
+ * The numbers of a stray segment are the probe's tag. So no segment of a real connection is taken for a probe, even if
+ * its sender can choose the data.
  */
-static __always_inline bool take_stray_probe(void *data, void *end, struct tagged_packet *p)
+static __always_inline bool take_stray_segment(void *data, void *end, struct tagged_packet *p)
 {
 	struct tcphdr *tcp = at_offset(data, p->at.l4);
 	__be32 *numbers;
@@ -53,22 +58,33 @@ static __always_inline bool take_stray_probe(void *data, void *end, struct tagge
 	    !take_probe(tcp + 1, end, FORM_STRAY, p))
 		return false;
 	numbers = (__be32 *)&p->probe.tag;
-	return tcp->seq == numbers[0] && tcp->ack_seq == numbers[1] &&
-	       tcp->source == bpf_htons(LEASE_PROBE_PORT + p->probe.number);
+	return tcp->seq == numbers[0] && tcp->ack_seq == numbers[1] && is_probe_port(tcp->source, &p->probe) &&
+	       p->probe.number < LEASE_STRAY_DATAGRAMS;
+}
+
+static __always_inline bool take_stray_datagram(void *data, void *end, struct tagged_packet *p)
+{
+	struct udphdr *udp = at_offset(data, p->at.l4);
+
+	return (void *)(udp + 1) <= end && take_probe(udp + 1, end, FORM_STRAY, p) &&
+	       is_probe_port(udp->source, &p->probe) && p->probe.number >= LEASE_STRAY_DATAGRAMS;
 }
 
 /* Finds a probe that no tunnel and no extension header is around. The packet goes to a port of probes. */
-static __always_inline bool take_bare_probe(void *data, void *end, struct tagged_packet *p)
+static __always_inline bool take_bare_probe(void *data, void *end, struct tagged_packet *p, bool stray)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, len = sizeof(struct lease_probe);
+	__u32 room = p->at.ip_len - (p->at.l4 - p->at.l3) - sizeof(struct lease_probe);
+	bool taken;
 
-	if (p->at.fragment)
+	if (p->at.fragment || p->at.ip_len < p->at.l4 - p->at.l3 + sizeof(struct lease_probe))
 		return false;
 	if (p->at.protocol == IPPROTO_TCP)
-		return p->at.ip_len >= header_len + TCP_BASE_LEN + len && take_stray_probe(data, end, p) &&
-		       fill_key(data, end, &p->at, &p->facts.key);
-	return p->at.ip_len >= header_len + UDP_LEN + INT_BLOCK_LEN + len && take_probe_over_udp(data, end, p) &&
-	       fill_key(data, end, &p->at, &p->facts.key);
+		taken = stray && room >= TCP_BASE_LEN && take_stray_segment(data, end, p);
+	else if (stray)
+		taken = room >= UDP_LEN && take_stray_datagram(data, end, p);
+	else
+		taken = room >= UDP_LEN + INT_BLOCK_LEN && take_probe_over_udp(data, end, p);
+	return taken && fill_key(data, end, &p->at, &p->facts.key);
 }
 
 #endif

@@ -125,7 +125,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 {
 	enum layout_verdict found = find_layout(data, end, outer_vlan, &p->at);
 	__u64 frame_len = p->frame_len;
-	bool marked, extension = false, gpe = false, to_probe_port = false;
+	bool marked, extension = false, gpe = false, to_gpe_port = false, to_stray_port = false;
 
 	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4 || found == LAYOUT_SHORT)
 		return SINK_NOT_MARKED;
@@ -143,15 +143,17 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		if ((void *)(udp + 1) <= end) {
 			bool is_udp = p->at.protocol == IPPROTO_UDP;
 
-			to_probe_port = udp->dest == (is_udp ? bpf_htons(GPE_PORT) : bpf_htons(LEASE_STRAY_PORT));
+			to_stray_port = udp->dest == bpf_htons(LEASE_STRAY_PORT);
+			to_gpe_port = is_udp && udp->dest == bpf_htons(GPE_PORT);
 			extension = is_udp && set->flags & SINK_EXTENSION_UDP && udp->dest == set->extension_port;
-			gpe = is_udp && set->flags & SINK_VXLAN_GPE && to_probe_port;
+			gpe = set->flags & SINK_VXLAN_GPE && to_gpe_port;
 		} else if (frame_len > (__u64)(end - data)) {
 			return SINK_SHORT;
 		}
 	}
 	if (!marked && !extension && !gpe)
-		return to_probe_port && take_bare_probe(data, end, p) ? SINK_PROBE : SINK_NOT_MARKED;
+		return (to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port) ? SINK_PROBE :
+													SINK_NOT_MARKED;
 	if (p->at.fragment)
 		return refuse(COUNT_SINK_FRAGMENT, frame_len);
 	if (p->at.ip_len < p->at.l4 - p->at.l3 || p->at.ip_len > frame_len - p->at.l3)
@@ -162,7 +164,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		return read_extension(data, end, p);
 	if (gpe)
 		return read_gpe(data, end, p);
-	if (to_probe_port && take_bare_probe(data, end, p))
+	if ((to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port))
 		return SINK_PROBE;
 	return read_over_tcp_udp(data, end, p);
 }

@@ -3,7 +3,6 @@
 use anyhow::{Context, Result};
 
 use crate::lease::OutgoingProbe;
-use crate::model::ProbeForm;
 use crate::os::probe_sockets::{Envelope, ProbeSockets, path_mtu};
 
 /// The most probes in one turn: a burst of more could overflow a queue on the path.
@@ -38,7 +37,7 @@ impl Probes {
         };
         let len = if probe.long { longest(packet.dest) } else { 0 };
         let payload = packet.payload(probe.key, len);
-        let _ = if packet.probe.form == ProbeForm::Stray {
+        let _ = if packet.is_segment() {
             self.0.send_ip(&envelope, TCP, &payload)
         } else {
             let ports = (packet.sport(), packet.dport(probe.extension_port));

@@ -8,8 +8,10 @@ use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
 
 /// Destination port of probes and of VXLAN-GPE.
 pub const GPE_PORT: u16 = 4790;
-/// Destination port of stray segments. No firewall permits it for its own sake, so only one that lets segments of
-/// unknown connections pass anyway lets them pass.
+/// Stray packets of lower numbers are TCP segments, the others UDP datagrams.
+pub const STRAY_DATAGRAMS: u8 = 8;
+/// Destination port of stray packets. No firewall permits it for its own sake, so only one that lets packets of
+/// unknown conversations pass anyway lets them pass.
 pub const STRAY_PORT: u16 = 64511;
 
 const GPE_BLOCK_LEN: usize = 60;
@@ -32,6 +34,11 @@ pub struct ProbePacket {
 }
 
 impl ProbePacket {
+    /// True for a stray TCP segment; all other probes are UDP datagrams.
+    pub fn is_segment(&self) -> bool {
+        self.probe.form == ProbeForm::Stray && self.probe.number < STRAY_DATAGRAMS
+    }
+
     /// Source port of the packet, and of the packet inside a tunnel.
     pub fn sport(&self) -> u16 {
         probe::FIRST_PORT + u16::from(self.probe.number)
@@ -52,12 +59,13 @@ impl ProbePacket {
             ProbeForm::OverUdp => BLOCK_BYTES,
             ProbeForm::Extension => BLOCK_BYTES + UDP_LEN,
             ProbeForm::Gpe => GPE_BLOCK_LEN + ip_len(self.dest) + UDP_LEN,
-            ProbeForm::Stray => TCP_LEN,
+            ProbeForm::Stray if self.is_segment() => TCP_LEN,
+            ProbeForm::Stray => 0,
         };
         header + probe::PROBE_LEN
     }
 
-    /// The bytes behind the UDP header, or for [`ProbeForm::Stray`] behind the IP header. Zeros fill them up to `len`.
+    /// The bytes behind the UDP header, or for a stray segment behind the IP header. Zeros fill them up to `len`.
     pub fn payload(&self, key: LeaseKey, len: usize) -> Vec<u8> {
         let len = len.clamp(self.least_len(), MOST_LEN);
         let encoded = probe::encode(&self.probe, self.source, self.dest, key);
@@ -70,7 +78,8 @@ impl ProbePacket {
                 let udp = self.udp(&probe);
                 [self.gpe_block(), self.ip(udp.len()), udp].concat()
             }
-            ProbeForm::Stray => self.tcp(&probe, &encoded),
+            ProbeForm::Stray if self.is_segment() => self.tcp(&probe, &encoded),
+            ProbeForm::Stray => probe,
         }
     }
 

@@ -251,9 +251,9 @@ fn hosts_with_different_keys_do_not_tag_to_each_other() {
             .lines()
             .filter(|line| line.contains("10.9.2.1: "))
             .collect();
-        // A granted lease is told of twice: before its path is proved, and after.
-        let lines = if granted { 2 } else { 1 };
-        assert_eq!(about.len(), lines, "{name}: says it once: {stderr}");
+        // A granted lease may be told of twice: before its path is proved, and after.
+        let most = if granted { 2 } else { 1 };
+        assert!((1..=most).contains(&about.len()), "{name}: {stderr}");
         assert_eq!(about[0].contains("--lease-key?"), !granted, "{name}");
     }
 }

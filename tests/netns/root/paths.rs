@@ -107,7 +107,7 @@ fn each_flow_takes_a_form_that_passes_the_path() {
             flags: "",
             rule: "ct state invalid drop",
             ways: &[],
-            eaten: &["stray tcp"],
+            eaten: &["stray packets"],
             tos_changed: 0,
             said: "packets stay untagged",
             udp: None,

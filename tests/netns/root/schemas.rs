@@ -115,7 +115,7 @@ fn real_output_is_of_its_schema() {
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     // A flow of less than its reports would cost has few of them.
     let send = || {
-        from.send_to(&[7; 1400], "10.9.2.1:6000").unwrap();
+        from.send_to(&[7; 1300], "10.9.2.1:6000").unwrap();
         from.send_to(&[7; 64], "10.9.2.1:6001").unwrap();
     };
     await_that("packets are tagged and measured", || {

@@ -24,12 +24,12 @@ fn behind_a_router_that_clears_dscp() {
 
 #[test]
 fn behind_a_firewall_that_permits_int() {
-    check(networks::FIREWALL_OPEN, Nothing, &["stray tcp"]);
+    check(networks::FIREWALL_OPEN, Nothing, &["stray packets"]);
 }
 
 #[test]
 fn behind_a_loose_firewall_that_permits_int() {
-    check(networks::FIREWALL_OPEN_LOOSE, Nothing, &["stray tcp"]);
+    check(networks::FIREWALL_OPEN_LOOSE, Nothing, &["stray packets"]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn behind_a_firewall() {
     check(
         networks::FIREWALL,
         Nothing,
-        &["extension-udp", "vxlan-gpe", "stray tcp"],
+        &["extension-udp", "vxlan-gpe", "stray packets"],
     );
 }
 
@@ -46,7 +46,7 @@ fn behind_a_loose_firewall() {
     check(
         networks::FIREWALL_LOOSE,
         Nothing,
-        &["extension-udp", "vxlan-gpe", "stray tcp"],
+        &["extension-udp", "vxlan-gpe", "stray packets"],
     );
 }
 
@@ -65,7 +65,7 @@ fn over_two_links_with_a_sink_on_one() {
     check(
         networks::ECMP,
         Nothing,
-        &["extension-udp", "vxlan-gpe", "stray tcp"],
+        &["extension-udp", "vxlan-gpe", "stray packets"],
     );
 }
 
