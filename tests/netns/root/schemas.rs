@@ -122,7 +122,8 @@ fn real_output_is_of_its_schema() {
         send();
         !is_none(&lab.b.status()["sink"]["flows"])
     });
-    lab.drop_packets("udp dport 6000");
+    // Tagged packets go to the port of vxlan-gpe.
+    lab.drop_packets("udp dport 4790");
     await_that("packets are dropped behind the source", || {
         send();
         let list = lab.m.sh("nft -j list counters table ip lab");

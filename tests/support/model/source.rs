@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use hostint::datapath::abi::source_counter;
 use hostint::model::{WatchAction, WatchRule};
+use hostint::wire::lease::probe_packet::STRAY_PORT;
 
 use super::layout::{self, Layout, NotFound};
 use super::watch::{self, address};
@@ -95,7 +96,7 @@ impl Source {
         let valid = block.is_some_and(|b| resemblance(b) == Resemblance::Valid);
         let marked = at.tos & self.tos_mask == self.tos_value;
         let port = be16(frame, at.l4 + 2);
-        let to_sink = port == self.extension_port || port == gpe::PORT;
+        let to_sink = port == self.extension_port || port == gpe::PORT || port == STRAY_PORT;
         to_sink || marked && valid
     }
 
