@@ -222,7 +222,7 @@ mod root {
         let mut sink = Running(command.stderr(Stdio::null()).spawn().unwrap());
         assert_eq!(manager.hear(""), "READY=1", "before all else");
         let line = manager.hear("STATUS=");
-        assert!(line.starts_with("STATUS=sink on b0 (xdp "), "{line}");
+        assert!(line.starts_with("STATUS=sink on b0 (tc "), "{line}");
         assert!(
             line.ends_with("; 0 flows, 0 packets stripped, 0 lost"),
             "{line}"

@@ -67,7 +67,7 @@ pub fn attachment() -> Attachment {
         mode: "native",
         encapsulation: None,
         superpackets: None,
-        why: Some("a network card".to_owned()),
+        why: None,
         gro: None,
         nic_timestamps: None,
     }
@@ -118,6 +118,7 @@ pub fn idle_sink() -> SinkStatus {
 
 fn sink() -> SinkStatus {
     let stamping = Attachment {
+        why: Some("a network card".to_owned()),
         gro: Some(true),
         nic_timestamps: Some(true),
         ..attachment()
