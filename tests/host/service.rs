@@ -238,6 +238,10 @@ mod root {
         lab.a.hostint("source add-dest 10.9.2.1");
         let wanted = "STATUS=source on a0; 1 of 1 peer strip, 0 packets tagged";
         source_manager.hear(wanted);
+        await_that("the path is proved", || {
+            let ways = lab.a.status()["source"]["peers"][0]["ways"].clone();
+            ways.as_array().is_some_and(|ways| !ways.is_empty())
+        });
 
         lab.a
             .udp("10.9.1.1:5000")
