@@ -53,7 +53,7 @@ for dev in "$left eth0" "$right eth0" "$router left" "$router right"; do
 	ip -n "${dev% *}" link set "${dev#* }" up
 done
 in_ns $router sysctl -qw net.ipv4.ip_forward=1
-# Room for INT below the MTU, and one packet for each TCP segment
+# One packet for each TCP segment
 ip -n $left link set eth0 gso_max_segs 1
 ip -n $left route add default via 10.77.1.254
 ip -n $right route add default via 10.77.2.254
