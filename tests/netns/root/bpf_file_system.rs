@@ -84,7 +84,7 @@ fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
         Command::new("nsenter")
             .arg(format!("--net=/run/netns/{}", lab.b.ns))
             .args([places::hostint(), "--bpffs", &path, "sink", "--dev", "b0"])
-            .args(["--node-id", "2"])
+            .args(["--node-id", "2", "--hook", "xdp"])
             .stdin(Stdio::null())
             .stdout(Stdio::null()),
     );
@@ -103,7 +103,7 @@ fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
 
     // Another file system at its place has no pins.
     own.mount();
-    let (code, text) = said(&lab.b, "sink --dev b0 --node-id 2");
+    let (code, text) = said(&lab.b, "sink --dev b0 --node-id 2 --hook xdp");
     assert_eq!(code, Some(1), "{text}");
     let ours = "hostint's own XDP program sink";
     assert!(

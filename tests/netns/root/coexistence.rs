@@ -31,9 +31,9 @@ fn an_xdp_program_that_is_there_is_named_and_left_alone() {
             theirs.xdp_without_link(&lab.b, "b0");
         }
         let before = seen(&lab.b, "b0");
-        let refused = lab
-            .b
-            .try_hostint(&format!("sink --dev b0 --node-id 2 --xdp-mode {mode}"));
+        let refused = lab.b.try_hostint(&format!(
+            "sink --dev b0 --node-id 2 --hook xdp --xdp-mode {mode}"
+        ));
         assert_eq!(refused.status.code(), Some(1), "{name}");
         let text = String::from_utf8(refused.stderr).unwrap();
         assert!(

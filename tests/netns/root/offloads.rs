@@ -162,7 +162,12 @@ fn check(case: &Case) {
         for (way, before, after) in [("there", before.0, after.0), ("back", before.1, after.1)] {
             let (tagged, not) = (after.0 - before.0, after.1 - before.1);
             println!("{name}, {family} {way}: {tagged} tagged, {not} not");
-            assert!(tagged > 100, "{name}, {family} {way}: {tagged} tagged");
+            assert!(
+                tagged > 100,
+                "{name}, {family} {way}: {tagged} tagged; a: {:?}; b: {:?}",
+                lab.a.counters("source"),
+                lab.b.counters("source")
+            );
             assert!(
                 not * 100 <= (tagged + not) * case.unmeasured,
                 "{name}, {family} {way}: {tagged} tagged, {not} not"
