@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{LeaseError, MAGIC, address_bytes, tag};
+use super::{LeaseError, MAGIC, address_bytes, decode_head, end_answer, end_question, is_answered};
 use crate::model::{
     ClockState, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion, Marks, NodeId,
 };
@@ -16,7 +16,6 @@ pub const MESSAGE_LEN: usize = 96;
 
 const QUESTION_LEN: usize = 48;
 const ANSWER_AT: usize = 56;
-const ANSWER_TAG_AT: usize = 88;
 
 /// A question to the sink in front of `dest`.
 pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) -> [u8; MESSAGE_LEN] {
@@ -28,37 +27,20 @@ pub fn encode_question(question: &LeaseQuestion, dest: IpAddr, key: LeaseKey) ->
     bytes.extend(question.asked_ns.to_be_bytes());
     bytes.extend(question.source_node.0.to_be_bytes());
     bytes.extend([0; 4]);
-    let tag = tag(
-        key,
-        &[
-            &bytes,
-            &address_bytes(question.origin),
-            &address_bytes(dest),
-        ],
-    );
-    bytes.extend(tag);
-    let mut message = [0; MESSAGE_LEN];
-    message[..bytes.len()].copy_from_slice(&bytes);
-    message
+    end_question(bytes, question.origin, dest, key)
 }
 
 /// Reads the echo of a question.
 pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<LeaseEcho, LeaseError> {
     let mut cursor = Cursor::new(bytes);
-    let magic = cursor.u32("lease magic")?;
-    cursor.check("lease magic", 4, magic, MAGIC)?;
-    let version = cursor.u32("lease version")?;
-    if version != VERSION {
-        return Err(LeaseError::Version(version));
-    }
-    let nonce = cursor.array("lease nonce").map(u64::from_be_bytes)?;
+    let nonce = decode_head(&mut cursor, VERSION)?;
     let _flow_source: [u8; 16] = cursor.array("flow source")?;
     let asked_ns = cursor
         .array("time of the question")
         .map(u64::from_be_bytes)?;
     let _rest_of_question: [u8; ANSWER_AT - QUESTION_LEN + 8] = cursor.array("question")?;
     let answer = decode_answer(&mut cursor)?;
-    let answer_tag: [u8; 8] = cursor.array("answer tag")?;
+    let _answer_tag: [u8; 8] = cursor.array("answer tag")?;
     if !cursor.rest().is_empty() {
         return Err(LeaseError::Format(DecodeError::Length {
             what: "lease message",
@@ -66,21 +48,11 @@ pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<LeaseEcho, LeaseError>
             expected: "96",
         }));
     }
-    let written = &bytes[ANSWER_AT..ANSWER_TAG_AT + 8];
-    if written.iter().all(|byte| *byte == 0) {
-        return Ok(LeaseEcho {
-            nonce,
-            asked_ns,
-            answer: None,
-        });
-    }
-    if tag(key, &[&bytes[..ANSWER_TAG_AT]]) != answer_tag {
-        return Err(LeaseError::Forged { nonce });
-    }
+    let answered = is_answered(bytes, ANSWER_AT, nonce, key)?;
     Ok(LeaseEcho {
         nonce,
         asked_ns,
-        answer: Some(answer),
+        answer: answered.then_some(answer),
     })
 }
 
@@ -133,9 +105,5 @@ pub fn encode_answer(
     bytes.extend(answer.tai_offset_s.to_be_bytes());
     bytes.extend([answer.software.0, answer.software.1]);
     bytes.extend(answer.answered_ns.to_be_bytes());
-    let tag = tag(key, &[&bytes]);
-    bytes.extend(tag);
-    let mut message = [0; MESSAGE_LEN];
-    message.copy_from_slice(&bytes);
-    message
+    end_answer(bytes, key)
 }

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{LeaseError, MAGIC, address_bytes, tag};
+use super::{
+    LeaseError, MAGIC, TAG_LEN, address_bytes, decode_head, end_answer, end_question, is_answered,
+};
 use crate::model::{
     Capabilities, ClockState, FullAnswer, FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks,
     NodeId, ProbeForm, ShortEcho, ShortQuestion,
@@ -21,7 +23,6 @@ const FULL_QUESTION_LEN: usize = 64;
 const FULL_ANSWER_AT: usize = FULL_QUESTION_LEN + TAG_LEN;
 const SHORT_QUESTION_LEN: usize = 16;
 const SHORT_ANSWER_AT: usize = SHORT_QUESTION_LEN + TAG_LEN;
-const TAG_LEN: usize = 8;
 
 const FLAG_ASTRAY: u32 = 1;
 const FLAG_UNTOLD: u32 = 2;
@@ -33,22 +34,6 @@ const NO_AGE_MS: u32 = u32::MAX;
 pub enum Lease2Echo {
     Full(FullEcho),
     Short(ShortEcho),
-}
-
-/// Ends a question with its tag and leaves the room for an answer empty.
-fn end_question<const N: usize>(
-    bytes: Vec<u8>,
-    origin: IpAddr,
-    dest: IpAddr,
-    key: LeaseKey,
-) -> [u8; N] {
-    let parts = [&bytes[..], &address_bytes(origin), &address_bytes(dest)];
-    let tag = tag(key, &parts);
-    let mut message = [0; N];
-    for (to, from) in message.iter_mut().zip(bytes.iter().chain(&tag)) {
-        *to = *from;
-    }
-    message
 }
 
 /// A full question to the sink in front of `dest`.
@@ -88,21 +73,10 @@ pub fn encode_short_question(
     end_question(bytes, question.origin, dest, key)
 }
 
-/// Reads the fields that both messages begin with, and returns the nonce.
-fn decode_head(cursor: &mut Cursor<'_>) -> Result<u64, LeaseError> {
-    let magic = cursor.u32("lease magic")?;
-    cursor.check("lease magic", 4, magic, MAGIC)?;
-    let version = cursor.u32("lease version")?;
-    if version != VERSION {
-        return Err(LeaseError::Version(version));
-    }
-    Ok(cursor.u64("lease nonce")?)
-}
-
 /// Reads the echo of a full or of a short question.
 pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError> {
     let mut cursor = Cursor::new(bytes);
-    let nonce = decode_head(&mut cursor)?;
+    let nonce = decode_head(&mut cursor, VERSION)?;
     match bytes.len() {
         FULL_LEN => {
             let _flow_source: [u8; 16] = cursor.array("flow source")?;
@@ -126,24 +100,6 @@ pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError
             expected: "64 or 216",
         })),
     }
-}
-
-/// Returns false if the room for the answer, which begins at `answer_at`, is as empty as it was sent.
-fn is_answered(
-    bytes: &[u8],
-    answer_at: usize,
-    nonce: u64,
-    key: LeaseKey,
-) -> Result<bool, LeaseError> {
-    let (tagged, answer_tag) = bytes.split_at(bytes.len().saturating_sub(TAG_LEN));
-    let mut room = bytes.iter().skip(answer_at);
-    if room.all(|byte| *byte == 0) {
-        return Ok(false);
-    }
-    if tag(key, &[tagged]) != answer_tag {
-        return Err(LeaseError::Forged { nonce });
-    }
-    Ok(true)
 }
 
 fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
@@ -225,16 +181,6 @@ fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
 fn flags(witness: &LeaseWitness) -> u32 {
     let astray = if witness.astray { FLAG_ASTRAY } else { 0 };
     astray | if witness.untold { FLAG_UNTOLD } else { 0 }
-}
-
-/// Ends an answer with its tag.
-fn end_answer<const N: usize>(bytes: Vec<u8>, key: LeaseKey) -> [u8; N] {
-    let tag = tag(key, &[&bytes]);
-    let mut message = [0; N];
-    for (to, from) in message.iter_mut().zip(bytes.iter().chain(&tag)) {
-        *to = *from;
-    }
-    message
 }
 
 /// A full question with its answer, as a sink writes it: for tests and tools.
