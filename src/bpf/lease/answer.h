@@ -5,18 +5,15 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "hostint/count.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "kernel/clock.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
 #include "lease/answer_v2.h"
-#include "lease/grant.h"
 #include "lease/message.h"
 #include "lease/request.h"
 #include "packet/layout.h"
-#include "sink/counters.h"
 #include "sink/settings.h"
 
 /* Returns 1 if the echo request in the scratch holds a question of version 1 and was changed. */
@@ -36,30 +33,19 @@ __noinline int answer_version_1(void)
 		return 0;
 	icmp = &l->echo.version_1.icmp;
 	m = &l->echo.version_1.message;
-	if (icmp->type != l->request.type || icmp->code || m->question.magic != bpf_htonl(LEASE_MAGIC) ||
-	    m->question.version != bpf_htonl(LEASE_VERSION_1))
+	if (!is_question(icmp, l, m->question.magic, m->question.version, LEASE_VERSION_1))
 		return 0;
 	if (m->question_tag !=
 	    tag_with_addresses(&m->question, LEASE_QUESTION_LEN, l->request.saddr, l->request.daddr, host->lease_key)) {
-		count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
-		mark_forged(icmp, &m->answer_tag);
+		refuse_forged(icmp, &m->answer_tag, l);
 		return 1;
 	}
-	if (set->flags & SINK_CLOSING) {
-		count_sink(COUNT_SINK_LEASE_CLOSING, 1, l->frame_len);
+	if (is_closing(set, l))
 		return 0;
-	}
-	if (set->flags & SINK_ASTRAY) {
-		count_sink(COUNT_SINK_LEASE_ASTRAY, 1, l->frame_len);
+	grant = grant_to(m->question.flow_saddr, set, l);
+	if (!grant || set->flags & SINK_ASTRAY)
 		return 0;
-	}
-	grant = grant_of(m->question.flow_saddr);
-	if (!grant) {
-		count_sink(COUNT_SINK_LEASE_FULL, 1, l->frame_len);
-		return 0;
-	}
 	grant->source_node = bpf_ntohl(m->question.source_node);
-	extend_grant(grant);
 	answer.instance = bpf_cpu_to_be64(host->instance);
 	answer.node_id = bpf_htonl(host->node_id);
 	answer.encapsulations = set->flags & (SINK_OVER_TCP_UDP | SINK_EXTENSION_UDP | SINK_VXLAN_GPE);
@@ -75,7 +61,6 @@ __noinline int answer_version_1(void)
 	m->answer = answer;
 	m->answer_tag = answer_tag(m, LEASE_MESSAGE_LEN - 8, host->lease_key);
 	sum_with(icmp, sum, &m->answer, room);
-	count_sink(COUNT_SINK_LEASE_GRANTED, 1, l->frame_len);
 	return 1;
 }
 

@@ -126,6 +126,30 @@ static __always_inline bool may_be_told(const struct host_settings *host, const 
 	return host->has_lease_key || same_addresses(q->flow_saddr, r->daddr, r->saddr, r->daddr);
 }
 
+/* Says whether an echo request begins as a question of this version. */
+static __always_inline bool is_question(const struct icmp_echo *icmp, const struct lease_scratch *l, __be32 magic,
+					__be32 version, __u32 expected)
+{
+	return icmp->type == l->request.type && !icmp->code && magic == bpf_htonl(LEASE_MAGIC) &&
+	       version == bpf_htonl(expected);
+}
+
+/* Counts a question with a wrong tag, and tells its source so. */
+static __always_inline void refuse_forged(struct icmp_echo *icmp, __be64 *tag, const struct lease_scratch *l)
+{
+	count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
+	mark_forged(icmp, tag);
+}
+
+/* Says whether the sink is about to be detached and answers no more; counts the question then. */
+static __always_inline bool is_closing(const struct sink_settings *set, const struct lease_scratch *l)
+{
+	if (!(set->flags & SINK_CLOSING))
+		return false;
+	count_sink(COUNT_SINK_LEASE_CLOSING, 1, l->frame_len);
+	return true;
+}
+
 /*
  * Finds the grant of an address, counts the question, and extends the grant unless the sink is astray. Returns NULL if
  * there is none: an astray sink begins no grants, and another one may have no room for it.
@@ -207,18 +231,14 @@ __noinline int answer_full(void)
 	icmp = &l->echo.full.icmp;
 	m = &l->echo.full.message;
 	q = &m->question;
-	if (icmp->type != l->request.type || icmp->code || q->magic != bpf_htonl(LEASE_MAGIC) ||
-	    q->version != bpf_htonl(LEASE_VERSION_2))
+	if (!is_question(icmp, l, q->magic, q->version, LEASE_VERSION_2))
 		return 0;
 	if (m->question_tag != tag_with_addresses(q, sizeof(*q), l->request.saddr, l->request.daddr, host->lease_key)) {
-		count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
-		mark_forged(icmp, &m->answer_tag);
+		refuse_forged(icmp, &m->answer_tag, l);
 		return 1;
 	}
-	if (set->flags & SINK_CLOSING) {
-		count_sink(COUNT_SINK_LEASE_CLOSING, 1, l->frame_len);
+	if (is_closing(set, l))
 		return 0;
-	}
 	astray = set->flags & SINK_ASTRAY;
 	grant = grant_to(q->flow_saddr, set, l);
 	if (!grant && !astray)
@@ -253,19 +273,15 @@ __noinline int answer_brief(void)
 		return 0;
 	icmp = &l->echo.brief.icmp;
 	m = &l->echo.brief.message;
-	if (icmp->type != l->request.type || icmp->code || m->magic != bpf_htonl(LEASE_MAGIC) ||
-	    m->version != bpf_htonl(LEASE_VERSION_2))
+	if (!is_question(icmp, l, m->magic, m->version, LEASE_VERSION_2))
 		return 0;
 	if (m->question_tag != tag_with_addresses(m, __builtin_offsetof(struct lease2_short_message, question_tag),
 						  l->request.saddr, l->request.daddr, host->lease_key)) {
-		count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
-		mark_forged(icmp, &m->answer_tag);
+		refuse_forged(icmp, &m->answer_tag, l);
 		return 1;
 	}
-	if (set->flags & SINK_CLOSING) {
-		count_sink(COUNT_SINK_LEASE_CLOSING, 1, l->frame_len);
+	if (is_closing(set, l))
 		return 0;
-	}
 	grant = grant_to(l->request.saddr, set, l);
 	if (!grant && !(set->flags & SINK_ASTRAY))
 		return 0;
