@@ -62,13 +62,18 @@ impl Notify {
 
     /// Says that a reload begins or has ended. The caller calls this often.
     pub fn reload_goes_on(&mut self, goes_on: bool) {
-        if goes_on && !self.reloading {
-            let now_us = clock::monotonic_ns() / 1000;
-            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"));
-        } else if self.reloading && !goes_on {
-            self.ready();
+        if goes_on == self.reloading {
+            return;
         }
-        self.reloading = goes_on;
+        let now_us = clock::monotonic_ns() / 1000;
+        let is_told = if goes_on {
+            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"))
+        } else {
+            self.send("READY=1")
+        };
+        if is_told || self.manager.is_none() {
+            self.reloading = goes_on;
+        }
     }
 
     /// Says that the daemon is ending.
@@ -76,10 +81,9 @@ impl Notify {
         self.send("STOPPING=1");
     }
 
-    /// Sends a line about the daemon's state, if it changed.
+    /// Sends a line about the daemon's state, unless the manager knows it.
     pub fn status(&mut self, line: String) {
-        if line != self.status {
-            self.send(&format!("STATUS={}", line.replace('\n', " ")));
+        if line != self.status && self.send(&format!("STATUS={}", line.replace('\n', " "))) {
             self.status = line;
         }
     }
@@ -96,12 +100,17 @@ impl Notify {
         }
     }
 
-    fn send(&mut self, message: &str) {
+    /// Returns false if the manager did not take it.
+    fn send(&mut self, message: &str) -> bool {
         let Some((socket, address)) = &self.manager else {
-            return;
+            return false;
         };
-        if let Err(err) = socket.send_to_addr(message.as_bytes(), address) {
-            self.complain(&err);
+        match socket.send_to_addr(message.as_bytes(), address) {
+            Ok(_) => true,
+            Err(err) => {
+                self.complain(&err);
+                false
+            }
         }
     }
 

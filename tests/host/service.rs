@@ -1,10 +1,11 @@
 //! Under a service manager, daemons tell readiness, state and signs of life, and log to the journal.
 
+use std::fs::read_to_string;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostint::os::clock;
 use hostint::os::log::Event;
@@ -12,6 +13,9 @@ use hostint::os::notify::Notify;
 use hostint_testing::places;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+/// How long a manager waits for what it must hear.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder that goes with its guard.
 struct Folder(PathBuf);
@@ -41,8 +45,7 @@ impl Manager {
     fn new(name: &str) -> Self {
         let folder = Folder::new(name);
         let socket = UnixDatagram::bind(folder.0.join("notify")).unwrap();
-        let patience = Some(Duration::from_secs(20));
-        socket.set_read_timeout(patience).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
         Self {
             folder,
             socket,
@@ -57,12 +60,21 @@ impl Manager {
             .env_remove("WATCHDOG_PID");
     }
 
-    /// Waits for a message that begins so.
+    /// Takes all messages that wait, unread.
+    fn forget_what_waits(&self) {
+        self.socket.set_nonblocking(true).unwrap();
+        while self.socket.recv(&mut [0; 100]).is_ok() {}
+        self.socket.set_nonblocking(false).unwrap();
+    }
+
+    /// Waits for a message that begins so, but not for ever: signs of life go on coming.
     fn hear(&mut self, begin: &str) -> String {
         let mut bytes = [0; 4096];
+        let end = Instant::now() + PATIENCE;
         loop {
             let len = self.socket.recv(&mut bytes);
             let len = len.unwrap_or_else(|err| panic!("{begin}: {err} after {:?}", self.heard));
+            assert!(Instant::now() < end, "{begin} is not in {:?}", self.heard);
             let message = String::from_utf8(bytes[..len].to_vec()).unwrap();
             self.heard.push(message.clone());
             if message.starts_with(begin) {
@@ -166,6 +178,31 @@ fn a_reload_says_when_it_began_and_when_it_is_over() {
     assert!(at_us >= before_us && at_us <= clock::monotonic_ns() / 1000);
     manager.hear("STOPPING=1");
     assert_eq!(manager.heard[1..], ["READY=1", "STOPPING=1"], "each once");
+}
+
+#[test]
+fn what_a_busy_manager_did_not_take_is_said_again() {
+    let mut manager = Manager::new("busy");
+    let address = manager.folder.0.join("notify").into_os_string();
+    let mut filler = Notify::new(Some(address.clone()), None);
+    let mut notify = Notify::new(Some(address), None);
+    notify.reload_goes_on(true);
+    manager.hear("RELOADING=1\n");
+    let queue: usize = read_to_string("/proc/sys/net/unix/max_dgram_qlen")
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    for _ in 0..=queue {
+        filler.ready();
+    }
+    notify.status("source on eth0".into());
+    notify.reload_goes_on(false);
+    manager.forget_what_waits();
+    notify.status("source on eth0".into());
+    notify.reload_goes_on(false);
+    manager.hear("STATUS=source on eth0");
+    manager.hear("READY=1");
 }
 
 #[test]
