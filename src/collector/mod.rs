@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod datagram;
 mod exporters;
+mod increments;
 mod line_reader;
 mod listener;
 mod numbering;
@@ -17,6 +18,7 @@ mod undecodable;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
+pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
