@@ -62,9 +62,9 @@ pub use history::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
-    SinkSettings, SinkStatus, SourceStatus,
+    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
+    CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
+    PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_histogram::{BadHistogram, LatencyHistogram};
