@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod datagram;
+mod exporter;
 mod exporters;
 mod line_reader;
 mod listener;
