@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod datagram;
+mod exporter;
 mod exporters;
 mod increments;
 mod line_reader;

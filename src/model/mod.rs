@@ -32,6 +32,7 @@ pub mod metrics;
 mod node;
 mod packet;
 mod packet_report;
+mod path_state;
 mod plain_error;
 mod prefix;
 pub mod preflight;
@@ -67,9 +68,9 @@ pub use history::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
-    SinkSettings, SinkStatus, SourceStatus,
+    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
+    CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
+    PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
@@ -88,6 +89,7 @@ pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
