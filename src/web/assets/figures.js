@@ -18,6 +18,9 @@ export function shown(row) {
   return { ...row, latency: { samples, min_ns, mean_ns, max_ns }, ofReports };
 }
 
+// A figure with a mark if it is of reports.
+export const marked = ({ ofReports }, text) => (ofReports ? `~${text}` : text);
+
 // What the figures of a row are of.
 export const basis = ({ ofReports }) => (ofReports === undefined ? "packets" : `${exact(ofReports)} rep.`);
 

@@ -237,5 +237,6 @@ fn each_flow_has_the_figures_that_its_sink_shows() {
     let text = lab
         .b
         .hostint(&format!("history flows --limit 50 --store {store}"));
-    eprintln!("{text}");
+    let of_packets = text.lines().filter(|line| line.ends_with("  packets"));
+    assert_eq!(of_packets.count(), PATHS.len() + 1, "{text}");
 }
