@@ -20,7 +20,7 @@
 //!                                                                             │ bytes
 //!                                                           collector::Reception (threads, queue)
 //!                                                                             │
-//!                                              collector::ReportHub (wire::report, exporters, classes)
+//!                                              collector::ReportHub (wire::report, exporters, increments, classes)
 //!                                                                             │ ReceivedReport
 //!                                             ┌──────────────────┬────────────┴────┐
 //!                                    daemon::collect lines   store (history)   engines
