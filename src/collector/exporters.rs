@@ -5,10 +5,11 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::numbering::{Continuity, Numbering, NumberingCounts};
+use super::exporter::{Exporter, NumberingKey};
+use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
-use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
+use crate::model::{Arrival, ExporterHealth, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -24,37 +25,6 @@ pub const IDLE_NS: u64 = 60_000_000_000;
 
 /// The least time between two searches for idle exporters. The table is searched only when it is full.
 const SWEEP_NS: u64 = 1_000_000_000;
-
-/// The key of a numbering at an address: the reporting subsystem, and from v1.0 on its node.
-///
-/// The source port is no part of the key, because switches vary it from report to report.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct NumberingKey {
-    node: Option<NodeId>,
-    hw_id: HwId,
-    /// v2.0, whose sequence numbers are shorter, has a numbering of its own.
-    sequence_bits: u32,
-}
-
-impl NumberingKey {
-    fn of(group: &ReportGroup) -> Self {
-        Self {
-            node: group.node,
-            hw_id: group.hw_id,
-            sequence_bits: group.sequence_bits,
-        }
-    }
-}
-
-/// One exporter.
-#[derive(Debug)]
-struct Exporter {
-    key: NumberingKey,
-    numbering: Numbering,
-    reports: u64,
-    last_seen_ns: u64,
-    clock: Option<ClockState>,
-}
 
 /// All exporters of one address, sorted by key.
 #[derive(Debug, Default)]
@@ -149,14 +119,7 @@ impl Exporters {
             self.sums.untracked += 1;
             return None;
         };
-        exporter.reports += count;
-        exporter.last_seen_ns = arrival.received_ns;
-        exporter.clock = group
-            .reports
-            .first()
-            .and_then(|report| report.observation.clock)
-            .or(exporter.clock);
-        Some(exporter.numbering.arrived(group.sequence))
+        Some(exporter.received(arrival, group))
     }
 
     /// Counts more reports of a group whose sequence number was counted already.
@@ -200,13 +163,7 @@ impl Exporters {
         }
         let address = self.addresses.entry(from).or_default();
         let place = address.place_of(key).unwrap_or_else(|place| {
-            let new = Exporter {
-                key,
-                numbering: Numbering::of_bits(group.sequence_bits),
-                reports: 0,
-                last_seen_ns: arrival.received_ns,
-                clock: None,
-            };
+            let new = Exporter::new(key, arrival.received_ns);
             // Most addresses have one exporter.
             if address.followed.is_empty() {
                 address.followed.reserve_exact(1);
@@ -261,7 +218,7 @@ impl Exporters {
             .all()
             .map(|(address, followed)| ExporterCounts {
                 exporter: address,
-                node: followed.key.node,
+                node: followed.node(),
                 hw_id: followed.key.hw_id.get(),
                 reports: followed.reports,
                 numbers: followed.numbering.counts(),
@@ -335,24 +292,6 @@ impl AddressExporters {
             !idle
         });
         before - self.followed.len()
-    }
-}
-
-impl Exporter {
-    fn health(&self, address: IpAddr) -> ExporterHealth {
-        let counts = self.numbering.counts();
-        ExporterHealth {
-            exporter: address,
-            node: self.key.node,
-            hw_id: self.key.hw_id.get(),
-            reports: self.reports,
-            lost: counts.lost,
-            duplicates: counts.duplicates,
-            restarts: counts.restarts,
-            last_seen_ns: self.last_seen_ns,
-            clock: self.clock.and_then(|clock| clock.source.name()),
-            clock_synchronised: self.clock.map(|clock| clock.synchronised),
-        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub mod capture;
 pub mod datagram;
+mod exporter;
 mod exporters;
+mod increments;
 mod line_reader;
 mod listener;
 mod numbering;
@@ -17,6 +19,7 @@ mod undecodable;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
+pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};

@@ -27,11 +27,13 @@ mod latency_resolution;
 mod lease;
 mod lease_probe;
 mod lease_v2;
+mod measured;
 mod metadata;
 pub mod metrics;
 mod node;
 mod packet;
 mod packet_report;
+mod path_state;
 mod plain_error;
 mod prefix;
 pub mod preflight;
@@ -63,13 +65,14 @@ pub use group_totals::{GroupTotals, coarse_latency};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
-    LatencyFigures, PairFigures, Point, ReportQuery, Series, Span, Subject,
+    LEAST_SAMPLES, LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series,
+    ShownFigures, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
-    SinkSettings, SinkStatus, SourceStatus,
+    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
+    CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
+    PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
@@ -83,10 +86,12 @@ pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{
     FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
+pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};

@@ -1,13 +1,14 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{DecodeError, report_v05, report_v10, report_v20};
-use crate::model::{HwId, NodeId, Observation, Report, ReportVersion};
+use crate::model::{Body, HwId, NodeId, Observation, Report, ReportVersion};
 
 /// The content of one datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportGroup {
     pub hw_id: HwId,
-    /// The node that numbers its datagrams; before v1.0 the sender's address does.
+    /// The node that numbers its datagrams. In v0.5 it is known from the reports that only hosts send; devices of v0.5
+    /// are told apart by their addresses.
     pub node: Option<NodeId>,
     /// The datagram's number.
     pub sequence: u32,
@@ -35,9 +36,10 @@ impl From<Report> for ReportGroup {
         let Observation { hw_id, .. } = report.observation;
         Self {
             hw_id,
-            node: match report.observation.version() {
-                ReportVersion::V05 => None,
-                ReportVersion::V10 | ReportVersion::V20 => report.observation.reporter(),
+            node: match (report.observation.version(), &report.observation.body) {
+                // A device names itself in some of its reports only, and numbers all of them in one sequence.
+                (ReportVersion::V05, Body::Packet(_)) => None,
+                _ => report.observation.reporter(),
             },
             sequence: report.sequence,
             sequence_bits: match report.observation.version() {

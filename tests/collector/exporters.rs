@@ -4,8 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
 use hostint::model::{
-    Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, Observation, Report,
+    Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, NodeId, Observation,
+    PacketReport, Report,
 };
+use hostint_testing::exporting;
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -456,6 +458,77 @@ fn one_address_has_its_share_and_no_more() {
         "its own idle ones make room, and no others"
     );
     assert_eq!(exporters.each()[1].numbers.lost, 2);
+}
+
+fn loss_at(sink: u32, sequence: u32) -> ReportGroup {
+    decode(&exporting::loss_at(sink, sequence)).unwrap()
+}
+
+/// A packet that a device of v0.5 reports, naming itself or not.
+fn packet_at(node: Option<u32>, sequence: u32) -> ReportGroup {
+    let mut packet = report(sequence, 0).reports.remove(0);
+    packet.observation.body = Body::Packet(Box::new(PacketReport {
+        node: node.map(NodeId),
+        ..PacketReport::default()
+    }));
+    ReportGroup::from(packet)
+}
+
+#[test]
+fn the_node_of_an_exporter_is_learned_from_its_reports() {
+    struct Case {
+        name: &'static str,
+        groups: Vec<ReportGroup>,
+        /// Node and lost reports of each exporter.
+        exporters: &'static [(Option<u32>, u64)],
+    }
+    let cases = [
+        Case {
+            name: "a sink names itself in each report",
+            groups: vec![loss_at(5, 1), loss_at(5, 3)],
+            exporters: &[(Some(5), 1)],
+        },
+        Case {
+            name: "two sinks behind one address have numberings of their own",
+            groups: vec![loss_at(5, 1), loss_at(6, 70), loss_at(5, 2), loss_at(6, 72)],
+            exporters: &[(Some(5), 0), (Some(6), 1)],
+        },
+        Case {
+            name: "a device that names itself in some reports has one numbering",
+            groups: vec![
+                packet_at(None, 1),
+                packet_at(Some(9), 2),
+                packet_at(None, 4),
+            ],
+            exporters: &[(Some(9), 1)],
+        },
+        Case {
+            name: "devices that share a numbering are no single node",
+            groups: vec![
+                packet_at(Some(8), 1),
+                packet_at(Some(9), 2),
+                packet_at(Some(9), 3),
+            ],
+            exporters: &[(None, 0)],
+        },
+    ];
+    for case in cases {
+        let mut exporters = Exporters::default();
+        for group in &case.groups {
+            exporters.received(from(host(1)), group);
+        }
+        let mut found: Vec<_> = exporters
+            .health(10)
+            .iter()
+            .map(|one| (one.node, one.lost))
+            .collect();
+        found.sort();
+        let wanted = case
+            .exporters
+            .iter()
+            .map(|(node, lost)| (node.map(NodeId), *lost));
+        assert_eq!(found, wanted.collect::<Vec<_>>(), "{}", case.name);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod captures;
 mod exporters;
+mod increments;
 mod listener;
 mod output;
 mod overload;

@@ -1,6 +1,7 @@
 //! The shipped dashboards and rules, taken apart.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -63,4 +64,15 @@ pub fn queries() -> Vec<Query> {
         }
     }
     found
+}
+
+/// Runs promtool, which must agree.
+pub fn promtool(arguments: &[&str], files: &[PathBuf]) {
+    let output = Command::new("promtool")
+        .args(arguments)
+        .args(files)
+        .output()
+        .unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{said}");
 }

@@ -13,6 +13,7 @@ pub mod collector;
 pub mod conversation;
 pub mod dashboards;
 pub mod datagrams;
+pub mod exporting;
 pub mod frame;
 pub mod generate;
 pub mod golden;

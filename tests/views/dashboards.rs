@@ -3,9 +3,8 @@
 //! tests/netns has a real Prometheus answer every query.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
-use hostint_testing::dashboards::{RULES, dashboards, files, panels, queries};
+use hostint_testing::dashboards::{RULES, dashboards, files, panels, promtool, queries};
 use hostint_testing::places::repository;
 use serde_json::Value;
 
@@ -194,16 +193,6 @@ fn panels_say_what_they_show_and_lie_beside_each_other() {
             (0..rows).filter(|row| (0..COLUMNS).all(|column| taken.contains(&(*row, column))));
         assert_eq!(full.count() as u64, rows, "{name}: there are holes");
     }
-}
-
-fn promtool(arguments: &[&str], files: &[std::path::PathBuf]) {
-    let output = Command::new("promtool")
-        .args(arguments)
-        .args(files)
-        .output()
-        .unwrap();
-    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(output.status.success(), "{said}");
 }
 
 #[test]

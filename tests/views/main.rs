@@ -5,5 +5,6 @@ mod diagnosis;
 mod metrics;
 mod reports;
 mod schemas;
+mod silent_host;
 mod status_text;
 mod watch;

@@ -2,6 +2,7 @@
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
+import { basis } from "./figures.js";
 import { duration, exact, lossOf, share } from "./units.js";
 
 // Sizes of a cell, in pixels.
@@ -250,7 +251,7 @@ export class Matrix {
     if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
     const rows = [
       ["p50", duration(pair.latency?.p50_ns)], ["p90", duration(pair.latency?.p90_ns)], ["p99", duration(pair.latency?.p99_ns)],
-      ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)],
+      ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)], ["of", basis(pair)],
     ];
     return [title, h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];
   }

@@ -1,0 +1,116 @@
+//! One exporter: its numbering, its node, and when it reported last.
+
+use std::net::IpAddr;
+
+use super::ReportGroup;
+use super::numbering::{Continuity, Numbering};
+use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
+
+/// The key of a numbering at an address: the reporting subsystem and its node, so that several nodes behind one address
+/// are told apart. Devices of v0.5 number all their reports in one sequence and name their node in some of them.
+///
+/// The source port is no part of the key, because switches vary it from report to report.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct NumberingKey {
+    pub node: Option<NodeId>,
+    pub hw_id: HwId,
+    /// v2.0, whose sequence numbers are shorter, has a numbering of its own.
+    sequence_bits: u32,
+}
+
+impl NumberingKey {
+    pub fn of(group: &ReportGroup) -> Self {
+        Self {
+            node: group.node,
+            hw_id: group.hw_id,
+            sequence_bits: group.sequence_bits,
+        }
+    }
+}
+
+/// One exporter.
+#[derive(Debug)]
+pub(super) struct Exporter {
+    pub key: NumberingKey,
+    /// The node that its reports name, if the key has none.
+    named: NamedNode,
+    pub numbering: Numbering,
+    pub reports: u64,
+    pub last_seen_ns: u64,
+    clock: Option<ClockState>,
+}
+
+/// The nodes that are named by the reports of one numbering.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum NamedNode {
+    #[default]
+    None,
+    One(NodeId),
+    /// Several devices share an address and a subsystem, so that the numbering belongs to no single node.
+    Several,
+}
+
+impl NamedNode {
+    fn add(&mut self, node: NodeId) {
+        *self = match *self {
+            Self::None => Self::One(node),
+            Self::One(known) if known == node => Self::One(node),
+            Self::One(_) | Self::Several => Self::Several,
+        };
+    }
+}
+
+impl Exporter {
+    pub fn new(key: NumberingKey, now_ns: u64) -> Self {
+        Self {
+            key,
+            named: NamedNode::None,
+            numbering: Numbering::of_bits(key.sequence_bits),
+            reports: 0,
+            last_seen_ns: now_ns,
+            clock: None,
+        }
+    }
+
+    /// Counts a datagram.
+    pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Continuity {
+        self.reports += group.reports.len() as u64;
+        self.last_seen_ns = arrival.received_ns;
+        if self.key.node.is_none() {
+            let reports = group.reports.iter();
+            for node in reports.filter_map(|report| report.observation.reporter()) {
+                self.named.add(node);
+            }
+        }
+        let clock = group
+            .reports
+            .first()
+            .and_then(|first| first.observation.clock);
+        self.clock = clock.or(self.clock);
+        self.numbering.arrived(group.sequence)
+    }
+
+    /// The node whose exporter it is, if its reports name one.
+    pub fn node(&self) -> Option<NodeId> {
+        self.key.node.or(match self.named {
+            NamedNode::One(node) => Some(node),
+            NamedNode::None | NamedNode::Several => None,
+        })
+    }
+
+    pub fn health(&self, address: IpAddr) -> ExporterHealth {
+        let counts = self.numbering.counts();
+        ExporterHealth {
+            exporter: address,
+            node: self.node(),
+            hw_id: self.key.hw_id.get(),
+            reports: self.reports,
+            lost: counts.lost,
+            duplicates: counts.duplicates,
+            restarts: counts.restarts,
+            last_seen_ns: self.last_seen_ns,
+            clock: self.clock.and_then(|clock| clock.source.name()),
+            clock_synchronised: self.clock.map(|clock| clock.synchronised),
+        }
+    }
+}
