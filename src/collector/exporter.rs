@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::ReportGroup;
+use super::freshness::SILENT_NS;
 use super::numbering::{Continuity, Numbering};
 use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
 
@@ -98,7 +99,16 @@ impl Exporter {
         })
     }
 
-    pub fn health(&self, address: IpAddr) -> ExporterHealth {
+    /// True if its reports come.
+    pub fn reports_at(&self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.last_seen_ns) <= self.silent_after_ns()
+    }
+
+    fn silent_after_ns(&self) -> u64 {
+        SILENT_NS
+    }
+
+    pub fn health(&self, address: IpAddr, now_ns: u64) -> ExporterHealth {
         let counts = self.numbering.counts();
         ExporterHealth {
             exporter: address,
@@ -109,6 +119,8 @@ impl Exporter {
             duplicates: counts.duplicates,
             restarts: counts.restarts,
             last_seen_ns: self.last_seen_ns,
+            reporting: self.reports_at(now_ns),
+            silent_after_ns: self.silent_after_ns(),
             clock: self.clock.and_then(|clock| clock.source.name()),
             clock_synchronised: self.clock.map(|clock| clock.synchronised),
         }

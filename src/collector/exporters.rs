@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::exporter::{Exporter, NumberingKey};
+use super::freshness::Hosts;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
@@ -228,14 +229,15 @@ impl Exporters {
         exporters
     }
 
-    /// Returns the health of at most `most` exporters: first those that lost most reports, then those with most
-    /// duplicates and restarts, then by address, node and subsystem.
-    pub fn health(&self, most: usize) -> Vec<ExporterHealth> {
+    /// Returns the health of at most `most` exporters: first those that fell silent, then those that lost most reports,
+    /// then those with most duplicates and restarts, then by address, node and subsystem.
+    pub fn health(&self, most: usize, now_ns: u64) -> Vec<ExporterHealth> {
         let mut all: Vec<_> = self
             .all()
             .map(|(address, followed)| {
                 let counts = followed.numbering.counts();
-                let trouble = (counts.lost, counts.duplicates + counts.restarts);
+                let silent = !followed.reports_at(now_ns);
+                let trouble = (silent, counts.lost, counts.duplicates + counts.restarts);
                 (std::cmp::Reverse(trouble), address, followed)
             })
             .collect();
@@ -248,8 +250,13 @@ impl Exporters {
         }
         all.sort_unstable_by_key(order);
         all.into_iter()
-            .map(|(_, address, one)| one.health(address))
+            .map(|(_, address, one)| one.health(address, now_ns))
             .collect()
+    }
+
+    /// Returns how many hosts there are, and of how many of them reports come.
+    pub fn hosts(&self, now_ns: u64) -> Hosts {
+        Hosts::count(self.all(), now_ns)
     }
 
     fn all(&self) -> impl Iterator<Item = (IpAddr, &Exporter)> {

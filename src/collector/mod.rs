@@ -4,6 +4,7 @@ pub mod capture;
 pub mod datagram;
 mod exporter;
 mod exporters;
+mod freshness;
 mod line_reader;
 mod listener;
 mod numbering;
@@ -18,6 +19,7 @@ mod undecodable;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
+pub use freshness::{GONE_NS, Hosts, SILENT_NS};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};

@@ -193,6 +193,8 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
             [&'static str; 5],
         ),
         pairs: Vec<PairRow>,
+        /// The time of the last report of each pair, in the same order.
+        last_ns: Vec<Option<u64>>,
     }
     let total = pairs.len();
     if total > MOST_PAIRS {
@@ -208,6 +210,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
             ["samples", "p50_ns", "p90_ns", "p99_ns", "max_ns"],
         ),
         pairs: pairs.iter().map(PairRow::from).collect(),
+        last_ns: pairs.iter().map(|pair| pair.last_ns).collect(),
     };
     answer(Some(span), pairs)
 }

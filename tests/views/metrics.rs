@@ -110,6 +110,8 @@ fn collect_status() -> CollectStatus {
         duplicates: 1,
         restarts: 1,
         last_seen_ns,
+        reporting: true,
+        silent_after_ns: 60_000_000_000,
         clock: Some("tai"),
         clock_synchronised: node.map(|node| node == 1),
     };
@@ -136,6 +138,8 @@ fn collect_status() -> CollectStatus {
                 ..EngineStatus::default()
             },
         ],
+        hosts_known: 6,
+        hosts_reporting: 5,
         exporters_total: 4,
         exporters: vec![
             exporter(Some(1), 1_000_000_000),
@@ -215,6 +219,8 @@ fn sums_are_those_of_the_flows_in_base_units() {
     let page = collect_page();
     for (series, wanted) in [
         ("hostint_collect_datagrams_total", 30.0),
+        ("hostint_collect_hosts{state=\"reporting\"}", 5.0),
+        ("hostint_collect_hosts{state=\"silent\"}", 1.0),
         ("hostint_engine_delivered_total{engine=\"kafka\"}", 20.0),
         (
             "hostint_push_delivered_total{engine=\"remote-write\"}",

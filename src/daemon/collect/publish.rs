@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use crate::daemon::duty::Duty;
+use crate::os::clock;
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
@@ -15,7 +16,11 @@ impl Collector {
     pub fn publish(&self) {
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
-        let health = exporters.health(MOST_EXPORTERS);
+        let now_ns = clock::realtime_ns();
+        let (hosts, health) = (
+            exporters.hosts(now_ns),
+            exporters.health(MOST_EXPORTERS, now_ns),
+        );
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -37,6 +42,9 @@ impl Collector {
             .statuses()
             .chain(self.pushed.statuses())
             .collect();
+        status.hosts_known = hosts.known;
+        status.hosts_reporting = hosts.reporting;
+        status.last_report_ns = hosts.last_report_ns;
         status.exporters_total = sums.exporters;
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;

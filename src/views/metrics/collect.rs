@@ -147,6 +147,12 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     let help = "followed sequences of reports, one for each address, node and subsystem";
     page.family(name, MetricKind::Gauge, help)
         .value(&[], status.exporters_total);
+    let name = "hostint_collect_hosts";
+    let help = "hosts and devices that reported since the start and within a day, by whether reports still come";
+    let silent = status.hosts_known.saturating_sub(status.hosts_reporting);
+    let mut family = page.family(name, MetricKind::Gauge, help);
+    family.value(&[("state", "reporting")], status.hosts_reporting);
+    family.value(&[("state", "silent")], silent);
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
     page.0

@@ -76,8 +76,8 @@ export async function pairs(span, parameters, signal) {
   const answer = await ask("pairs", span, parameters, signal);
   return {
     total: answer.total,
-    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency]) => ({
-      source, sink, flows, reports, packets, lost, reordered,
+    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency], i) => ({
+      source, sink, last_ns: answer.last_ns[i], flows, reports, packets, lost, reordered,
       latency: latency && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
     })),
   };

@@ -5,12 +5,10 @@ import { h, panel } from "./dom.js";
 import { setAbove } from "./state.js";
 import { ago, bytes, count, exact, time } from "./units.js";
 
-const SILENT = 60_000;
-
 // The problems of an exporter, in words.
 export function troubles(exporter) {
   const found = [];
-  if (exporter.last_seen_ns && now() - ms(exporter.last_seen_ns) > SILENT) found.push("silent");
+  if (!exporter.reporting) found.push(`silent since ${time(ms(exporter.last_seen_ns))}`);
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not synchronised");
   return found;

@@ -3,6 +3,7 @@
 import { ask, ms } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
+import { staleNote } from "./freshness.js";
 import { reportsIn } from "./pair.js";
 import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
@@ -27,7 +28,7 @@ export class FlowView {
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
     this.chart.update(series, span);
     this.reports.update(reports);
   }

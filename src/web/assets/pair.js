@@ -3,6 +3,7 @@
 import { ask, pairs } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
+import { staleNote } from "./freshness.js";
 import { go, link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
 import { figuresList, flowTable } from "./tables.js";
@@ -41,7 +42,7 @@ export class PairView {
     this.crumb.setAttribute("href", link({ view: "overview" }));
     this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
     this.back.textContent = `reverse direction, ${shown.sink} → ${shown.source}`;
-    this.figures.replaceChildren(found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
+    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
     this.chart.update(series, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);
