@@ -9,6 +9,9 @@ use crate::model::NodeId;
 /// An exporter that does not say how often it reports is silent after this time.
 pub const SILENT_NS: u64 = 60_000_000_000;
 
+/// One that says it is silent after this number of its periods.
+pub const PERIODS: u64 = 3;
+
 /// One that was silent for this time is not expected to report any more.
 pub const GONE_NS: u64 = 86_400_000_000_000;
 

@@ -5,6 +5,7 @@ pub mod datagram;
 mod exporter;
 mod exporters;
 mod freshness;
+mod identities;
 mod line_reader;
 mod listener;
 mod numbering;

@@ -1,5 +1,6 @@
 //! A collector's counts of received, lost and stored reports, and the health of each exporter.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::Serialize;
@@ -93,4 +94,12 @@ pub struct ExporterHealth {
     /// The clock that stamps packets at the exporter, and whether it is synchronised to UTC, if the exporter says so.
     pub clock: Option<&'static str>,
     pub clock_synchronised: Option<bool>,
+    /// The name of its node: the one that the collector was told, or else the one that the node tells.
+    pub name: Option<String>,
+    /// Another node or another address claims the same name.
+    pub name_contested: bool,
+    /// The version of hostint that runs there.
+    pub version: Option<String>,
+    /// What else the node tells, such as rack, zone and role.
+    pub labels: BTreeMap<String, String>,
 }

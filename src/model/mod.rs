@@ -27,6 +27,7 @@ mod lease_v2;
 mod metadata;
 pub mod metrics;
 mod node;
+pub mod node_identity;
 mod packet;
 mod packet_report;
 mod plain_error;
@@ -78,6 +79,7 @@ pub use lease_v2::{
 };
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use plain_error::PlainError;

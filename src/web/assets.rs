@@ -43,6 +43,7 @@ const ASSETS: &[Asset] = assets! {
     "/flows.js" is "flows.js", SCRIPT;
     "/help.js" is "help.js", SCRIPT;
     "/matrix.js" is "matrix.js", SCRIPT;
+    "/names.js" is "names.js", SCRIPT;
     "/overview.js" is "overview.js", SCRIPT;
     "/pair.js" is "pair.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;

@@ -13,6 +13,7 @@ pub mod probe;
 pub mod report;
 mod report_extended;
 mod report_hostint;
+pub mod report_identity;
 pub mod report_standard;
 mod report_summary;
 pub mod report_v05;

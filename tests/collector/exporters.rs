@@ -604,6 +604,10 @@ fn health_shows_the_most_troubled_first() {
             silent_after_ns: 60 * SECOND,
             clock: None,
             clock_synchronised: None,
+            name: None,
+            name_contested: false,
+            version: None,
+            labels: [].into(),
         }
     );
     assert_eq!(exporters.health(100, 6 * SECOND).len(), 6);

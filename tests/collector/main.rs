@@ -2,6 +2,7 @@
 
 mod captures;
 mod exporters;
+mod identities;
 mod listener;
 mod output;
 mod overload;

@@ -248,6 +248,10 @@ impl Synthetic {
                 silent_after_ns: 60 * SECOND,
                 clock: Some(if node % 6 == 5 { "realtime" } else { "tai" }),
                 clock_synchronised: Some(node % 6 != 5),
+                name: None,
+                name_contested: false,
+                version: None,
+                labels: [].into(),
             })
             .collect();
         let reports = if self.nodes == 0 {

@@ -208,6 +208,25 @@ check("a silent host is named, and what it told last is grey and says since when
   await page.context().close();
 });
 
+check("nodes are called by their names, with their IDs beside", async () => {
+  const page = await newPage(browser, "eight");
+  await page.route("**/api/status", async (route) => {
+    const response = await route.fetch();
+    const status = JSON.parse(await response.text());
+    status.exporters.find((one) => one.node === 4).name = "web-3";
+    Object.assign(status.exporters.find((one) => one.node === 3), { name: "<b>db-1</b>", name_contested: true, version: "0.2.0", labels: { rack: "r7" } });
+    await route.fulfill({ response, body: JSON.stringify(status) });
+  });
+  await page.goto(page.url().replace(/#.*/, "#/pair/3/4"));
+  await page.reload();
+  await until("names", async () => (await text(page, "h1")).includes("<b>db-1</b>? (3) → web-3 (4)"));
+  holds((await text(page, "#hosts")).includes("web-3 (4) silent since"), await text(page, "#hosts"));
+  await page.keyboard.press("e");
+  await until("a name among the exporters", async () => (await text(page, "main")).includes("<b>db-1</b>? (3)"));
+  equal(await page.locator("td[title='hostint 0.2.0, rack=r7']").count(), 1, "version and labels");
+  await page.context().close();
+});
+
 check("without reports the page is not live", async () => {
   const page = await newPage(browser, "eight");
   await matrixDrawn(page);

@@ -13,14 +13,22 @@ const MOST_EXPORTERS: usize = 1_000;
 
 impl Collector {
     /// Shows what the decoder knows.
-    pub fn publish(&self) {
+    pub fn publish(&mut self) {
+        let now_ns = clock::realtime_ns();
+        self.hub.exporters_mut().forget_old_identities(now_ns);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
-        let now_ns = clock::realtime_ns();
-        let (hosts, health) = (
+        let (hosts, mut health) = (
             exporters.hosts(now_ns),
             exporters.health(MOST_EXPORTERS, now_ns),
         );
+        for one in &mut health {
+            let given = one.node.and_then(|node| self.plan.config.names.get(&node));
+            if let Some(name) = given {
+                one.name = Some(name.clone());
+                one.name_contested = false;
+            }
+        }
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();

@@ -9,6 +9,7 @@ import { FlowsView } from "./flows.js";
 import { help } from "./help.js";
 import { Overview } from "./overview.js";
 import { PairView } from "./pair.js";
+import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
 import { bytes, count, time } from "./units.js";
 
@@ -34,6 +35,7 @@ let goneSince;
 async function askStatus(signal) {
   lastStatus = await status(signal);
   learn(lastStatus);
+  learnNames(lastStatus);
   find("hosts").hidden = lastStatus.hosts_known === 0;
   find("hosts").replaceChildren(hostsLine(lastStatus));
   markLive();

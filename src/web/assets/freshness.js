@@ -2,6 +2,7 @@
 
 import { ms, now } from "./api.js";
 import { h } from "./dom.js";
+import { nodeNamed } from "./names.js";
 import { link, state } from "./state.js";
 import { time } from "./units.js";
 
@@ -42,7 +43,7 @@ export function staleNote(row) {
 export function hostsLine(status) {
   const { hosts_known: known, hosts_reporting: reporting } = status;
   const silent = status.exporters.filter((one) => !one.reporting && ms(status.now_ns) - ms(one.last_seen_ns) < 86_400_000);
-  const named = silent.slice(0, MOST_NAMED).map((one) => `${one.node === null ? one.exporter : `node ${one.node}`} silent since ${time(ms(one.last_seen_ns))}`);
+  const named = silent.slice(0, MOST_NAMED).map((one) => `${one.node === null ? one.exporter : nodeNamed(one.node)} silent since ${time(ms(one.last_seen_ns))}`);
   const more = known - reporting - named.length;
   const words = [`${reporting} of ${known} ${known === 1 ? "host reports" : "hosts report"}`, ...(reporting < known ? named : []), ...(more > 0 ? [`${more} more silent`] : [])];
   return h("a", { href: link({ view: "exporters" }), class: reporting < known ? "trouble" : "dim" }, words.join(" · "));

@@ -3,6 +3,7 @@
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
 import { isSilent, staleSince } from "./freshness.js";
+import { named } from "./names.js";
 import { duration, exact, lossOf, share, time } from "./units.js";
 
 // Sizes of a cell, in pixels.
@@ -101,7 +102,7 @@ export class Matrix {
     const width = this.field.clientWidth;
     const context = this.base.getContext("2d");
     context.font = FONT;
-    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(node).width), 8);
+    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(named(node)).width), 8);
     const count = Math.max(1, this.nodes.length);
     const gutter = Math.ceil(longest) + 26;
     const room = { width: width - gutter - 2, height: Math.max(320, window.innerHeight - 230) };
@@ -216,7 +217,7 @@ export class Matrix {
   // A node's label, in another colour if the node is silent.
   drawLabel(context, node, x, y) {
     context.fillStyle = style(isSilent(node) ? "--trouble" : "--dim");
-    context.fillText(node, x, y);
+    context.fillText(named(node), x, y);
   }
 
   // The row, column and values of the cell that is pointed at or chosen.
@@ -254,7 +255,7 @@ export class Matrix {
   words(cell) {
     const [source, sink] = [this.nodes[cell.row], this.nodes[cell.column]];
     const pair = this.pairAt(cell);
-    const title = h("strong", {}, `${source} → ${sink}`);
+    const title = h("strong", {}, `${named(source)} → ${named(sink)}`);
     if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
     const rows = [
       ["p50", duration(pair.latency?.p50_ns)], ["p90", duration(pair.latency?.p90_ns)], ["p99", duration(pair.latency?.p99_ns)],
@@ -356,7 +357,7 @@ export class Matrix {
     this.top = follow(this.top, this.shown.height, this.chosen.row, this.cell.height);
     this.draw();
     const pair = this.pairAt(this.chosen);
-    const which = `${this.nodes[this.chosen.row]} to ${this.nodes[this.chosen.column]}`;
+    const which = `${named(this.nodes[this.chosen.row])} to ${named(this.nodes[this.chosen.column])}`;
     say(pair ? `${which}: p50 ${duration(pair.latency?.p50_ns)}, p99 ${duration(pair.latency?.p99_ns)}, loss ${share(lossOf(pair))}${staleSince(pair) ? `, old: no report since ${time(staleSince(pair))}` : ""}` : `${which}: no reports`);
   }
 }

@@ -3,6 +3,7 @@
 import { ms } from "./api.js";
 import { h } from "./dom.js";
 import { staleSince } from "./freshness.js";
+import { named } from "./names.js";
 import { link } from "./state.js";
 import { count, duration, endpoint, exact, lossOf, share, time } from "./units.js";
 
@@ -86,7 +87,7 @@ export function flowName({ flow }) {
 }
 
 export function flowTable(label, sort, { withPair }) {
-  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${row.source ?? "?"} → ${row.sink ?? "?"}` };
+  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${named(row.source)} → ${named(row.sink)}` };
   const columns = [
     { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
@@ -99,7 +100,7 @@ export function flowTable(label, sort, { withPair }) {
 
 export function pairTable(label, sort) {
   const columns = [
-    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${row.source} → ${row.sink}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
+    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
     { ...FIGURES.packets, key: undefined },
   ];
