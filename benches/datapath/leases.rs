@@ -16,7 +16,7 @@ use crate::programs;
 const PEERS: usize = 1_000;
 const WATCHED: Duration = Duration::from_secs(15);
 const SETTLED: Duration = Duration::from_secs(20);
-/// All probes of a host together take 1 Mbit/s, so that proofs of many peers take minutes.
+/// Probes and questions together take at most 1 Mbit/s, so that proofs of many peers take minutes.
 const PROVED: Duration = Duration::from_secs(400);
 
 /// SipHash rounds for a question and its answer: 10 and 11 words, a word of length each, and the end of each.

@@ -95,7 +95,7 @@ enum lease_table_limit {
 struct sink_grant {
 	__u64 until_ns;
 	__u32 source_node;
-	__u32 zero;
+	__u32 version; /* of the last question; 0: none came since an older sink granted this */
 	/* The fields from here on are of lease version 2; struct lease2_answer says what they mean. */
 	__u64 round;
 	__u64 stripped[LEASE_ENCAPSULATIONS];

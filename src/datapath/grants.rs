@@ -77,24 +77,12 @@ pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
     Ok(found)
 }
 
-/// The leases that this host's sink granted.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct GrantedLeases {
-    /// How many hosts hold one.
-    pub granted: usize,
-    /// A host may still tag packets by one.
-    pub in_use: bool,
-}
-
-/// Counts the leases that this host's sink granted.
-pub fn held(pins: &Pins) -> io::Result<GrantedLeases> {
-    let mut held = GrantedLeases::default();
+/// True if a host may still tag packets by a lease that this host's sink granted.
+pub fn in_use(pins: &Pins) -> io::Result<bool> {
+    let mut in_use = false;
     let now_ns = clock::monotonic_ns();
     let mut look = |grant: sink_grant| {
-        if grant.until_ns > now_ns {
-            held.granted += 1;
-        }
-        held.in_use |= grant.until_ns + LEASE_ENDS_NS > now_ns + GRANT_NS;
+        in_use |= grant.until_ns + LEASE_ENDS_NS > now_ns + GRANT_NS;
     };
     match Map::<address_key, sink_grant>::open(&pins.map(SINK_GRANTS))? {
         Some(map) => map.for_each(|_, grant| look(grant))?,
@@ -102,7 +90,7 @@ pub fn held(pins: &Pins) -> io::Result<GrantedLeases> {
             .into_iter()
             .for_each(|(_, grant)| look(grant)),
     }
-    Ok(held)
+    Ok(in_use)
 }
 
 /// Removes grants that have ended.

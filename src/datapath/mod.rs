@@ -12,6 +12,7 @@ pub mod event_ring;
 pub mod events;
 mod flow_counts;
 pub mod flow_status;
+pub mod grant_status;
 pub mod grants;
 mod gso_limit;
 pub mod handover;

@@ -7,7 +7,7 @@ use super::astray;
 use super::collectors;
 use super::counters::{self, CounterMeaning};
 use super::flow_status::{self, FlowSelection};
-use super::grants;
+use super::grant_status;
 use super::hook_choice::HookFacts;
 use super::links::{Link, RunningXdpMode, xdp_mode};
 use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
@@ -42,6 +42,7 @@ pub fn read(
         Some(_) => collectors::read(pins)?,
         None => (false, Vec::new()),
     };
+    let grants = grant_status::read(pins)?;
     let (flows_total, found) = flow_status::read(&flows, query, visit)?;
     Ok(Some(SinkStatus {
         attachments: attachments(pins)?,
@@ -61,7 +62,8 @@ pub fn read(
         flows_total,
         flows_max: flows.capacity(),
         flows: found,
-        leases_granted: grants::held(pins)?.granted,
+        leases_granted: grants.len(),
+        grants,
         astray: astray::read(pins)?,
         spread,
         collectors,

@@ -116,7 +116,7 @@ fn stop_sources(pins: &Pins, devs: &[String]) -> Result<()> {
     let attached = sink_links::attached_devs(pins)?;
     let concerned = |dev: &String| devs.is_empty() || devs.contains(dev);
     let any = attached.iter().any(|(dev, _)| concerned(dev));
-    if !any || !grants::held(pins)?.in_use {
+    if !any || !grants::in_use(pins)? {
         return Ok(());
     }
     sink_links::set_closing(pins, true)?;

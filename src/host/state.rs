@@ -103,6 +103,9 @@ pub fn read_and_visit(
     };
     // The diagnosis needs all peers.
     status.why = diagnose(&status);
+    if let Some(sink) = &mut status.sink {
+        sink.grants.truncate(query.peers);
+    }
     if let Some(source) = &mut status.source {
         source.peers.truncate(query.peers);
     }

@@ -6,7 +6,6 @@ use slab::Slab;
 
 use super::budget::Budget;
 use super::peer::LeasePeer;
-use super::round;
 use super::verdict::OwnTagging;
 use crate::model::{AddressPair, LeaseKey, LeaseProbe, LeaseState, Marks, ProbeForm, ProbeForms};
 use crate::wire::lease::probe_packet::ProbePacket;
@@ -44,8 +43,8 @@ pub(super) struct Probing {
 /// Bytes of all probes of these forms.
 fn bytes_of(forms: ProbeForms) -> u64 {
     let of = |form| match form {
-        ProbeForm::Stray => u64::from(round::count(form)) * SHORT_BYTES,
-        _ => u64::from(round::count(form)) * SHORT_BYTES + LONG_PROBES * LONG_BYTES,
+        ProbeForm::Stray => u64::from(form.probes()) * SHORT_BYTES,
+        _ => u64::from(form.probes()) * SHORT_BYTES + LONG_PROBES * LONG_BYTES,
     };
     forms.iter().map(of).sum()
 }

@@ -3,10 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::model::{FullAnswer, ProbeForm, ProbeForms};
-use crate::wire::lease::probe::PROBES;
 
-/// Probes of [`ProbeForm::Stray`] in a round: whether a firewall drops them does not depend on their ports.
-const STRAYS: u8 = 16;
 /// The first probes of a form are as long as the path allows.
 const LONG_PROBES: u8 = 4;
 /// The first question about probes is asked this time after them, and a round trip later.
@@ -63,14 +60,6 @@ pub(super) struct Round {
     queue: VecDeque<NextProbe>,
     sends: u32,
     sent_ns: u64,
-}
-
-/// Number of probes of a form.
-pub(super) fn count(form: ProbeForm) -> u8 {
-    match form {
-        ProbeForm::Stray => STRAYS,
-        _ => PROBES,
-    }
 }
 
 impl Round {
@@ -179,7 +168,7 @@ impl Round {
     }
 
     fn missing(&self, form: ProbeForm) -> u8 {
-        let numbers = 0..count(form);
+        let numbers = 0..form.probes();
         numbers.fold(0, |missing, number| {
             missing + u8::from(!self.has_arrived(form, number))
         })
@@ -200,7 +189,7 @@ impl Round {
             if self.is_given_up(form) {
                 continue;
             }
-            for number in 0..count(form) {
+            for number in 0..form.probes() {
                 if !self.has_arrived(form, number) {
                     self.queue.push_back(NextProbe {
                         form,

@@ -98,6 +98,9 @@ pub struct SinkStatus {
     pub flows: Vec<FlowStatus>,
     /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
+    /// The hosts that hold them, ordered by address.
+    #[serde(default)]
+    pub grants: Vec<GrantStatus>,
     /// Interfaces by which tagged packets came in while no sink stripped there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub astray: Vec<AstrayStatus>,
@@ -107,6 +110,47 @@ pub struct SinkStatus {
     /// The collectors of the running daemon.
     #[serde(default)]
     pub collectors: Vec<CollectorStatus>,
+}
+
+/// A host that holds a lease of this sink: its packets are stripped in every encapsulation that the sink recognises.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct GrantStatus {
+    /// The address that its tagged packets come from.
+    pub source: IpAddr,
+    pub node: NodeId,
+    /// Version of leases of its last question; 0: it has not asked since a sink of an older version granted the lease.
+    pub lease_version: u8,
+    /// Time until the grant ends unless the host asks again.
+    pub left_ns: u64,
+    /// Forms of which all probes of the last round arrived.
+    #[serde(deserialize_with = "interned_name::list")]
+    pub proved: Vec<InternedName>,
+    /// The probes of the last round, by form; without forms of which none arrived.
+    pub probes: Vec<ArrivedProbes>,
+    /// Packets stripped since the grant began, by encapsulation; without encapsulations that had none.
+    pub stripped: Vec<StrippedPackets>,
+    /// Sequence numbers declared lost since the grant began, less those that arrived later.
+    pub lost: u64,
+}
+
+/// The probes of one form in a round.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ArrivedProbes {
+    #[serde(deserialize_with = "interned_name::one")]
+    pub form: InternedName,
+    pub arrived: u32,
+    /// The number of probes in a whole round.
+    pub all: u32,
+    /// Bits of the ToS byte that the path changed in some of them.
+    pub tos_changed: u8,
+}
+
+/// The packets of a host that the sink stripped.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct StrippedPackets {
+    #[serde(deserialize_with = "interned_name::one")]
+    pub encapsulation: InternedName,
+    pub packets: u64,
 }
 
 /// Tagged packets that came in by an interface without a sink.

@@ -1,39 +1,52 @@
 //! A histogram of latencies: its slots grow with the value, and histograms can be added and stored.
 
-use super::LatencyFigures;
+use super::{LatencyFigures, LatencyResolution};
 
 /// Slots for each power of two: a slot is at most 1/32 of its values wide.
 const STEPS: u32 = 32;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 
 /// The greatest distance of a slot from 0.
-const LAST: i16 = 1919;
-
-/// First byte of an encoded histogram.
-const ONE: u8 = 1;
-const MANY: u8 = 2;
+pub(super) const LAST: i16 = 1919;
 
 /// A histogram of signed nanoseconds: two clocks may disagree by more than a packet's travel time.
 ///
 /// A value differs from its slot's bound by at most 1/32 of the value (3.1 %); below 64 ns slots are exact. Number,
 /// sum, minimum and maximum are exact. Only slots that are not empty take room, and histograms can be added in any
-/// order.
+/// order. Counts of a histogram with wider slots are counted at the upper bounds of those, and the result has their
+/// resolution.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct LatencyHistogram {
     /// Ascending slots, none of them empty.
-    slots: Vec<(i16, u64)>,
-    samples: u64,
-    sum: i128,
-    min: i64,
-    max: i64,
+    pub(super) slots: Vec<(i16, u64)>,
+    pub(super) resolution: LatencyResolution,
+    pub(super) samples: u64,
+    pub(super) sum: i128,
+    pub(super) min: i64,
+    pub(super) max: i64,
 }
 
-/// Bytes that do not encode a histogram.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("damaged latency histogram")]
-pub struct BadHistogram;
+/// The slots from the first number to the last but one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SlotRange {
+    pub from: i16,
+    pub to: i16,
+}
 
-fn slot_of(ns: i64) -> i16 {
+impl SlotRange {
+    pub const ALL: Self = Self {
+        from: -LAST,
+        to: LAST + 1,
+    };
+}
+
+impl Default for SlotRange {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+pub(super) fn slot_of(ns: i64) -> i16 {
     let size = ns.unsigned_abs();
     let slot = match size.checked_ilog2() {
         Some(power) if power >= STEP_BITS => {
@@ -46,7 +59,7 @@ fn slot_of(ns: i64) -> i16 {
 }
 
 /// The largest value that a slot counts.
-fn upper_bound(slot: i16) -> i64 {
+pub(super) fn upper_bound(slot: i16) -> i64 {
     let index = u32::from(slot.unsigned_abs());
     let shift = (index / STEPS).saturating_sub(1);
     let begin = u128::from(index - shift * STEPS) << shift;
@@ -70,6 +83,25 @@ impl LatencyHistogram {
 
     pub fn is_empty(&self) -> bool {
         self.samples == 0
+    }
+
+    /// The coarsest resolution of the counts in it.
+    pub fn resolution(&self) -> LatencyResolution {
+        self.resolution
+    }
+
+    /// The least and the greatest value.
+    pub fn ends(&self) -> Option<(i64, i64)> {
+        (!self.is_empty()).then_some((self.min, self.max))
+    }
+
+    /// The sum of all values, if it fits into 64 bits, or else the nearest number that does.
+    pub fn sum_ns(&self) -> i64 {
+        self.sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
+    pub fn whole_sum_ns(&self) -> i128 {
+        self.sum
     }
 
     /// Counts a value.
@@ -99,6 +131,7 @@ impl LatencyHistogram {
             self.clone_from(other);
             return;
         }
+        self.resolution = self.resolution.min(other.resolution);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.samples = self.samples.saturating_add(other.samples);
@@ -108,7 +141,8 @@ impl LatencyHistogram {
         }
     }
 
-    /// An upper bound of the value that this share of all values does not exceed, at most 1/32 too high.
+    /// An upper bound of the value that this share of all values does not exceed, at most
+    /// [`LatencyResolution::error`] too high.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = (share * self.samples as f64).ceil().max(1.0) as u64;
         let mut seen = 0_u64;
@@ -127,6 +161,86 @@ impl LatencyHistogram {
             .map(|(slot, count)| (upper_bound(*slot).clamp(self.min, self.max), *count))
     }
 
+    /// Counts of values by the upper bound of their slot, which may be greater than the greatest value.
+    pub fn counts(&self) -> impl Iterator<Item = (i64, u64)> {
+        (self.slots.iter()).map(|(slot, count)| (upper_bound(*slot), *count))
+    }
+
+    /// The histogram of counters that are read while they change, so that they may disagree by the last packets.
+    ///
+    /// `counts` has upper bounds of slots. Least, greatest and sum are moved to the nearest that the counts allow.
+    pub fn of_counts(
+        resolution: LatencyResolution,
+        ends: (i64, i64),
+        sum: i128,
+        counts: impl IntoIterator<Item = (i64, u64)>,
+    ) -> Self {
+        let mut made = Self {
+            resolution,
+            ..Self::default()
+        };
+        for (bound_ns, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
+            made.count(slot_of(bound_ns), count);
+            made.samples = made.samples.saturating_add(count);
+        }
+        let (Some(first), Some(last)) = (made.slots.first(), made.slots.last()) else {
+            return Self::default();
+        };
+        let (least, greatest) = (made.bounds(first.0).0, made.bounds(last.0));
+        made.min = ends.0.clamp(least, made.bounds(first.0).1);
+        made.max = ends.1.clamp(greatest.0, greatest.1).max(made.min);
+        made.set_sum(sum);
+        if made.samples == 1 {
+            (made.min, made.max) = (made.sum as i64, made.sum as i64);
+        }
+        made
+    }
+
+    fn set_sum(&mut self, sum: i128) {
+        let samples = i128::from(self.samples);
+        let [least, most] = [self.min, self.max].map(|end| i128::from(end).saturating_mul(samples));
+        self.sum = sum.clamp(least, most);
+    }
+
+    /// The least and the largest value that a slot of this histogram may count.
+    pub(super) fn bounds(&self, slot: i16) -> (i64, i64) {
+        self.resolution.bounds(upper_bound(slot))
+    }
+
+    /// The values that were added since `earlier`; `None` if some of those are not in `self`.
+    ///
+    /// Number, sum and counts are exact. Least and greatest are exact if they are new, and else bounds of their slots.
+    pub fn since(&self, earlier: &Self) -> Option<Self> {
+        let mut before = earlier.slots.iter().peekable();
+        let mut counts = Vec::new();
+        for (slot, count) in &self.slots {
+            let known = before.next_if(|known| known.0 == *slot);
+            let known = known.map_or(0, |known| known.1);
+            counts.push((upper_bound(*slot), count.checked_sub(known)?));
+        }
+        if before.next().is_some() {
+            return None;
+        }
+        // `of_counts` moves these to the slots that have counts.
+        let least = match earlier.ends() {
+            Some((least, _)) if least <= self.min => i64::MIN,
+            _ => self.min,
+        };
+        let greatest = match earlier.ends() {
+            Some((_, greatest)) if greatest >= self.max => i64::MAX,
+            _ => self.max,
+        };
+        let sum = self.sum.saturating_sub(earlier.sum);
+        let mut since = Self::of_counts(self.resolution, (least, greatest), sum, counts);
+        if since.is_empty() {
+            return Some(since);
+        }
+        since.min = since.min.max(self.min);
+        since.max = since.max.min(self.max).max(since.min);
+        since.set_sum(sum);
+        Some(since)
+    }
+
     /// `None` if there are no values.
     pub fn figures(&self) -> Option<LatencyFigures> {
         let (p50_ns, p99_ns) = (self.quantile(0.5)?, self.quantile(0.99)?);
@@ -141,110 +255,4 @@ impl LatencyHistogram {
             jitter_ns: p99_ns.saturating_sub(p50_ns),
         })
     }
-
-    /// Appends a compact form: a few bytes for a single value, two or three more for each slot, nothing if there are no
-    /// values.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        match self.samples {
-            0 => {}
-            1 => {
-                out.push(ONE);
-                put_signed(out, self.min.into());
-            }
-            _ => {
-                out.push(MANY);
-                put_signed(out, self.sum);
-                put_signed(out, self.min.into());
-                put(out, self.max.abs_diff(self.min).into());
-                let mut before = -LAST;
-                for (slot, count) in &self.slots {
-                    put(out, slot.abs_diff(before).into());
-                    put(out, (*count).into());
-                    before = *slot;
-                }
-            }
-        }
-    }
-
-    /// Reads the whole output of [`Self::encode`].
-    ///
-    /// # Errors
-    /// If the bytes are anything else.
-    pub fn decode(bytes: &[u8]) -> Result<Self, BadHistogram> {
-        let Some((form, mut rest)) = bytes.split_first() else {
-            return Ok(Self::default());
-        };
-        let mut histogram = Self::default();
-        if *form == ONE {
-            histogram.add(
-                take_signed(&mut rest)?
-                    .try_into()
-                    .map_err(|_| BadHistogram)?,
-            );
-        } else if *form == MANY {
-            histogram.take_many(&mut rest)?;
-        } else {
-            return Err(BadHistogram);
-        }
-        rest.is_empty().then_some(histogram).ok_or(BadHistogram)
-    }
-
-    fn take_many(&mut self, rest: &mut &[u8]) -> Result<(), BadHistogram> {
-        self.sum = take_signed(rest)?;
-        self.min = take_signed(rest)?.try_into().map_err(|_| BadHistogram)?;
-        let wide: u64 = take(rest)?.try_into().map_err(|_| BadHistogram)?;
-        self.max = self.min.checked_add_unsigned(wide).ok_or(BadHistogram)?;
-        let mut before = -LAST;
-        while !rest.is_empty() {
-            let ahead = i16::try_from(take(rest)?).map_err(|_| BadHistogram)?;
-            let count = u64::try_from(take(rest)?).map_err(|_| BadHistogram)?;
-            let slot = before.checked_add(ahead).filter(|slot| *slot <= LAST);
-            let slot = slot.ok_or(BadHistogram)?;
-            if count == 0 || (ahead == 0 && !self.slots.is_empty()) {
-                return Err(BadHistogram);
-            }
-            self.samples = self.samples.checked_add(count).ok_or(BadHistogram)?;
-            self.slots.push((slot, count));
-            before = slot;
-        }
-        let ends = [self.slots.first(), self.slots.last()].map(|end| end.map(|end| end.0));
-        let mean_fits = self.samples > 1 && {
-            let (least, most) = (i128::from(self.min), i128::from(self.max));
-            let samples = i128::from(self.samples);
-            (least * samples..=most * samples).contains(&self.sum)
-        };
-        let fits = ends == [Some(slot_of(self.min)), Some(slot_of(self.max))] && mean_fits;
-        fits.then_some(()).ok_or(BadHistogram)
-    }
-}
-
-/// Appends a number in groups of seven bits, lowest first.
-fn put(out: &mut Vec<u8>, mut value: u128) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn put_signed(out: &mut Vec<u8>, value: i128) {
-    put(out, ((value << 1) ^ (value >> 127)) as u128);
-}
-
-fn take(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
-    let mut value = 0;
-    for shift in (0..128).step_by(7) {
-        let (byte, rest) = bytes.split_first().ok_or(BadHistogram)?;
-        *bytes = rest;
-        value |= u128::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(BadHistogram)
-}
-
-fn take_signed(bytes: &mut &[u8]) -> Result<i128, BadHistogram> {
-    let value = take(bytes)?;
-    Ok((value >> 1) as i128 ^ -((value & 1) as i128))
 }

@@ -16,6 +16,11 @@ pub enum ProbeForm {
 }
 
 impl ProbeForm {
+    /// Probes of one form in a round: their ports meet all of 8 paths with a probability of 99.9 %.
+    pub const PROBES: u8 = 72;
+    /// Probes of [`Self::Stray`] in a round: whether a firewall drops them does not depend on their ports.
+    const STRAYS: u8 = 16;
+
     /// All forms, each at the place of its number in messages.
     pub const ALL: [Self; 4] = [Self::OverUdp, Self::Extension, Self::Gpe, Self::Stray];
 
@@ -26,6 +31,14 @@ impl ProbeForm {
             Self::Extension => 1,
             Self::Gpe => 2,
             Self::Stray => 3,
+        }
+    }
+
+    /// Number of probes of this form in a round.
+    pub fn probes(self) -> u8 {
+        match self {
+            Self::Stray => Self::STRAYS,
+            _ => Self::PROBES,
         }
     }
 

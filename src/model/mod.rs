@@ -20,7 +20,9 @@ mod hop;
 mod host_status;
 mod int_header;
 mod interned_name;
+mod latency_code;
 mod latency_histogram;
+mod latency_resolution;
 mod lease;
 mod lease_probe;
 mod lease_v2;
@@ -39,6 +41,7 @@ mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
+mod summary;
 mod tally;
 mod watch;
 mod ways;
@@ -63,12 +66,14 @@ pub use history::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
-    AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
-    SinkSettings, SinkStatus, SourceStatus,
+    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
+    CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
+    PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
-pub use latency_histogram::{BadHistogram, LatencyHistogram};
+pub use latency_code::BadHistogram;
+pub use latency_histogram::{LatencyHistogram, SlotRange};
+pub use latency_resolution::LatencyResolution;
 pub use lease::{
     AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
     LeaseQuestion, LeaseState, Marks,
@@ -93,6 +98,9 @@ pub use report::{
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
+pub use summary::{
+    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryRecord, SummarySubject,
+};
 pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};

@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::{
     Body, ClockState, DropReasons, Extension, FlowKey, FlowTotals, Hop, IntHeader, Metadata,
-    NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
+    NodeId, QueueDepth, Report, ReportDomain, ReportVersion, Summary, SummaryRecord,
+    SummarySubject,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -77,6 +78,9 @@ pub struct Record {
     /// The flow's totals since it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<FlowTotals>,
+    /// All totals of a summary, since its epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Box<SummaryRecord>>,
     #[serde(flatten)]
     pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +265,7 @@ impl Record {
                 });
                 self.totals = Some(summary.totals);
             }
+            Body::Summary(summary) => self.tell_summary(summary),
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();
                 self.inner_flow = report.inner_flow();
@@ -272,6 +277,29 @@ impl Record {
                 }
             }
         }
+    }
+
+    /// A flow has its totals as in reports of 0.1.0 too.
+    fn tell_summary(&mut self, summary: &Summary) {
+        self.report_time_s = Some(summary.time_s);
+        let (source_port, sink_port) = match summary.subject {
+            SummarySubject::Flow {
+                source_port,
+                sink_port,
+                ..
+            } => (source_port, sink_port),
+            SummarySubject::Group { .. } => (0, 0),
+        };
+        self.source = Some(EndRecord::Port {
+            node: summary.source_node,
+            port: source_port,
+        });
+        self.sink = Some(EndRecord::Port {
+            node: summary.sink_node,
+            port: sink_port,
+        });
+        self.totals = summary.as_flow_summary().map(|flow| flow.totals);
+        self.summary = Some(Box::new(summary.into()));
     }
 
     /// Appends the record and a line feed.

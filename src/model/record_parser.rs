@@ -6,7 +6,8 @@ use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
     FlowSummary, Hop, HopStack, HwId, LatencyReport, NodeId, Observation, Packet, PacketReport,
-    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Transport, Vlans,
+    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject,
+    Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -86,6 +87,9 @@ impl Record {
         match self.kind.as_ref() {
             "latency" => self.latency().map(Body::Latency),
             "drop-summary" => self.drop_summary().map(Body::DropSummary),
+            "flow-summary" | "group-summary" if self.summary.is_some() => {
+                (self.summary()).map(|summary| Body::Summary(Box::new(summary)))
+            }
             "flow-summary" => {
                 (self.flow_summary()).map(|summary| Body::FlowSummary(Box::new(summary)))
             }
@@ -176,6 +180,31 @@ impl Record {
             }),
             extensions: self.extensions.clone(),
         }
+    }
+
+    fn summary(&self) -> Result<Summary, BadRecord> {
+        let missing = || self.bad("summary", "is missing");
+        let told = self.summary.as_deref().ok_or_else(missing)?;
+        let (source_node, source_port) = self.port(self.source)?;
+        let (sink_node, sink_port) = self.port(self.sink)?;
+        let class = told.class.clone();
+        Ok(Summary {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            period_ns: told.period_ns,
+            source_node,
+            sink_node,
+            subject: match self.flow {
+                None => SummarySubject::Group { class },
+                Some(flow) => SummarySubject::Flow {
+                    flow,
+                    source_port,
+                    sink_port,
+                },
+            },
+            totals: told
+                .totals()
+                .map_err(|_| self.bad("summary", "has latencies that are no histogram"))?,
+        })
     }
 
     fn hop(

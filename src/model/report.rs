@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClockState, FlowKey, FlowSummary, HopStack, NodeId, PacketReport, QuotedHeaders, ReportVersion,
+    Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -67,8 +68,10 @@ pub enum Body {
     DropSummary(DropSummary),
     /// NProto 4, Host-INT's latency report, or 5, the extended one, or hostint's form in v2.0: a packet's hops.
     Latency(LatencyReport),
-    /// NProto 7, hostint's own: a flow's totals since it began.
+    /// NProto 7, hostint's own: a flow's totals since it began, as sinks of 0.1.0 tell them.
     FlowSummary(Box<FlowSummary>),
+    /// NProto 14 and 15, hostint's own: totals of a flow, or of a class from a source node.
+    Summary(Box<Summary>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -167,6 +170,10 @@ impl Observation {
             Body::DropSummary(_) => "drop-summary",
             Body::Latency(_) => "latency",
             Body::FlowSummary(_) => "flow-summary",
+            Body::Summary(summary) => match summary.subject {
+                SummarySubject::Flow { .. } => "flow-summary",
+                SummarySubject::Group { .. } => "group-summary",
+            },
         }
     }
 
@@ -177,6 +184,10 @@ impl Observation {
             Body::DropSummary(summary) => Some(summary.flow),
             Body::Latency(report) => Some(report.flow()),
             Body::FlowSummary(summary) => Some(summary.flow),
+            Body::Summary(summary) => match &summary.subject {
+                SummarySubject::Flow { flow, .. } => Some(*flow),
+                SummarySubject::Group { .. } => None,
+            },
         }
     }
 
@@ -187,6 +198,7 @@ impl Observation {
             Body::DropSummary(summary) => Some(summary.sink_node),
             Body::Latency(report) => Some(report.reporter()),
             Body::FlowSummary(summary) => Some(summary.sink_node),
+            Body::Summary(summary) => Some(summary.sink_node),
         }
     }
 
@@ -196,7 +208,7 @@ impl Observation {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
             Body::Packet(report) => report.latency_ns(),
-            Body::DropSummary(_) | Body::FlowSummary(_) => None,
+            Body::DropSummary(_) | Body::FlowSummary(_) | Body::Summary(_) => None,
         }
     }
 
@@ -214,7 +226,7 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
-            Body::FlowSummary(_) => ReportVersion::V05,
+            Body::FlowSummary(_) | Body::Summary(_) => ReportVersion::V05,
         }
     }
 

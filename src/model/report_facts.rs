@@ -79,6 +79,14 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
+            Body::Summary(summary) => {
+                observed.source = Some(summary.source_node);
+                observed.sink = Some(summary.sink_node);
+                observed.shown = SequenceEvidence::Total {
+                    since_ns: summary.totals.epoch_ns,
+                    reordered: summary.totals.reordered,
+                };
+            }
             Body::Packet(report) => {
                 let path = report.path();
                 observed.sink = path.last().copied();
@@ -107,6 +115,7 @@ fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) 
         Body::Latency(report) => report.time_s,
         Body::DropSummary(summary) => summary.time_s,
         Body::FlowSummary(summary) => summary.time_s,
+        Body::Summary(summary) => summary.time_s,
         Body::Packet(_) => return now_ns(),
     };
     u64::from(own_s) * NS_PER_S

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{Body, FlowSummary, Hop, PacketReport, Report};
+use crate::model::{Body, FlowSummary, Hop, PacketReport, Report, Summary, SummarySubject};
 
 /// Displays a report as Host-INT logs it, without the line feed.
 ///
@@ -62,6 +62,7 @@ impl fmt::Display for LogLine<'_> {
                 )
             }
             Body::FlowSummary(summary) => summary_line(summary, f),
+            Body::Summary(summary) => totals_line(summary, f),
             Body::Packet(report) => packet_line(report, f),
         }
     }
@@ -97,6 +98,56 @@ fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         totals.latency_min_ns,
         totals.latency_max_ns,
         totals.latency_sum_ns
+    )
+}
+
+fn totals_line(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let totals = &summary.totals;
+    let kind = match summary.subject {
+        SummarySubject::Flow { .. } => "Flow",
+        SummarySubject::Group { .. } => "Group",
+    };
+    write!(f, "Time: {} s Type: {kind} ", summary.time_s)?;
+    match &summary.subject {
+        SummarySubject::Flow {
+            flow,
+            source_port,
+            sink_port,
+        } => write!(
+            f,
+            "Source NodeID: {} Port: {source_port} Sink NodeID: {} Port: {sink_port} \
+             SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {}",
+            summary.source_node,
+            summary.sink_node,
+            flow.src,
+            flow.dst,
+            flow.protocol,
+            flow.sport,
+            flow.dport,
+        )?,
+        SummarySubject::Group { class } => write!(
+            f,
+            "Source NodeID: {} Sink NodeID: {} Class: {:?}",
+            summary.source_node,
+            summary.sink_node,
+            class.as_deref().unwrap_or_default(),
+        )?,
+    }
+    let (least, greatest) = totals.latency.ends().unwrap_or_default();
+    write!(
+        f,
+        " First: {} ns Last: {} ns Packets: {} Bytes: {} Lost: {} Reordered: {} Duplicates: {} \
+         Late: {} Restarts: {} LatencyMin: {least} ns LatencyMax: {greatest} ns LatencySum: {} ns",
+        totals.epoch_ns,
+        totals.last_ns,
+        totals.packets,
+        totals.bytes,
+        totals.lost.saturating_sub(totals.recovered),
+        totals.reordered,
+        totals.duplicates,
+        totals.late,
+        totals.restarts,
+        totals.latency.whole_sum_ns()
     )
 }
 

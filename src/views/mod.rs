@@ -3,6 +3,7 @@
 mod collectors;
 pub mod dests;
 pub mod diagnosis;
+mod grants;
 pub mod history;
 pub mod matrix;
 pub mod metrics;

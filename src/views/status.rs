@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, diagnosis, peers};
+use super::{collectors, diagnosis, grants, peers};
 use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
 
 /// Displays the state; counters that are 0 are shown only with `all`.
@@ -115,6 +115,7 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
             (false, false) => "; no lease key",
         }
     )?;
+    grants::write(f, &sink.grants, sink.leases_granted)?;
     for astray in &sink.astray {
         let (dev, packets) = (&astray.dev, Grouped(astray.packets));
         match astray.active {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report};
+use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report, Summary};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
 /// is left out together with the exporter if the arrival is unknown.
@@ -63,16 +63,20 @@ impl fmt::Display for TextLine<'_> {
         }
         let kind = match observation.kind() {
             "drop-summary" => "LOSS",
-            "flow-summary" => "summary",
+            "flow-summary" | "group-summary" => "summary",
             "drop" => "DROP",
             "ethernet" => "packet",
             "intermediate" => "transit",
             kind => kind,
         };
         write!(f, "{kind:<7}  ")?;
-        match observation.flow() {
-            Some(flow) => write!(f, "{flow}  ")?,
-            None => f.write_str("unknown flow  ")?,
+        match (observation.flow(), &observation.body) {
+            (Some(flow), _) => write!(f, "{flow}  ")?,
+            (None, Body::Summary(summary)) => match summary.class() {
+                Some(class) => write!(f, "class {class}  ")?,
+                None => f.write_str("no class  ")?,
+            },
+            (None, _) => f.write_str("unknown flow  ")?,
         }
         match &observation.body {
             Body::Latency(report) => {
@@ -103,6 +107,7 @@ impl fmt::Display for TextLine<'_> {
                 summary.sink_node
             )?,
             Body::FlowSummary(summary) => flow_summary(summary, f)?,
+            Body::Summary(summary) => totals(summary, f)?,
             Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }
         write!(f, "  report {sequence}")?;
@@ -140,6 +145,37 @@ fn flow_summary(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         summary.source_node,
         summary.sink_node
     )
+}
+
+fn totals(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let totals = &summary.totals;
+    write!(f, "{} packets {} bytes", totals.packets, totals.bytes)?;
+    for (count, what) in [
+        (totals.lost, "lost"),
+        (totals.recovered, "recovered"),
+        (totals.reordered, "reordered"),
+        (totals.duplicates, "duplicates"),
+        (totals.late, "late"),
+        (totals.restarts, "restarts"),
+    ] {
+        if count != 0 {
+            write!(f, " {count} {what}")?;
+        }
+    }
+    f.write_str("  ")?;
+    if !summary.is_whole() {
+        write!(f, "a part of its latencies  ")?;
+    } else if let Some(figures) = totals.latency.figures() {
+        write!(
+            f,
+            "latency {} to {}, mean {}, p99 {}  ",
+            Nanoseconds(figures.min_ns),
+            Nanoseconds(figures.max_ns),
+            Nanoseconds(figures.mean_ns),
+            Nanoseconds(figures.p99_ns),
+        )?;
+    }
+    write!(f, "node {} -> {}", summary.source_node, summary.sink_node)
 }
 
 /// A node's metadata about one packet, without the two spaces that separate parts.

@@ -60,6 +60,29 @@ impl<'a> Cursor<'a> {
         self.array(what).map(u64::from_be_bytes)
     }
 
+    /// A number in groups of seven bits, lowest first, in as few bytes as it takes.
+    pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        let begin = self.offset;
+        let mut value = 0_u64;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.u8(what)?;
+            let group = u64::from(byte & 0x7f);
+            let fits = group << shift >> shift == group && (byte != 0 || shift == 0);
+            value |= group << shift;
+            if !fits {
+                break;
+            }
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(DecodeError::Length {
+            what,
+            found: self.offset - begin,
+            expected: "the fewest that hold it, and 64 bits",
+        })
+    }
+
     /// The next `length` bytes; `length` may come from untrusted input.
     pub(super) fn take(
         &mut self,

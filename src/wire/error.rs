@@ -35,6 +35,12 @@ pub enum DecodeError {
         found: u32,
         expected: u32,
     },
+    #[error("{what} at offset {offset} is not UTF-8")]
+    Text { what: &'static str, offset: usize },
+    #[error(
+        "distribution of latencies at offset {offset}: no values have these counts, sum and ends"
+    )]
+    Histogram { offset: usize },
     #[error("quoted headers at offset {offset}: {source}")]
     Headers { offset: usize, source: BadHeaders },
 }
@@ -56,7 +62,10 @@ impl DecodeError {
             Self::Version { .. } => DecodeErrorKind::Version,
             Self::Kind { .. } => DecodeErrorKind::Kind,
             Self::Length { .. } | Self::TooMany { .. } => DecodeErrorKind::Length,
-            Self::Field { .. } | Self::Headers { .. } => DecodeErrorKind::Field,
+            Self::Field { .. }
+            | Self::Text { .. }
+            | Self::Histogram { .. }
+            | Self::Headers { .. } => DecodeErrorKind::Field,
         }
     }
 }

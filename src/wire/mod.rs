@@ -12,6 +12,8 @@ pub mod packet;
 pub mod probe;
 pub mod report;
 mod report_extended;
+mod report_framed;
+mod report_group;
 mod report_hostint;
 pub mod report_identity;
 pub mod report_standard;
@@ -19,6 +21,7 @@ mod report_summary;
 pub mod report_v05;
 pub mod report_v10;
 pub mod report_v20;
+pub mod summary_totals;
 mod tunnel;
 
 pub use error::{DecodeError, DecodeErrorKind};

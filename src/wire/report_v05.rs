@@ -1,10 +1,13 @@
 //! Telemetry Report v0.5: the fixed header, the standard kinds, and the dispatch to Host-INT's and hostint's own.
 
 use super::cursor::Cursor;
-use super::{DecodeError, packet, report_extended, report_hostint, report_summary};
+use super::{
+    DecodeError, packet, report_extended, report_framed, report_group, report_hostint,
+    report_summary,
+};
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
-    PacketReport, Report, ReportVersion, ReportedPacket,
+    PacketReport, Report, ReportVersion, ReportedPacket, SummarySubject,
 };
 
 /// Bytes of the fixed header.
@@ -19,6 +22,8 @@ const KIND_LATENCY: u8 = 4;
 const KIND_EXTENDED_LATENCY: u8 = 5;
 const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
 const KIND_FLOW_SUMMARY: u8 = 7;
+const KIND_GROUP_SUMMARY: u8 = 14;
+const KIND_FRAMED: u8 = 15;
 
 const FLAG_DROPPED: u8 = 0x80;
 const FLAG_CONGESTED_QUEUE: u8 = 0x40;
@@ -78,11 +83,13 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             let summary = report_summary::decode(datagram, timestamp)?;
             Body::FlowSummary(Box::new(summary))
         }
+        KIND_GROUP_SUMMARY => Body::Summary(Box::new(report_group::decode(datagram, timestamp)?)),
+        KIND_FRAMED => report_framed::decode(datagram, timestamp)?,
         found => {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 7",
+                expected: "0 to 7, 14 or 15",
             });
         }
     };
@@ -129,6 +136,20 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
             emit_header(KIND_FLOW_SUMMARY, report, out);
             report_summary::emit(summary, out);
         }
+        Body::Summary(summary) => match &summary.subject {
+            SummarySubject::Group { class } => {
+                emit_header(KIND_GROUP_SUMMARY, report, out);
+                report_group::emit(summary, class.as_deref(), out);
+            }
+            SummarySubject::Flow {
+                flow,
+                source_port,
+                sink_port,
+            } => {
+                emit_header(KIND_FRAMED, report, out);
+                report_framed::emit_flow(summary, flow, (*source_port, *sink_port), out);
+            }
+        },
     }
 }
 
@@ -169,6 +190,7 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
         Body::DropSummary(summary) => summary.time_s,
         Body::Latency(latency) => latency.time_s,
         Body::FlowSummary(summary) => summary.time_s,
+        Body::Summary(summary) => summary.time_s,
     };
     out.extend(timestamp.to_be_bytes());
 }

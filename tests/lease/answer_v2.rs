@@ -404,10 +404,10 @@ mod root {
             ..full_question(false)
         };
         let version_1 = version_1_question(false);
-        for (name, frame, node) in [
-            ("version 1", version_1, ASKING.0),
-            ("a short question", short(false), 5),
-            ("a full question", full(false, &question), ASKING.0),
+        for (name, frame, node, version) in [
+            ("version 1", version_1, ASKING.0, 1),
+            ("a short question", short(false), 5, 2),
+            ("a full question", full(false, &question), ASKING.0, 2),
         ] {
             for hook in &HOOKS {
                 let sink = sink();
@@ -418,6 +418,7 @@ mod root {
                 let expected = sink_grant {
                     until_ns: renewed.until_ns,
                     source_node: node,
+                    version,
                     ..begun
                 };
                 let same = bytes_of(&renewed) == bytes_of(&expected);

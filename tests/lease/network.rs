@@ -29,8 +29,10 @@ pub const PAIR: AddressPair = AddressPair {
     dest: IpAddr::V4(Ipv4Addr::new(198, 51, 100, 2)),
 };
 
-/// Bytes of the IP and UDP headers of a probe.
-const HEADERS: usize = 28;
+/// Bytes of Ethernet's header and checksum.
+const ETHERNET: usize = 18;
+/// Bytes of the header of UDP, and of ICMP.
+const UDP: usize = 8;
 
 /// The faults of a path.
 #[derive(Clone, Debug)]
@@ -188,6 +190,11 @@ impl Sink {
     }
 }
 
+/// Bytes of the headers of IP, and of UDP or ICMP.
+fn headers(dest: IpAddr) -> usize {
+    UDP + if dest.is_ipv4() { 20 } else { 40 }
+}
+
 /// A source, a path and a sink.
 pub struct Network {
     pub keeper: LeaseKeeper,
@@ -195,8 +202,10 @@ pub struct Network {
     pub sink: Sink,
     pub now: u64,
     pub updates: Vec<LeaseUpdate>,
-    /// The number and the bytes of all probes.
-    pub probes: (u64, u64),
+    /// The number of all probes.
+    pub probes: u64,
+    /// Bytes on the wire of all probes and questions.
+    pub sent_bytes: usize,
     /// Lengths of the questions asked, by time.
     pub asked: Vec<(u64, usize)>,
     random: Random,
@@ -221,7 +230,8 @@ impl Network {
             sink,
             now: T,
             updates: Vec::new(),
-            probes: (0, 0),
+            probes: 0,
+            sent_bytes: 0,
             asked: Vec::new(),
             random,
             replies: BTreeMap::new(),
@@ -241,6 +251,7 @@ impl Network {
 
     fn carry_question(&mut self, asked: &OutgoingQuestion) {
         self.asked.push((self.now, asked.message.len()));
+        self.sent_bytes += asked.message.len() + headers(asked.to) + ETHERNET;
         if self.random.chance(self.path.loss) || self.random.chance(self.path.loss) {
             return;
         }
@@ -258,12 +269,12 @@ impl Network {
 
     fn carry_probe(&mut self, probe: &OutgoingProbe) {
         let len = match probe.long {
-            true => 1500 - HEADERS,
+            true => 1500 - headers(probe.packet.dest),
             false => 0,
         };
-        let len = probe.packet.payload(KEY, len).len() + HEADERS;
-        self.probes.0 += 1;
-        self.probes.1 += len as u64;
+        let len = probe.packet.payload(KEY, len).len() + headers(probe.packet.dest);
+        self.probes += 1;
+        self.sent_bytes += len + ETHERNET;
         let form = probe.packet.probe.form;
         let dropped = self.is_lost(probe.packet.sport().into())
             || self.path.eaten.contains(&form)

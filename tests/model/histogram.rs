@@ -1,6 +1,6 @@
 //! Latency histograms bound the error of quantiles, add up, and survive damaged bytes.
 
-use hostint::model::LatencyHistogram;
+use hostint::model::{LatencyHistogram, LatencyResolution};
 use hostint_testing::random::Random;
 
 fn of(values: &[i64]) -> LatencyHistogram {
@@ -152,4 +152,113 @@ fn damaged_bytes_are_refused_or_a_histogram_but_never_a_panic() {
     ] {
         assert!(LatencyHistogram::decode(bytes).is_err(), "{name}");
     }
+}
+
+fn of_resolution(values: &[i64], resolution: LatencyResolution) -> LatencyHistogram {
+    let ends = (
+        values.iter().copied().min().unwrap_or_default(),
+        values.iter().copied().max().unwrap_or_default(),
+    );
+    let sum = values.iter().map(|ns| i128::from(*ns)).sum();
+    let bounds = values.iter().map(|ns| (resolution.bounds(*ns).1, 1));
+    LatencyHistogram::of_counts(resolution, ends, sum, bounds)
+}
+
+#[test]
+fn a_quantile_is_too_high_by_the_error_of_the_resolution_at_most() {
+    let mut random = Random::seeded(8);
+    for round in 0..300 {
+        let mut values: Vec<i64> = (0..1 + random.below(400))
+            .map(|_| value(&mut random).unsigned_abs().min(1 << 40) as i64)
+            .collect();
+        values.sort_unstable();
+        for resolution in LatencyResolution::ALL {
+            let histogram = of_resolution(&values, resolution);
+            assert_eq!(histogram.resolution(), resolution);
+            let decoded = LatencyHistogram::decode(&encoded(&histogram));
+            assert_eq!(decoded.as_ref(), Ok(&histogram), "{round}");
+            for share in [0.5, 0.9, 0.99] {
+                let rank = (share * values.len() as f64).ceil() as usize;
+                let exact = values[rank.max(1) - 1];
+                let told = histogram.quantile(share).unwrap();
+                let most = exact as f64 * (1.0 + resolution.error());
+                assert!(told >= exact, "{round}: {share} is {told}, not {exact}");
+                assert!(
+                    told as f64 <= most,
+                    "{round}: {share} at {resolution:?} is {told}, not {exact}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_coarsest_resolution_that_went_in_stays() {
+    let (fine, coarse) = (
+        of(&[1000, 2000]),
+        of_resolution(&[1100], LatencyResolution::Coarse),
+    );
+    for (sentence, parts, expected) in [
+        ("fine alone", vec![&fine], LatencyResolution::Fine),
+        (
+            "coarse into fine",
+            vec![&fine, &coarse],
+            LatencyResolution::Coarse,
+        ),
+        (
+            "fine into coarse",
+            vec![&coarse, &fine],
+            LatencyResolution::Coarse,
+        ),
+    ] {
+        let mut sum = LatencyHistogram::new();
+        parts.into_iter().for_each(|part| sum.merge(part));
+        assert_eq!(sum.resolution(), expected, "{sentence}");
+        let decoded = LatencyHistogram::decode(&encoded(&sum)).unwrap();
+        assert_eq!(decoded, sum, "{sentence}, encoded");
+    }
+}
+
+#[test]
+fn what_was_added_since_an_earlier_state_is_told() {
+    let mut random = Random::seeded(9);
+    for round in 0..300 {
+        for resolution in LatencyResolution::ALL {
+            let values: Vec<i64> = (0..random.below(200))
+                .map(|_| value(&mut random) >> 24)
+                .collect();
+            let cut = random.below(values.len() + 1);
+            let (early, late) = values.split_at(cut);
+            let earlier = of_resolution(early, resolution);
+            let since = of_resolution(&values, resolution).since(&earlier).unwrap();
+            let exact = of_resolution(late, resolution);
+            assert_eq!(since.samples(), exact.samples(), "{round}");
+            assert!(since.counts().eq(exact.counts()), "{round}");
+            assert!(LatencyHistogram::decode(&encoded(&since)).is_ok());
+            let mut together = earlier.clone();
+            together.merge(&since);
+            assert!(
+                together
+                    .counts()
+                    .eq(of_resolution(&values, resolution).counts())
+            );
+            let [Some(since_ends), Some(exact_ends)] = [since.ends(), exact.ends()] else {
+                assert_eq!(late.len(), 0);
+                continue;
+            };
+            let sum: i128 = late.iter().map(|ns| i128::from(*ns)).sum();
+            assert_eq!(since.whole_sum_ns(), sum, "{round}");
+            assert!(since_ends.0 <= exact_ends.0 && since_ends.1 >= exact_ends.1);
+        }
+    }
+}
+
+#[test]
+fn a_state_with_other_values_is_not_an_earlier_one() {
+    let now = of(&[1, 2, 3]);
+    for other in [&[4][..], &[1, 1], &[1, 2, 3, 3], &[-1]] {
+        assert_eq!(now.since(&of(other)), None, "{other:?}");
+    }
+    assert_eq!(now.since(&LatencyHistogram::new()), Some(now.clone()));
+    assert_eq!(now.since(&now), Some(LatencyHistogram::new()));
 }

@@ -200,6 +200,60 @@ impl Random {
         }
     }
 
+    /// Any number of values of any resolution.
+    pub fn latencies(&mut self) -> LatencyHistogram {
+        let resolution = LatencyResolution::ALL[usize::from(self.u8() % 3)];
+        let count = usize::from(self.u8() >> (self.u8() % 9).min(7));
+        let values: Vec<i64> = (0..count)
+            .map(|_| {
+                let bits = 1 + u32::from(self.u8()) % 40;
+                let ns = (self.next() >> (64 - bits)).cast_signed();
+                if self.u8() % 8 == 0 { -ns } else { ns }
+            })
+            .collect();
+        let ends = (
+            values.iter().copied().min().unwrap_or_default(),
+            values.iter().copied().max().unwrap_or_default(),
+        );
+        let sum = values.iter().map(|ns| i128::from(*ns)).sum();
+        let bounds = values.iter().map(|ns| (resolution.bounds(*ns).1, 1));
+        LatencyHistogram::of_counts(resolution, ends, sum, bounds)
+    }
+
+    pub fn summary(&mut self) -> Summary {
+        let subject = match self.bool() {
+            true => SummarySubject::Flow {
+                flow: self.flow(),
+                source_port: self.u16(),
+                sink_port: self.u16(),
+            },
+            false => SummarySubject::Group {
+                class: self.bool().then(|| format!("class-{}", self.u16())),
+            },
+        };
+        Summary {
+            time_s: self.u32(),
+            period_ns: self.next(),
+            source_node: NodeId(self.u32()),
+            sink_node: NodeId(self.u32()),
+            subject,
+            totals: SubjectTotals {
+                epoch_ns: self.next(),
+                last_ns: self.next(),
+                packets: self.next(),
+                bytes: self.next(),
+                lost: self.next(),
+                recovered: self.next(),
+                reordered: self.next(),
+                duplicates: self.next(),
+                late: self.next(),
+                restarts: self.next(),
+                latency: self.latencies(),
+                slots: SlotRange::ALL,
+            },
+        }
+    }
+
     pub fn clock(&mut self) -> ClockState {
         use ClockSource::{Nic, Realtime, Tai, Unknown};
         ClockState {
@@ -210,10 +264,11 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 6 {
+        let body = match self.u8() % 7 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             4 => Body::FlowSummary(Box::new(self.flow_summary())),
+            5 => Body::Summary(Box::new(self.summary())),
             _ => Body::Latency(self.latency()),
         };
         Report {

@@ -2,6 +2,7 @@
 
 use hostint::collector::decode;
 use hostint::model::*;
+use hostint::wire::summary_totals;
 
 use crate::golden;
 
@@ -18,6 +19,7 @@ pub fn all() -> Vec<Record> {
         );
     }
     reports.extend(of_packets());
+    reports.extend(summaries().into_iter().flat_map(variants));
     let arrival = Arrival {
         exporter: "203.0.113.3:43981".parse().unwrap(),
         received_ns: 1_700_000_000_123_456_789,
@@ -56,6 +58,11 @@ fn variants(report: Report) -> [Report; 5] {
             latency.hops = HopStack::newest_first(&[*latency.hops.sink(); 3]).unwrap()
         }
         Body::FlowSummary(summary) => summary.flow.vlans = vlans,
+        Body::Summary(summary) => {
+            if let SummarySubject::Flow { flow, .. } = &mut summary.subject {
+                flow.vlans = vlans;
+            }
+        }
         Body::Packet(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {
@@ -145,6 +152,84 @@ fn of_packets() -> [Report; 2] {
             body: Body::Packet(Box::new(report)),
         },
     })
+}
+
+/// Totals of a flow, of a class, and of packets without a class, with distributions of all resolutions; the last one
+/// in parts.
+pub fn summaries() -> Vec<Report> {
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 49152,
+        dport: 80,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let group = |class: Option<&str>| SummarySubject::Group {
+        class: class.map(str::to_owned),
+    };
+    let subjects = [
+        (
+            SummarySubject::Flow {
+                flow,
+                source_port: 13,
+                sink_port: 12,
+            },
+            LatencyResolution::Middle,
+            900,
+        ),
+        (group(Some("storage")), LatencyResolution::Coarse, 5),
+        (group(None), LatencyResolution::Fine, 1200),
+    ];
+    let summaries = subjects.into_iter().map(|(subject, resolution, step_ns)| {
+        // Clocks that disagree make some latencies negative.
+        let values = || {
+            (1..=1500).map(move |n: i64| match (n % 2, resolution) {
+                (0, LatencyResolution::Fine) => -n * n * step_ns / 64,
+                _ => n * n * step_ns / 64,
+            })
+        };
+        let ends = (values().min().unwrap(), values().max().unwrap());
+        let latency = LatencyHistogram::of_counts(
+            resolution,
+            ends,
+            values().map(i128::from).sum(),
+            values().map(|ns| (resolution.bounds(ns).1, 1)),
+        );
+        Summary {
+            time_s: 1_700_000_060,
+            period_ns: 10_000_000_000,
+            source_node: NodeId(2),
+            sink_node: NodeId(3),
+            subject,
+            totals: SubjectTotals {
+                epoch_ns: 1_700_000_000_123_456_789,
+                last_ns: 1_700_000_059_123_456_789,
+                packets: 1500,
+                bytes: 1_500_000,
+                lost: 5,
+                recovered: 1,
+                reordered: 12,
+                duplicates: 3,
+                late: 1,
+                restarts: 2,
+                latency,
+                slots: SlotRange::ALL,
+            },
+        }
+    });
+    let parts = summaries.flat_map(|summary| summary_totals::parts(&summary));
+    parts
+        .map(|part| Report {
+            sequence: 3,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: flags(false),
+                clock: None,
+                body: Body::Summary(Box::new(part)),
+            },
+        })
+        .collect()
 }
 
 /// The reporting node's.

@@ -112,6 +112,7 @@ pub fn idle_sink() -> SinkStatus {
         spread: false,
         collectors: Vec::new(),
         leases_granted: 0,
+        grants: Vec::new(),
         astray: Vec::new(),
     }
 }
@@ -153,7 +154,31 @@ fn sink() -> SinkStatus {
         flows: vec![flow(Vlans::NONE), flow(Vlans { outer: 2, inner: 1 })],
         spread: true,
         collectors: vec![collector(Some(0)), collector(None)],
+        leases_granted: 1,
+        grants: vec![grant()],
         ..idle
+    }
+}
+
+/// The lease of a host whose tunnel is proved.
+pub fn grant() -> GrantStatus {
+    GrantStatus {
+        source: "192.0.2.1".parse().unwrap(),
+        node: NodeId(2),
+        lease_version: 2,
+        left_ns: 1,
+        proved: vec!["vxlan-gpe"],
+        probes: vec![ArrivedProbes {
+            form: "vxlan-gpe",
+            arrived: 72,
+            all: 72,
+            tos_changed: 0,
+        }],
+        stripped: vec![StrippedPackets {
+            encapsulation: "vxlan-gpe",
+            packets: 1,
+        }],
+        lost: 0,
     }
 }
 

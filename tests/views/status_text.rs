@@ -100,6 +100,77 @@ fn the_clock_is_told_and_what_it_is_worth() {
 }
 
 #[test]
+fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
+    let probes = |form, arrived, tos_changed| ArrivedProbes {
+        form,
+        arrived,
+        all: 72,
+        tos_changed,
+    };
+    let plain = || GrantStatus {
+        proved: Vec::new(),
+        probes: Vec::new(),
+        stripped: Vec::new(),
+        ..status_samples::grant()
+    };
+    let cases = [
+        (
+            "a proved tunnel",
+            status_samples::grant(),
+            "lease 2: proved vxlan-gpe; stripped 1 in vxlan-gpe",
+        ),
+        (
+            "version 1",
+            GrantStatus {
+                lease_version: 1,
+                ..plain()
+            },
+            "lease 1: unproved",
+        ),
+        (
+            "granted by an older sink",
+            GrantStatus {
+                lease_version: 0,
+                ..plain()
+            },
+            "has not asked since the upgrade",
+        ),
+        (
+            "one of several paths eats a form",
+            GrantStatus {
+                probes: vec![probes("vxlan-gpe", 63, 0)],
+                ..plain()
+            },
+            "lease 2: nothing proved; 63 of 72 probes of vxlan-gpe arrived",
+        ),
+        (
+            "a router rewrites the mark",
+            GrantStatus {
+                probes: vec![probes("over-tcp-udp", 72, 4)],
+                proved: vec!["over-tcp-udp"],
+                lost: 1200,
+                ..plain()
+            },
+            "lease 2: proved over-tcp-udp; the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
+        ),
+    ];
+    for (sentence, grant, expected) in cases {
+        let mut status = status(Vec::new());
+        let sink = status.sink.as_mut().unwrap();
+        (sink.leases_granted, sink.grants) = (3, vec![grant]);
+        let all = false;
+        let text = StatusText {
+            status: &status,
+            all,
+        }
+        .to_string();
+        let line = format!("    {:<39} node {:<10} {expected}\n", "192.0.2.1", "2");
+        assert!(text.contains(&line), "{sentence}: {text}");
+        assert!(text.contains("    and 2 more\n"), "{sentence}: {text}");
+    }
+}
+
+#[test]
 fn collectors_are_told_with_their_states_and_shares() {
     let collector = |address: &str, state: CollectorState, sent, doubtful| CollectorStatus {
         address: address.parse().unwrap(),

@@ -1,9 +1,10 @@
 //! hostint's own reports are read and written back, and malformed reports are refused.
 
 use hostint::model::*;
-use hostint::wire::report_v05;
+use hostint::wire::{report_v05, summary_totals};
 use hostint_testing::golden::{decode, udp_payload};
 use hostint_testing::random_reports::Random;
+use hostint_testing::report_samples;
 
 const HOST_INT_REPORTS: [&str; 4] = [
     "hostint_report_l4_udp",
@@ -76,6 +77,20 @@ fn tcp_drop_summary() -> Vec<u8> {
     bytes
 }
 
+/// Summaries of groups and of flows, whole and in parts.
+fn summaries() -> Vec<(String, Vec<u8>)> {
+    let reports = report_samples::summaries().into_iter();
+    reports
+        .map(|report| {
+            let Body::Summary(summary) = &report.observation.body else {
+                unreachable!()
+            };
+            let what = (report.observation.kind(), summary.totals.slots);
+            (format!("hostint: {what:?}"), emit(&report))
+        })
+        .collect()
+}
+
 fn all_reports() -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = HOST_INT_REPORTS
         .iter()
@@ -88,6 +103,7 @@ fn all_reports() -> Vec<(String, Vec<u8>)> {
         all.push((format!("{name} without word"), without_word(name)));
     }
     all.push(("hostint_drop_summary_tcp".into(), tcp_drop_summary()));
+    all.extend(summaries());
     all
 }
 
@@ -231,6 +247,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::DropSummary(summary) => summary.time_s.into(),
             Body::Latency(latency) => latency.time_s.into(),
             Body::FlowSummary(summary) => summary.time_s.into(),
+            Body::Summary(summary) => summary.time_s.into(),
         };
         assert_eq!(timestamp, u64::from(case.timestamp), "{}", case.name);
         assert_eq!(seen.reporter().map(|n| n.0), case.reporter, "{}", case.name);
@@ -360,7 +377,10 @@ fn refusals_name_what_is_wrong() {
             with(0, 0x34),
             "telemetry report version 3, expected 0 (v0.5), 1 (v1.0) or 2 (v2.0)",
         ),
-        (with(0, 8), "report kind (NProto) 8, expected 0 to 7"),
+        (
+            with(0, 8),
+            "report kind (NProto) 8, expected 0 to 7, 14 or 15",
+        ),
         (
             report[..91].to_vec(),
             "latency report of 91 bytes, expected 88 or 100 without, 92 or 104 with the node ID \
@@ -637,7 +657,8 @@ fn the_clock_is_told_in_one_byte_of_the_header() {
 #[test]
 fn no_changed_byte_makes_a_report_unstable() {
     for (name, bytes) in all_reports() {
-        for at in 0..bytes.len() {
+        // The slots of a summary, which come last, are all alike.
+        for at in 0..bytes.len().min(300) {
             // Other versions are another test's.
             let values = if at == 0 { 0..=15 } else { 0..=255 };
             for value in values {
@@ -697,4 +718,90 @@ fn other_numbers_of_hops_are_read_where_the_length_agrees() {
     assert_eq!(HopStack::newest_first(&[]), None);
     let many: Vec<_> = (0..63).map(|_| random.hop()).collect();
     assert_eq!(HopStack::newest_first(&many), None, "no shim is that long");
+}
+
+#[test]
+fn the_parts_of_a_summary_fit_into_datagrams_and_are_the_summary_again() {
+    let mut random = Random(0x5eed);
+    let mut several = 0;
+    for round in 0..400 {
+        let mut report = random.report();
+        let mut whole = random.summary();
+        let values = (0..1 + 8 * round % 1999).map(|_| {
+            let bits = 33 + random.u8() % 31;
+            (random.next() >> bits).cast_signed()
+        });
+        values.for_each(|ns| whole.totals.latency.add(ns));
+        let parts = summary_totals::parts(&whole);
+        several += usize::from(parts.len() > 1);
+        let mut joined: Option<Summary> = None;
+        for part in &parts {
+            report.observation.body = Body::Summary(Box::new(part.clone()));
+            let bytes = emit(&report);
+            assert!(bytes.len() <= summary_totals::MOST_SUMMARY_BYTES);
+            assert_eq!(decode(&bytes), Ok(report.clone()), "round {round}");
+            match &mut joined {
+                None => joined = Some(part.clone()),
+                Some(joined) => assert_eq!(joined.join(part), Ok(true), "round {round}"),
+            }
+        }
+        assert_eq!(joined, Some(whole), "round {round}");
+    }
+    assert!(several > 100, "only {several} summaries had several parts");
+}
+
+#[test]
+fn parts_are_joined_in_order_and_with_those_of_the_same_summary_alone() {
+    let parts: Vec<Summary> = report_samples::summaries()
+        .into_iter()
+        .filter_map(|report| match report.observation.body {
+            Body::Summary(part) if !part.is_whole() => Some(*part),
+            _ => None,
+        })
+        .collect();
+    let [first, second, ..] = &parts[..] else {
+        panic!("{} parts", parts.len())
+    };
+    let with = |change: &dyn Fn(&mut Summary)| {
+        let mut part = second.clone();
+        change(&mut part);
+        part
+    };
+    let cases = [
+        ("the next part", second.clone(), true),
+        ("the same part", first.clone(), false),
+        ("of another second", with(&|part| part.time_s += 1), false),
+        (
+            "of another source",
+            with(&|part| part.source_node.0 += 1),
+            false,
+        ),
+        (
+            "of another epoch",
+            with(&|part| part.totals.epoch_ns += 1),
+            false,
+        ),
+        (
+            "with another number of packets",
+            with(&|part| part.totals.packets += 1),
+            false,
+        ),
+        (
+            "with a hole before it",
+            with(&|part| part.totals.slots.from += 1),
+            false,
+        ),
+    ];
+    for (sentence, part, joins) in cases {
+        let mut summary = first.clone();
+        assert_eq!(summary.join(&part), Ok(joins), "{sentence}");
+        assert_eq!(summary == *first, !joins, "{sentence}");
+    }
+    let mut lacking = first.clone();
+    let last = with(&|part| part.totals.slots.to = SlotRange::ALL.to);
+    assert_eq!(
+        lacking.join(&last).is_err(),
+        parts.len() > 2,
+        "counts that are missing"
+    );
 }

@@ -42,7 +42,7 @@ __noinline int answer_version_1(void)
 	}
 	if (is_closing(set, l))
 		return 0;
-	grant = grant_to(m->question.flow_saddr, set, l);
+	grant = grant_to(m->question.flow_saddr, LEASE_VERSION_1, set, l);
 	if (!grant || set->flags & SINK_ASTRAY)
 		return 0;
 	grant->source_node = bpf_ntohl(m->question.source_node);

@@ -154,7 +154,7 @@ static __always_inline bool is_closing(const struct sink_settings *set, const st
  * Finds the grant of an address, counts the question, and extends the grant unless the sink is astray. Returns NULL if
  * there is none: an astray sink begins no grants, and another one may have no room for it.
  */
-static __always_inline struct sink_grant *grant_to(const __be32 *saddr, const struct sink_settings *set,
+static __always_inline struct sink_grant *grant_to(const __be32 *saddr, __u32 version, const struct sink_settings *set,
 						   const struct lease_scratch *l)
 {
 	struct sink_grant *grant;
@@ -168,7 +168,7 @@ static __always_inline struct sink_grant *grant_to(const __be32 *saddr, const st
 		count_sink(COUNT_SINK_LEASE_FULL, 1, l->frame_len);
 		return NULL;
 	}
-	extend_grant(grant);
+	extend_grant(grant, version);
 	count_sink(COUNT_SINK_LEASE_GRANTED, 1, l->frame_len);
 	return grant;
 }
@@ -240,7 +240,7 @@ __noinline int answer_full(void)
 	if (is_closing(set, l))
 		return 0;
 	astray = set->flags & SINK_ASTRAY;
-	grant = grant_to(q->flow_saddr, set, l);
+	grant = grant_to(q->flow_saddr, LEASE_VERSION_2, set, l);
 	if (!grant && !astray)
 		return 0;
 	if (grant && !astray)
@@ -282,7 +282,7 @@ __noinline int answer_brief(void)
 	}
 	if (is_closing(set, l))
 		return 0;
-	grant = grant_to(l->request.saddr, set, l);
+	grant = grant_to(l->request.saddr, LEASE_VERSION_2, set, l);
 	if (!grant && !(set->flags & SINK_ASTRAY))
 		return 0;
 	begin_answer(l, set, host, grant);

@@ -20,8 +20,9 @@ static __always_inline struct sink_grant *grant_of(const __be32 *saddr)
 	return bpf_map_lookup_elem(&sink_grants, saddr);
 }
 
-static __always_inline void extend_grant(struct sink_grant *grant)
+static __always_inline void extend_grant(struct sink_grant *grant, __u32 version)
 {
+	grant->version = version;
 	grant->until_ns = coarse_ns() + GRANT_NS;
 }
 

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use super::message as proto;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
-    EndRecord, Extension, FlowKey, FlowTotals, GapRecord, HopRecord, IntDomain, IntHeader, IntType,
-    IntVersion, Metadata, QueueDepth, Record, ReportDomain, ReportVersion, ReservedWord,
+    DistributionRecord, EndRecord, Extension, FlowKey, FlowTotals, GapRecord, HopRecord, IntDomain,
+    IntHeader, IntType, IntVersion, Metadata, QueueDepth, Record, ReportDomain, ReportVersion,
+    ReservedWord, SummaryRecord,
 };
 
 /// Returns the message of a report.
@@ -61,6 +62,7 @@ impl From<Record> for proto::Report {
             frame_bytes: record.frame_bytes.map(|bytes| bytes as u64),
             int_headers: record.int.iter().map(Into::into).collect(),
             extensions: record.extensions.into_iter().map(Into::into).collect(),
+            summary: record.summary.map(|summary| (*summary).into()),
         }
     }
 }
@@ -155,6 +157,43 @@ impl From<FlowTotals> for proto::Totals {
             latency_max_ns: totals.latency_max_ns,
             latency_sum_ns: totals.latency_sum_ns,
             histogram: totals.histogram.to_vec(),
+        }
+    }
+}
+
+impl From<SummaryRecord> for proto::Summary {
+    fn from(summary: SummaryRecord) -> Self {
+        Self {
+            class: summary.class,
+            period_ns: summary.period_ns,
+            epoch_ns: summary.epoch_ns,
+            last_ns: summary.last_ns,
+            packets: summary.packets,
+            bytes: summary.bytes,
+            lost: summary.lost,
+            recovered: summary.recovered,
+            reordered: summary.reordered,
+            duplicates: summary.duplicates,
+            late: summary.late,
+            restarts: summary.restarts,
+            latency: Some(summary.latency.into()),
+        }
+    }
+}
+
+impl From<DistributionRecord> for proto::Distribution {
+    fn from(latency: DistributionRecord) -> Self {
+        let (slot_bounds_ns, slot_counts) = latency.slots.into_iter().unzip();
+        Self {
+            steps: latency.steps.into(),
+            samples: latency.samples,
+            min_ns: latency.min_ns,
+            max_ns: latency.max_ns,
+            sum_ns: latency.sum_ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            slot_bounds_ns,
+            slot_counts,
+            first_slot: latency.part.map(|(from, _)| from.into()),
+            end_of_slots: latency.part.map(|(_, to)| to.into()),
         }
     }
 }

@@ -72,6 +72,8 @@ pub struct Report {
     pub int_headers: Vec<IntHeader>,
     #[prost(message, repeated, tag = "34")]
     pub extensions: Vec<Extension>,
+    #[prost(message, optional, tag = "35")]
+    pub summary: Option<Summary>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -172,6 +174,58 @@ pub struct Totals {
     pub latency_sum_ns: i64,
     #[prost(uint32, repeated, tag = "13")]
     pub histogram: Vec<u32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Summary {
+    #[prost(string, optional, tag = "1")]
+    pub class: Option<String>,
+    #[prost(uint64, tag = "2")]
+    pub period_ns: u64,
+    #[prost(fixed64, tag = "3")]
+    pub epoch_ns: u64,
+    #[prost(fixed64, tag = "4")]
+    pub last_ns: u64,
+    #[prost(uint64, tag = "5")]
+    pub packets: u64,
+    #[prost(uint64, tag = "6")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "7")]
+    pub lost: u64,
+    #[prost(uint64, tag = "8")]
+    pub recovered: u64,
+    #[prost(uint64, tag = "9")]
+    pub reordered: u64,
+    #[prost(uint64, tag = "10")]
+    pub duplicates: u64,
+    #[prost(uint64, tag = "11")]
+    pub late: u64,
+    #[prost(uint64, tag = "12")]
+    pub restarts: u64,
+    #[prost(message, optional, tag = "13")]
+    pub latency: Option<Distribution>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Distribution {
+    #[prost(uint32, tag = "1")]
+    pub steps: u32,
+    #[prost(uint64, tag = "2")]
+    pub samples: u64,
+    #[prost(sint64, tag = "3")]
+    pub min_ns: i64,
+    #[prost(sint64, tag = "4")]
+    pub max_ns: i64,
+    #[prost(sint64, tag = "5")]
+    pub sum_ns: i64,
+    #[prost(sint64, repeated, tag = "6")]
+    pub slot_bounds_ns: Vec<i64>,
+    #[prost(uint64, repeated, tag = "7")]
+    pub slot_counts: Vec<u64>,
+    #[prost(sint32, optional, tag = "8")]
+    pub first_slot: Option<i32>,
+    #[prost(sint32, optional, tag = "9")]
+    pub end_of_slots: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

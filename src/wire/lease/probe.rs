@@ -11,8 +11,8 @@ use crate::wire::cursor::Cursor;
 pub const MAGIC: u32 = 0x6869_6e70;
 /// Bytes of a probe.
 pub const PROBE_LEN: usize = 24;
-/// Probes of a form in a round. They meet each of 8 paths with a probability of 99.9 %.
-pub const PROBES: u8 = 72;
+/// Numbers of probes are below this.
+pub const PROBES: u8 = ProbeForm::PROBES;
 /// Source port of the first probe. Probe n has the port behind it by n.
 pub const FIRST_PORT: u16 = 64512;
 

@@ -49,6 +49,7 @@ pub fn record(message: &proto::Report) -> Record {
             time_s: gap.time_s,
         }),
         totals: message.totals.as_ref().map(totals),
+        summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
         metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
         drop_reason_name: message.drop_reason_name.clone(),
         domain: message.domain.map(|domain| ReportDomain {
@@ -144,6 +145,39 @@ fn totals(totals: &proto::Totals) -> FlowTotals {
         latency_max_ns: totals.latency_max_ns,
         latency_sum_ns: totals.latency_sum_ns,
         histogram: totals.histogram[..].try_into().unwrap(),
+    }
+}
+
+fn summary(summary: &proto::Summary) -> SummaryRecord {
+    let latency = summary.latency.as_ref().unwrap();
+    let part = latency.first_slot.zip(latency.end_of_slots);
+    SummaryRecord {
+        class: summary.class.clone(),
+        period_ns: summary.period_ns,
+        epoch_ns: summary.epoch_ns,
+        last_ns: summary.last_ns,
+        packets: summary.packets,
+        bytes: summary.bytes,
+        lost: summary.lost,
+        recovered: summary.recovered,
+        reordered: summary.reordered,
+        duplicates: summary.duplicates,
+        late: summary.late,
+        restarts: summary.restarts,
+        latency: DistributionRecord {
+            steps: u8_of(latency.steps),
+            samples: latency.samples,
+            min_ns: latency.min_ns,
+            max_ns: latency.max_ns,
+            sum_ns: latency.sum_ns.into(),
+            slots: latency
+                .slot_bounds_ns
+                .iter()
+                .copied()
+                .zip(latency.slot_counts.iter().copied())
+                .collect(),
+            part: part.map(|(from, to)| (from.try_into().unwrap(), to.try_into().unwrap())),
+        },
     }
 }
 

@@ -284,5 +284,18 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
             assert!(line.contains(part), "{line}");
         }
     }
-    assert_eq!(lab.b.status()["sink"]["leases_granted"], 2);
+    let sink = &lab.b.status()["sink"];
+    assert_eq!(sink["leases_granted"], 2);
+    for grant in sink["grants"].as_array().unwrap() {
+        assert_eq!(grant["node"], 1, "{grant}");
+        assert_eq!(grant["lease_version"], 2, "{grant}");
+        let proved = grant["proved"].as_array().unwrap();
+        assert!(proved.contains(&"vxlan-gpe".into()), "{grant}");
+        assert_eq!(grant["probes"][0]["arrived"], 72, "{grant}");
+    }
+    let text = lab.b.hostint("status");
+    assert!(
+        text.contains("lease 2: proved vxlan-gpe and stray packets"),
+        "{text}"
+    );
 }

@@ -1,0 +1,56 @@
+//! The hosts whose packets the sink strips, by the leases that it granted.
+
+use std::fmt;
+
+use super::text::Grouped;
+use crate::model::GrantStatus;
+
+/// Writes one line for each host, and how many there are besides.
+pub fn write(f: &mut fmt::Formatter<'_>, grants: &[GrantStatus], total: usize) -> fmt::Result {
+    for grant in grants {
+        write!(
+            f,
+            "    {:<39} node {:<10} ",
+            grant.source.to_string(),
+            grant.node
+        )?;
+        writeln!(f, "{}", sentence(grant))?;
+    }
+    let more = total.saturating_sub(grants.len());
+    if more > 0 && !grants.is_empty() {
+        writeln!(f, "    and {more} more")?;
+    }
+    Ok(())
+}
+
+/// What arrived of a host's probes and packets, in a few clauses.
+fn sentence(grant: &GrantStatus) -> String {
+    let mut clauses = vec![match (grant.lease_version, grant.proved.as_slice()) {
+        (0, _) => "has not asked since the upgrade".to_owned(),
+        (1, _) => "lease 1: unproved".to_owned(),
+        (version, []) => format!("lease {version}: nothing proved"),
+        (version, proved) => format!("lease {version}: proved {}", proved.join(" and ")),
+    }];
+    for probes in &grant.probes {
+        if probes.arrived < probes.all {
+            clauses.push(format!(
+                "{} of {} probes of {} arrived",
+                probes.arrived, probes.all, probes.form
+            ));
+        }
+        if probes.tos_changed != 0 {
+            clauses.push(format!(
+                "the path changes bits 0x{:02x} of the ToS byte of {}",
+                probes.tos_changed, probes.form
+            ));
+        }
+    }
+    for stripped in &grant.stripped {
+        let (packets, encapsulation) = (Grouped(stripped.packets), stripped.encapsulation);
+        clauses.push(format!("stripped {packets} in {encapsulation}"));
+    }
+    if grant.lost > 0 {
+        clauses.push(format!("{} lost", Grouped(grant.lost)));
+    }
+    clauses.join("; ")
+}

@@ -1,0 +1,45 @@
+//! hostint's report about all packets of a class from a source node: group-summary (NProto 14).
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use super::report_v05::HEADER_BYTES;
+use super::summary_totals::{decode_totals, emit_totals};
+use crate::model::{MOST_CLASS_BYTES, NodeId, Summary, SummarySubject};
+
+/// Reads a whole datagram whose fixed header announces a group-summary report.
+pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Summary, DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    cursor.array::<HEADER_BYTES>("report header")?;
+    let source_node = NodeId(cursor.u32("source node ID")?);
+    let sink_node = NodeId(cursor.u32("sink node ID")?);
+    let length = cursor.u8("length of the class")?;
+    let offset = cursor.offset();
+    let class = cursor.take("class", length.into())?;
+    let class = str::from_utf8(class).map_err(|_| DecodeError::Text {
+        what: "class",
+        offset,
+    })?;
+    let (period_ns, totals) = decode_totals(&mut cursor, "group-summary report")?;
+    Ok(Summary {
+        time_s,
+        period_ns,
+        source_node,
+        sink_node,
+        subject: SummarySubject::Group {
+            class: (!class.is_empty()).then(|| class.to_owned()),
+        },
+        totals,
+    })
+}
+
+/// A class with a longer name is told as none.
+pub(super) fn emit(summary: &Summary, class: Option<&str>, out: &mut Vec<u8>) {
+    for node in [summary.source_node, summary.sink_node] {
+        out.extend(node.0.to_be_bytes());
+    }
+    let class = class.filter(|class| class.len() <= MOST_CLASS_BYTES);
+    let class = class.unwrap_or_default();
+    out.push(class.len() as u8);
+    out.extend(class.as_bytes());
+    emit_totals(summary, out);
+}
