@@ -171,7 +171,7 @@ fn write() {
     }
     let (begin, cpu_before) = (Instant::now(), cpu());
     for (observed, class, datagram) in all {
-        keeper.take(observed, 0, class, &datagram);
+        keeper.take(observed, 0, class, None, &datagram);
     }
     drop((keeper, store));
     let (busy, cpu_s) = (begin.elapsed().as_secs_f64(), cpu() - cpu_before);
@@ -211,7 +211,7 @@ fn day() {
             false => random.below(FLOWS),
         };
         let (observed, class, datagram) = ready(&mut network, flow, time_ns);
-        keeper.take(observed, 0, class, &datagram);
+        keeper.take(observed, 0, class, None, &datagram);
     }
     drop((keeper, store));
     let took = begin.elapsed().as_secs_f64();
@@ -239,7 +239,7 @@ fn give_back() {
                 n as usize % 10_000,
                 from_ns + n * SECOND / 10_000,
             );
-            keeper.take(observed, 0, class, &datagram);
+            keeper.take(observed, 0, class, None, &datagram);
         }
         drop((keeper, store));
         begin.elapsed().as_secs_f64()

@@ -149,13 +149,13 @@ fn subject_of(args: &SubjectArgs) -> Subject {
 }
 
 fn sort_pairs(pairs: &mut [PairFigures], order: HistoryOrder) {
-    let latency = |pair: &PairFigures| pair.figures.latency;
     pairs.sort_by_key(|pair| {
+        let shown = pair.figures.shown();
         std::cmp::Reverse(match order.into() {
-            FlowOrder::Loss => i128::from(pair.figures.lost),
-            FlowOrder::Packets => i128::from(pair.figures.packets),
-            FlowOrder::Latency => latency(pair).map_or(i128::MIN, |one| one.p99_ns.into()),
-            FlowOrder::Jitter => latency(pair).map_or(i128::MIN, |one| one.jitter_ns.into()),
+            FlowOrder::Loss => i128::from(shown.lost),
+            FlowOrder::Packets => i128::from(shown.packets),
+            FlowOrder::Latency => shown.latency.map_or(i128::MIN, |one| one.p99_ns.into()),
+            FlowOrder::Jitter => shown.latency.map_or(i128::MIN, |one| one.jitter_ns.into()),
         })
     });
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FlowKey, NodeId, Record};
+use super::{FlowKey, Measured, NodeId, Record};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -12,18 +12,101 @@ pub struct Span {
     pub until_ns: u64,
 }
 
-/// Figures derived from a set of reports.
+/// Figures of a subject: those of its reports, and those of all its packets if summaries came.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// Reports that these figures are derived from.
+    /// All reports of the subject.
     pub reports: u64,
     /// Packets sent, derived from the sequence numbers in the reports.
     pub packets: u64,
     pub lost: u64,
-    /// Packets that arrived after later ones. `None` without flow summaries, which sinks send only if configured to.
+    /// Packets that arrived after later ones. `None` without flow summaries.
     pub reordered: Option<u64>,
     /// Figures over the reported latencies, which are not those of all packets. `None` if none was reported.
     pub latency: Option<LatencyFigures>,
+    /// Figures of all packets, as the sinks counted them. `None` without summaries.
+    pub measured: Option<MeasuredFigures>,
+}
+
+/// The least number of reported latencies for which quantiles are shown.
+pub const LEAST_SAMPLES: u64 = 20;
+
+/// Figures of all packets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct MeasuredFigures {
+    /// Summaries that these figures are derived from.
+    pub summaries: u64,
+    /// Packets that arrived, duplicates among them.
+    pub packets: u64,
+    pub bytes: u64,
+    /// Packets that never arrived.
+    pub lost: u64,
+    /// Packets that were declared lost and arrived later.
+    pub recovered: u64,
+    pub reordered: u64,
+    pub duplicates: u64,
+    pub latency: Option<LatencyFigures>,
+}
+
+impl From<&Measured> for MeasuredFigures {
+    fn from(sums: &Measured) -> Self {
+        Self {
+            summaries: sums.summaries,
+            packets: sums.packets,
+            bytes: sums.bytes,
+            lost: sums.missing(),
+            recovered: sums.recovered,
+            reordered: sums.reordered,
+            duplicates: sums.duplicates,
+            latency: sums.latency.figures(),
+        }
+    }
+}
+
+/// The figures that a person is shown: those of all packets, or else those of reports.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ShownFigures {
+    /// `None` if they are of all packets, or else the number of reported latencies.
+    pub of_reports: Option<u64>,
+    /// Packets that were sent.
+    pub packets: u64,
+    pub lost: u64,
+    pub reordered: Option<u64>,
+    pub latency: Option<LatencyFigures>,
+}
+
+impl Figures {
+    pub fn shown(&self) -> ShownFigures {
+        match &self.measured {
+            Some(measured) => ShownFigures {
+                of_reports: None,
+                packets: measured
+                    .packets
+                    .saturating_sub(measured.duplicates)
+                    .saturating_add(measured.lost),
+                lost: measured.lost,
+                reordered: Some(measured.reordered),
+                latency: measured.latency,
+            },
+            None => ShownFigures {
+                of_reports: Some(self.latency.map_or(0, |latency| latency.samples)),
+                packets: self.packets,
+                lost: self.lost,
+                reordered: self.reordered,
+                latency: self.latency,
+            },
+        }
+    }
+}
+
+impl ShownFigures {
+    /// The latencies, if they are enough for quantiles.
+    pub fn quantiles(&self) -> Option<LatencyFigures> {
+        let enough = self
+            .of_reports
+            .is_none_or(|reports| reports >= LEAST_SAMPLES);
+        self.latency.filter(|_| enough)
+    }
 }
 
 /// Latency figures. Quantiles are upper bounds of their histogram slots.

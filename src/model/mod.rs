@@ -26,6 +26,7 @@ mod latency_resolution;
 mod lease;
 mod lease_probe;
 mod lease_v2;
+mod measured;
 mod metadata;
 pub mod metrics;
 mod node;
@@ -62,7 +63,8 @@ pub use flow_summary::{FlowSummary, FlowTotals, SummaryEvent};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
-    LatencyFigures, PairFigures, Point, ReportQuery, Series, Span, Subject,
+    LEAST_SAMPLES, LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series,
+    ShownFigures, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
 pub use host_status::{
@@ -82,6 +84,7 @@ pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{
     FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
+pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use node_identity::NodeIdentity;

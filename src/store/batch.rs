@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::ReportFacts;
+use crate::model::{Measured, ReportFacts};
 
 /// One report on its way to the writer.
 #[derive(Debug)]
 pub struct QueuedReport {
     pub observed: ReportFacts,
     pub class: Option<Arc<str>>,
+    /// The packets that it adds to those that earlier summaries told of, if it is a summary.
+    pub measured: Option<Box<Measured>>,
     /// Its flow is not tracked because there is no room.
     pub beyond: bool,
     /// Its number among its datagram's reports.

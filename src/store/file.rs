@@ -10,13 +10,7 @@ use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::period::{RollUpLevel, RollUpTable};
-
-/// The schema that this version writes, and the newest that it reads.
-pub const SCHEMA_VERSION: i64 = 1;
-
-/// "HInt", which tells the file from other databases.
-const APPLICATION: i64 = 0x4849_6e74;
+use super::schema::{self, SCHEMA_VERSION};
 
 /// The longest time that a statement waits for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,6 +48,16 @@ pub enum StoreError {
     )]
     Newer { path: PathBuf, found: i64 },
     #[error(
+        "cannot migrate store {} from schema {found} to {SCHEMA_VERSION}: {why} (it is left as it is; try again, or \
+         another --store)",
+        path.display()
+    )]
+    Migration {
+        path: PathBuf,
+        found: i64,
+        why: String,
+    },
+    #[error(
         "cannot use store {}: {why} (it is left as it is; move it away, or try another --store)",
         path.display()
     )]
@@ -62,7 +66,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Names the reason of an error of SQLite while a file was opened.
-    fn of(path: &Path, err: &rusqlite::Error) -> Self {
+    pub(super) fn of(path: &Path, err: &rusqlite::Error) -> Self {
         let path = path.to_owned();
         match err.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::Foreign(path),
@@ -211,10 +215,7 @@ fn open_locked(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
-    match version(&conn, path)? {
-        None => create(&mut conn).map_err(failed)?,
-        Some(found) => known(found, path)?,
-    }
+    schema::prepare_to_write(&mut conn, path)?;
     conn.set_prepared_statement_cache_capacity(64);
     tune(&conn).map_err(failed)?;
     Ok(conn)
@@ -233,8 +234,8 @@ fn no_device(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a store for reading. Another process may be writing to it.
-pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a store for reading. Another process may be writing to it. Returns the version of its schema too.
+pub fn open_to_read(path: &Path) -> Result<(Connection, i64), StoreError> {
     match std::fs::metadata(path) {
         Ok(_) => no_device(path)?,
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -252,10 +253,8 @@ pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     let open = |conn: rusqlite::Result<Connection>| {
         let conn = conn.map_err(failed)?;
         conn.busy_timeout(PATIENCE).map_err(failed)?;
-        match version(&conn, path)? {
-            None => Err(StoreError::Absent(path.to_owned())),
-            Some(found) => known(found, path).map(|()| conn),
-        }
+        let version = schema::prepare_to_read(&conn, path)?;
+        Ok((conn, version))
     };
     let asked = open(Connection::open_with_flags(path, flags));
     if matches!(asked, Err(StoreError::Open { .. })) && !beside(path, "-wal").exists() {
@@ -282,92 +281,6 @@ fn escaped(path: &Path) -> String {
             other => format!("%{other:02x}"),
         })
         .collect()
-}
-
-/// Returns the version of the schema, or `None` if the file is empty.
-fn version(conn: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
-    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
-    let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let application = number("PRAGMA application_id").map_err(failed)?;
-    let found = number("PRAGMA user_version").map_err(failed)?;
-    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
-    match (application, found, tables) {
-        (0, 0, 0) => Ok(None),
-        (APPLICATION, found, _) => Ok(Some(found)),
-        _ => Err(StoreError::Foreign(path.to_owned())),
-    }
-}
-
-fn known(found: i64, path: &Path) -> Result<(), StoreError> {
-    let path = path.to_owned();
-    match found {
-        SCHEMA_VERSION => Ok(()),
-        newer if newer > SCHEMA_VERSION => Err(StoreError::Newer { path, found }),
-        _ => Err(StoreError::Damaged {
-            path,
-            why: format!("it has schema {found}, which never was"),
-        }),
-    }
-}
-
-fn create(conn: &mut Connection) -> rusqlite::Result<()> {
-    // These settings only take effect while the file is empty.
-    conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;")?;
-    let transaction = conn.transaction()?;
-    transaction.execute_batch(
-        "CREATE TABLE report (
-             id INTEGER PRIMARY KEY,
-             time_ns INTEGER NOT NULL,
-             flow INTEGER,
-             pair INTEGER NOT NULL,
-             class INTEGER NOT NULL,
-             -- the flow's report before this one, in the same ten seconds
-             before INTEGER,
-             kind INTEGER NOT NULL,
-             lost INTEGER NOT NULL,
-             latency_ns INTEGER,
-             -- which report of its datagram
-             part INTEGER NOT NULL,
-             exporter BLOB,
-             -- the datagram; that of a later part is with the first
-             evidence BLOB
-         );
-         CREATE TABLE flow (
-             id INTEGER PRIMARY KEY,
-             key BLOB NOT NULL UNIQUE,
-             pair INTEGER NOT NULL,
-             class INTEGER NOT NULL,
-             first_ns INTEGER NOT NULL,
-             -- the end of the hour of the last report
-             until_ns INTEGER NOT NULL
-         );
-         CREATE TABLE pair (
-             id INTEGER PRIMARY KEY, source INTEGER NOT NULL, sink INTEGER NOT NULL, UNIQUE (source, sink)
-         );
-         CREATE TABLE class (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-         CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
-    )?;
-    for table in RollUpTable::EACH {
-        for level in RollUpLevel::EACH {
-            transaction.execute_batch(&format!(
-                "CREATE TABLE {} (
-                     key INTEGER PRIMARY KEY,
-                     reports INTEGER NOT NULL,
-                     packets INTEGER NOT NULL,
-                     lost INTEGER NOT NULL,
-                     reordered INTEGER NOT NULL,
-                     summaries INTEGER NOT NULL,
-                     first_id INTEGER NOT NULL,
-                     last_id INTEGER NOT NULL,
-                     latency BLOB NOT NULL
-                 );",
-                table.name(level)
-            ))?;
-        }
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    transaction.commit()
 }
 
 /// Sets up a connection for writing. It also writes a row, so that the files beside the database are made before

@@ -9,7 +9,7 @@ use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::rows::{class_names, rows_of_one, sums_of_all};
 use super::sums::Sums;
-use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, NodeId, Span};
+use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, Measured, NodeId, Span};
 
 /// A row of the table of flows.
 struct FlowRow {
@@ -93,12 +93,13 @@ impl FlowRow {
 /// Returns the figure that flows are sorted by, the largest first. Flows without the figure come last.
 fn rank(order: FlowOrder, sums: &Sums) -> i64 {
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let measured = (sums.measured.summaries > 0).then_some(&sums.measured);
+    let latency = measured.map_or(&sums.latency, |measured| &measured.latency);
     match order {
-        FlowOrder::Loss => count(sums.lost),
-        FlowOrder::Packets => count(sums.packets),
-        FlowOrder::Latency => sums.latency.quantile(0.99).unwrap_or(i64::MIN),
-        FlowOrder::Jitter => sums
-            .latency
+        FlowOrder::Loss => count(measured.map_or(sums.lost, Measured::missing)),
+        FlowOrder::Packets => count(measured.map_or(sums.packets, Measured::sent)),
+        FlowOrder::Latency => latency.quantile(0.99).unwrap_or(i64::MIN),
+        FlowOrder::Jitter => latency
             .figures()
             .map_or(i64::MIN, |latency| latency.jitter_ns),
     }

@@ -8,7 +8,7 @@ use super::ids::FlowName;
 use super::period::RollUpLevel;
 use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
-use crate::model::{NodeId, ReportFacts, SequenceEvidence};
+use crate::model::{Measured, NodeId, ReportFacts, SequenceEvidence};
 
 /// The least memory of a row's histogram.
 const HEAP_BYTES: usize = 64;
@@ -155,11 +155,14 @@ impl Gatherer {
                 }
                 if let Some(row) = to.flows.get_mut(place.row) {
                     row.subject.also(entry);
-                    one.add(&mut row.sums, observed);
+                    one.add(&mut row.sums, observed, entry.measured.as_deref());
                 }
                 one
             }
         };
+        // The packets of a flow's summary are those of its group's summary again.
+        let measured = entry.measured.as_deref();
+        let measured = measured.filter(|_| observed.flow.is_none());
         if let Some((source, sink)) = observed.pair() {
             let row = *self
                 .pairs
@@ -168,7 +171,7 @@ impl Gatherer {
                     to.pairs.push(GatheredRow::new((source, sink), begin_ns));
                     to.pairs.len() - 1
                 });
-            one.add_to(&mut to.pairs, row, observed);
+            one.add_to(&mut to.pairs, row, observed, measured);
         }
         if let Some(class) = &entry.class {
             let row = *self
@@ -178,13 +181,13 @@ impl Gatherer {
                     to.classes.push(GatheredRow::new(class.clone(), begin_ns));
                     to.classes.len() - 1
                 });
-            one.add_to(&mut to.classes, row, observed);
+            one.add_to(&mut to.classes, row, observed, measured);
         }
         let row = *self.all.entry(begin_ns).or_insert_with(|| {
             to.all.push(GatheredRow::new((), begin_ns));
             to.all.len() - 1
         });
-        one.add_to(&mut to.all, row, observed);
+        one.add_to(&mut to.all, row, observed, measured);
     }
 }
 
@@ -251,10 +254,13 @@ impl Increment {
         }
     }
 
-    fn add(self, sums: &mut Sums, observed: &ReportFacts) {
+    fn add(self, sums: &mut Sums, observed: &ReportFacts, measured: Option<&Measured>) {
         sums.report(self.packets, observed.lost.into(), observed.latency_ns);
         if let Some(more) = self.reordered {
             sums.summary(more.unwrap_or(0));
+        }
+        if let Some(measured) = measured {
+            sums.measured.merge(measured);
         }
     }
 
@@ -263,9 +269,10 @@ impl Increment {
         rows: &mut [GatheredRow<Subject>],
         row: usize,
         observed: &ReportFacts,
+        measured: Option<&Measured>,
     ) {
         if let Some(row) = rows.get_mut(row) {
-            self.add(&mut row.sums, observed);
+            self.add(&mut row.sums, observed, measured);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::batch::{QueuedReport, ReportBatch};
 use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
-use crate::model::{Arrival, Report, ReportFacts, is_whole_batch};
+use crate::model::{Arrival, Measured, Report, ReportFacts, is_whole_batch};
 
 /// A thread's way to hand reports to the store. Each thread has its own.
 #[derive(Debug)]
@@ -30,17 +30,19 @@ impl StoreKeeper {
         }
     }
 
-    /// Takes a report, which is number `part`, from 0, of the datagram or JSON line `evidence`.
+    /// Takes a report, which is number `part`, from 0, of the datagram or JSON line `evidence`. A summary comes with the
+    /// packets that it adds to those that earlier ones told of.
     pub fn keep(
         &mut self,
         report: &Report,
         part: usize,
         arrival: Option<Arrival>,
         class: Option<&str>,
+        measured: Option<&Measured>,
         evidence: &[u8],
     ) {
         let observed = ReportFacts::new(report, arrival, clock::now_ns);
-        self.take(observed, part, class, evidence);
+        self.take(observed, part, class, measured, evidence);
     }
 
     /// Takes a report that was reduced to the observed values already.
@@ -49,6 +51,7 @@ impl StoreKeeper {
         observed: ReportFacts,
         part: usize,
         class: Option<&str>,
+        measured: Option<&Measured>,
         evidence: &[u8],
     ) {
         let (reports, bytes) = (self.batch.entries.len(), self.batch.evidence.len());
@@ -70,6 +73,7 @@ impl StoreKeeper {
         batch.entries.push(QueuedReport {
             observed,
             class: self.class.clone(),
+            measured: measured.cloned().map(Box::new),
             beyond: false,
             part: part as u32,
             evidence: range,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::period::{RollUpLevel, RollUpTable, subject_of};
-use super::sums::{COLUMNS, Sums};
+use super::sums::{COLUMNS, PARAMETERS, Sums};
 
 /// Periods are kept in memory for this time after their end.
 const KEPT_NS: u64 = 20_000_000_000;
@@ -65,14 +65,17 @@ impl Rows {
         // Rows are written in their order in the file.
         changed.sort_unstable_by_key(|(key, _)| **key);
         let mut put = conn.prepare_cached(&format!(
-            "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES ({PARAMETERS})",
             self.table.name(self.level)
         ))?;
-        let mut bytes = Vec::new();
+        let (mut latency, mut measured_latency) = (Vec::new(), Vec::new());
         for (key, (sums, changed)) in changed {
-            bytes.clear();
-            sums.latency.encode(&mut bytes);
-            put.execute((
+            latency.clear();
+            sums.latency.encode(&mut latency);
+            measured_latency.clear();
+            let measured = &sums.measured;
+            measured.latency.encode(&mut measured_latency);
+            put.execute(rusqlite::params![
                 key,
                 sums.reports as i64,
                 sums.packets as i64,
@@ -81,8 +84,16 @@ impl Rows {
                 sums.summaries as i64,
                 sums.first_id,
                 sums.last_id,
-                &bytes,
-            ))?;
+                &latency,
+                measured.summaries as i64,
+                measured.packets as i64,
+                measured.bytes as i64,
+                measured.lost as i64,
+                measured.recovered as i64,
+                measured.reordered as i64,
+                measured.duplicates as i64,
+                &measured_latency,
+            ])?;
             *changed = false;
         }
         let level = self.level;

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use crate::model::{Figures, LatencyHistogram};
+use crate::model::{Figures, LatencyHistogram, Measured, MeasuredFigures};
 
 /// A row of a roll-up.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -17,12 +17,19 @@ pub struct Sums {
     /// All its single reports have ids from this one to `last_id`; 0 without any.
     pub first_id: i64,
     pub last_id: i64,
+    /// The reported latencies.
     pub latency: LatencyHistogram,
+    /// The packets that summaries tell of. Their number of summaries is 0 if none does.
+    pub measured: Measured,
 }
 
 /// The columns of a row after its key.
-pub const COLUMNS: &str =
-    "reports, packets, lost, reordered, summaries, first_id, last_id, latency";
+pub const COLUMNS: &str = "reports, packets, lost, reordered, summaries, first_id, last_id, latency, measured, \
+     measured_packets, measured_bytes, measured_lost, measured_recovered, measured_reordered, \
+     measured_duplicates, measured_latency";
+
+/// A parameter for the key and for each of the [`COLUMNS`].
+pub const PARAMETERS: &str = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
 
 impl Sums {
     /// Adds a report.
@@ -64,20 +71,18 @@ impl Sums {
         self.reordered = self.reordered.saturating_add(other.reordered);
         self.summaries = self.summaries.saturating_add(other.summaries);
         self.latency.merge(&other.latency);
+        self.measured.merge(&other.measured);
     }
 
     /// Reads the [`COLUMNS`], which begin at this place. A damaged histogram is read as an empty one.
     pub fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
-        let mut sums = Self::read_counts(row, at)?;
-        let latency = row.get_ref(at + 7)?.as_blob_or_null()?.unwrap_or_default();
-        sums.latency = LatencyHistogram::decode(latency).unwrap_or_default();
-        Ok(sums)
-    }
-
-    /// The same without latencies, which take the most time.
-    pub fn read_counts(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
         let count =
             |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+        let latency = |column: usize| {
+            let bytes = row.get_ref(at + column)?.as_blob_or_null()?;
+            let read = LatencyHistogram::decode(bytes.unwrap_or_default());
+            Ok::<_, rusqlite::Error>(read.unwrap_or_default())
+        };
         Ok(Self {
             reports: count(0)?,
             packets: count(1)?,
@@ -86,7 +91,17 @@ impl Sums {
             summaries: count(4)?,
             first_id: row.get(at + 5)?,
             last_id: row.get(at + 6)?,
-            latency: LatencyHistogram::new(),
+            latency: latency(7)?,
+            measured: Measured {
+                summaries: count(8)?,
+                packets: count(9)?,
+                bytes: count(10)?,
+                lost: count(11)?,
+                recovered: count(12)?,
+                reordered: count(13)?,
+                duplicates: count(14)?,
+                latency: latency(15)?,
+            },
         })
     }
 
@@ -97,6 +112,7 @@ impl Sums {
             lost: self.lost,
             reordered: (self.summaries > 0).then_some(self.reordered),
             latency: self.latency.figures(),
+            measured: (self.measured.summaries > 0).then(|| MeasuredFigures::from(&self.measured)),
         }
     }
 }

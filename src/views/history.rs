@@ -10,7 +10,7 @@ use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
-    Report, Series, Span,
+    Report, Series, ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
@@ -57,7 +57,7 @@ fn moment(time_ns: u64) -> String {
 }
 
 /// The share of packets that were lost.
-pub fn loss(figures: &Figures) -> String {
+pub fn loss(figures: &ShownFigures) -> String {
     match (figures.lost, figures.packets) {
         (0, _) => "0".to_owned(),
         (lost, packets) => {
@@ -70,20 +70,42 @@ pub fn loss(figures: &Figures) -> String {
     }
 }
 
-const FIGURES: [&str; 7] = ["reports", "packets", "lost", "loss", "p50", "p99", "max"];
+const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "max", "of"];
 
-fn figures(figures: &Figures) -> [String; 7] {
+/// The last line if not all figures are of packets.
+const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
+                          fewer than 20 have no quantiles\n";
+
+fn figures(figures: &Figures) -> [String; 8] {
     let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
-    let all = figures.latency;
+    let shown = figures.shown();
+    let (all, quantiles) = (shown.latency, shown.quantiles());
     [
-        Grouped(figures.reports).to_string(),
-        Grouped(figures.packets).to_string(),
-        Grouped(figures.lost).to_string(),
-        loss(figures),
-        latency(all.map(|all| all.p50_ns)),
-        latency(all.map(|all| all.p99_ns)),
+        Grouped(shown.packets).to_string(),
+        Grouped(shown.lost).to_string(),
+        loss(&shown),
+        latency(all.map(|all| all.mean_ns)),
+        latency(quantiles.map(|all| all.p50_ns)),
+        latency(quantiles.map(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
+        match shown.of_reports {
+            None => "packets".to_owned(),
+            Some(reports) => format!("{} rep.", Grouped(reports)),
+        },
     ]
+}
+
+/// Writes a table of figures.
+fn figures_table<'a, const N: usize>(
+    names: &[&str; N],
+    rows: impl IntoIterator<Item = ([String; N], &'a Figures)>,
+    out: &mut String,
+) {
+    let mut table = TextTable::new(names, &FIGURES);
+    for (name, row) in rows {
+        table.row(name, figures(row));
+    }
+    out.push_str(&table.to_string());
 }
 
 /// `1 -> 2`, with `?` for a node that is not known.
@@ -103,11 +125,9 @@ fn series_text(series: &Series, out: &mut String) {
         "every {} from (UTC)",
         humantime::format_duration(period)
     );
-    let mut table = TextTable::new(&["from"], &FIGURES);
-    for point in &series.points {
-        table.row([moment(point.begin_ns)], figures(&point.figures));
-    }
-    out.push_str(&table.to_string());
+    let rows = series.points.iter();
+    let rows = rows.map(|point| ([moment(point.begin_ns)], &point.figures));
+    figures_table(&["from"], rows, out);
 }
 
 /// The first line: a title and its span.
@@ -125,17 +145,16 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
     if flows.is_empty() {
         return;
     }
-    let mut table = TextTable::new(&["id", "flow", "nodes", "class"], &FIGURES);
-    for one in flows {
+    let rows = flows.iter().map(|one| {
         let names = [
             one.id.to_string(),
             one.flow.to_string(),
             nodes(one.source, one.sink),
             one.class.clone().unwrap_or_default(),
         ];
-        table.row(names, figures(&one.figures));
-    }
-    out.push_str(&table.to_string());
+        (names, &one.figures)
+    });
+    figures_table(&["id", "flow", "nodes", "class"], rows, out);
 }
 
 fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out: &mut String) {
@@ -144,15 +163,14 @@ fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out
     }
     matrix::write(out, pairs, cell, width);
     out.push('\n');
-    let mut table = TextTable::new(&["nodes", "flows"], &FIGURES);
-    for one in pairs.iter().take(limit) {
+    let rows = pairs.iter().take(limit).map(|one| {
         let names = [
             nodes(Some(one.source), Some(one.sink)),
             Grouped(one.flows).to_string(),
         ];
-        table.row(names, figures(&one.figures));
-    }
-    out.push_str(&table.to_string());
+        (names, &one.figures)
+    });
+    figures_table(&["nodes", "flows"], rows, out);
     if pairs.len() > limit {
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
@@ -162,11 +180,9 @@ fn classes_text(classes: &[ClassFigures], out: &mut String) {
     if classes.is_empty() {
         return;
     }
-    let mut table = TextTable::new(&["class"], &FIGURES);
-    for one in classes {
-        table.row([one.class.clone()], figures(&one.figures));
-    }
-    out.push_str(&table.to_string());
+    let rows = classes.iter();
+    let rows = rows.map(|one| ([one.class.clone()], &one.figures));
+    figures_table(&["class"], rows, out);
 }
 
 fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
@@ -176,9 +192,8 @@ fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
         let _ = write!(out, ", class {class}");
     }
     let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
-    let mut table = TextTable::new(&[""], &FIGURES);
-    table.row(["in all".to_owned()], figures(&flow.figures));
-    out.push_str(&table.to_string());
+    let row = (["in all".to_owned()], &flow.figures);
+    figures_table(&[""], [row], out);
     series_text(series, out);
 }
 
@@ -228,7 +243,29 @@ impl View {
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
             Self::Info(extent) => extent_text(extent, &mut out),
         }
+        if self.figures().any(|figures| figures.measured.is_none()) {
+            out.push_str(OF_REPORTS);
+        }
         out
+    }
+
+    /// The figures that the text shows.
+    fn figures(&self) -> Box<dyn Iterator<Item = &Figures> + '_> {
+        fn points(series: &Series) -> impl Iterator<Item = &Figures> {
+            series.points.iter().map(|point| &point.figures)
+        }
+        match self {
+            Self::Flows(flows) => Box::new(flows.iter().map(|flow| &flow.figures)),
+            Self::Pairs { pairs, limit, .. } => {
+                Box::new(pairs.iter().take(*limit).map(|pair| &pair.figures))
+            }
+            Self::Classes(classes) => Box::new(classes.iter().map(|class| &class.figures)),
+            Self::Flow { flow, series } => {
+                Box::new([&flow.figures].into_iter().chain(points(series)))
+            }
+            Self::Series(series) => Box::new(points(series)),
+            Self::Reports { .. } | Self::Info(_) => Box::new(std::iter::empty()),
+        }
     }
 
     pub fn json(&self, span: Span) -> String {
@@ -253,7 +290,12 @@ impl View {
         const FLOW: &str =
             "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
         const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
-                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns";
+                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
+                               measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
+                               measured.reordered measured.duplicates measured.latency.samples \
+                               measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
+                               measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
+                               measured.latency.jitter_ns";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \

@@ -26,8 +26,8 @@ impl Cell {
 
     /// At most six characters; `!` marks lost packets.
     fn of(self, pair: &PairFigures) -> String {
-        let figures = &pair.figures;
-        let ns = figures.latency.map(|latency| match self {
+        let figures = pair.figures.shown();
+        let ns = figures.quantiles().map(|latency| match self {
             Self::P50 => latency.p50_ns,
             Self::P99 => latency.p99_ns,
             _ => latency.jitter_ns,

@@ -38,6 +38,7 @@ const ASSETS: &[Asset] = assets! {
     "/colour.js" is "colour.js", SCRIPT;
     "/dom.js" is "dom.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;
+    "/figures.js" is "figures.js", SCRIPT;
     "/freshness.js" is "freshness.js", SCRIPT;
     "/flow.js" is "flow.js", SCRIPT;
     "/flows.js" is "flows.js", SCRIPT;

@@ -8,11 +8,12 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_core::Stream;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
-    CollectStatus, Extent, FlowFigures, HistoryError, NodeId, PairFigures, Record, Series, Span,
+    CollectStatus, Extent, FlowFigures, HistoryError, LatencyFigures, NodeId, PairFigures, Record,
+    Series, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -151,14 +152,35 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
     answer(Some(span), Reports { reports })
 }
 
+/// Values, or an empty array.
+struct Values<const N: usize>(Option<[i64; N]>);
+
+impl<const N: usize> Serialize for Values<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let values = self.0.as_ref().map_or(&[][..], |values| values);
+        values.serialize(serializer)
+    }
+}
+
 /// One pair as a row, because 200 nodes have 40,000 pairs.
 #[derive(Serialize)]
-struct PairRow(
-    NodeId,
-    NodeId,
-    [Option<u64>; 5],
-    #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
-);
+#[serde(untagged)]
+enum PairRow {
+    Measured(
+        NodeId,
+        NodeId,
+        [Option<u64>; 5],
+        Values<5>,
+        [u64; 6],
+        Values<7>,
+    ),
+    OfReports(
+        NodeId,
+        NodeId,
+        [Option<u64>; 5],
+        #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
+    ),
+}
 
 impl From<&PairFigures> for PairRow {
     fn from(pair: &PairFigures) -> Self {
@@ -170,28 +192,84 @@ impl From<&PairFigures> for PairRow {
             Some(figures.lost),
             figures.reordered,
         ];
-        let latency = figures.latency.map(|of| {
-            let Ok(samples) = i64::try_from(of.samples) else {
-                return [i64::MAX; 5];
-            };
-            [samples, of.p50_ns, of.p90_ns, of.p99_ns, of.max_ns]
+        let samples = |of: &LatencyFigures| i64::try_from(of.samples).unwrap_or(i64::MAX);
+        let latency = figures
+            .latency
+            .map(|of| [samples(&of), of.p50_ns, of.p90_ns, of.p99_ns, of.max_ns]);
+        let Some(of) = figures.measured else {
+            return Self::OfReports(pair.source, pair.sink, counts, latency);
+        };
+        let measured = [
+            of.packets,
+            of.bytes,
+            of.lost,
+            of.recovered,
+            of.reordered,
+            of.duplicates,
+        ];
+        let of_all = of.latency.map(|of| {
+            [
+                samples(&of),
+                of.min_ns,
+                of.mean_ns,
+                of.p50_ns,
+                of.p90_ns,
+                of.p99_ns,
+                of.max_ns,
+            ]
         });
-        Self(pair.source, pair.sink, counts, latency)
+        Self::Measured(
+            pair.source,
+            pair.sink,
+            counts,
+            Values(latency),
+            measured,
+            Values(of_all),
+        )
     }
 }
+
+/// The names of a pair's values in its row.
+#[derive(Serialize)]
+struct PairRowNames(
+    &'static str,
+    &'static str,
+    [&'static str; 5],
+    [&'static str; 5],
+    [&'static str; 6],
+    [&'static str; 7],
+);
+
+const PAIR_ROW: PairRowNames = PairRowNames(
+    "source",
+    "sink",
+    ["flows", "reports", "packets", "lost", "reordered"],
+    ["samples", "p50_ns", "p90_ns", "p99_ns", "max_ns"],
+    [
+        "measured.packets",
+        "measured.bytes",
+        "measured.lost",
+        "measured.recovered",
+        "measured.reordered",
+        "measured.duplicates",
+    ],
+    [
+        "measured.samples",
+        "measured.min_ns",
+        "measured.mean_ns",
+        "measured.p50_ns",
+        "measured.p90_ns",
+        "measured.p99_ns",
+        "measured.max_ns",
+    ],
+);
 
 /// Of too many pairs, those with the most reports are kept.
 pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Pairs {
         total: usize,
-        /// The names of a row's values.
-        row: (
-            &'static str,
-            &'static str,
-            [&'static str; 5],
-            [&'static str; 5],
-        ),
+        row: PairRowNames,
         pairs: Vec<PairRow>,
         /// The time of the last report of each pair, in the same order.
         last_ns: Vec<Option<u64>>,
@@ -203,12 +281,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
     }
     let pairs = Pairs {
         total,
-        row: (
-            "source",
-            "sink",
-            ["flows", "reports", "packets", "lost", "reordered"],
-            ["samples", "p50_ns", "p90_ns", "p99_ns", "max_ns"],
-        ),
+        row: PAIR_ROW,
         pairs: pairs.iter().map(PairRow::from).collect(),
         last_ns: pairs.iter().map(|pair| pair.last_ns).collect(),
     };

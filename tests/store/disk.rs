@@ -83,7 +83,14 @@ pub fn decoder() -> Decode {
 
 pub fn keep(keeper: &mut StoreKeeper, sample: &Sample) {
     let arrival = Some(sample.arrival);
-    keeper.keep(&sample.report, 0, arrival, sample.class, &sample.datagram());
+    keeper.keep(
+        &sample.report,
+        0,
+        arrival,
+        sample.class,
+        None,
+        &sample.datagram(),
+    );
 }
 
 /// What a client of SQLite says of a file that is damaged, or not.

@@ -96,11 +96,13 @@ fn what_was_read_in_can_be_asked() {
     assert_eq!(
         names,
         [
-            "id", "flow", "nodes", "class", "reports", "packets", "lost", "loss", "p50", "p99",
-            "max"
+            "id", "flow", "nodes", "class", "packets", "lost", "loss", "mean", "p50", "p99", "max",
+            "of"
         ]
     );
-    assert_eq!(shown.len(), 5);
+    assert!(shown[2].ends_with(" 50 rep."), "{flows}");
+    assert!(shown[5].starts_with("rep.: "), "{flows}");
+    assert_eq!(shown.len(), 6);
 
     let json: Value = serde_json::from_str(&history(
         &file,
@@ -201,7 +203,8 @@ fn a_matrix_can_be_read_with_2_and_with_30_nodes() {
 
     let folder = Folder::create();
     let file = folder.name("history.db");
-    read_in(&file, &lines(30, 870, 1_740));
+    // Pairs need 20 reports for quantiles.
+    read_in(&file, &lines(30, 870, 17_400));
     for show in ["p50", "p99", "jitter", "loss"] {
         let text = history(&file, &format!("pairs --show {show} --limit 0 {SPAN}"));
         let matrix: Vec<&str> = text

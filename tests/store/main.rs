@@ -5,6 +5,7 @@ mod disk;
 mod files;
 mod history;
 mod limits;
+mod migration;
 mod numbers;
 mod pressure;
 mod rollups;

@@ -223,6 +223,7 @@ fn single_reports_are_what_came_newest_first() {
             0,
             Some(sample.arrival),
             sample.class,
+            None,
             &evidence,
         );
     }

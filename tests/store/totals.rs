@@ -50,7 +50,7 @@ fn keep(disk: &Disk, flow: u16, told: &[Told]) {
     let mut keeper = store.keeper();
     for one in told {
         let (report, arrival) = summary(flow, *one);
-        keeper.keep(&report, 0, Some(arrival), None, b"{}");
+        keeper.keep(&report, 0, Some(arrival), None, None, b"{}");
     }
     drop(keeper);
     assert_eq!(store.counts().drops(), 0);
@@ -121,7 +121,7 @@ fn without_summaries_nobody_knows() {
     let store = disk.open();
     let mut keeper = store.keeper();
     let sample = hostint_testing::synthetic::Synthetic::new(1, 2, 1).report(0, 1000 * SECOND);
-    keeper.keep(&sample.report, 0, Some(sample.arrival), None, b"{}");
+    keeper.keep(&sample.report, 0, Some(sample.arrival), None, None, b"{}");
     drop((keeper, store));
     let pairs = disk.reader().pairs(ALWAYS).unwrap();
     assert_eq!(pairs[0].figures.reordered, None);

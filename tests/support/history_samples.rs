@@ -118,7 +118,29 @@ impl Synthetic {
                     chance((seed, 99))
                 });
         let ns = |value: f64| value.round() as i64;
+        let of_all = |factor: f64| LatencyFigures {
+            samples: packets,
+            min_ns: ns(p50 * 0.55),
+            mean_ns: ns(p50 * factor),
+            p50_ns: ns(p50 * factor * 0.95),
+            p90_ns: ns(p90 * factor * 0.9),
+            p99_ns: ns(p99 * factor * 0.8),
+            max_ns: ns(p99 * 1.8),
+            jitter_ns: ns(p99 * factor * 0.8) - ns(p50 * factor * 0.95),
+        };
+        // Every seventh source is a switch, which sends no summaries.
+        let measured = (source % 7 != 6).then(|| MeasuredFigures {
+            summaries: seconds / 10,
+            packets: packets - lost as u64,
+            bytes: packets * 700,
+            lost: lost as u64,
+            recovered: 0,
+            reordered: packets / 5000,
+            duplicates: 0,
+            latency: Some(of_all(0.9)),
+        });
         Figures {
+            measured,
             reports: packets / 40 + 1,
             packets,
             lost: lost as u64,
@@ -149,6 +171,8 @@ impl Synthetic {
             latency.p99_ns += (chance((id, "own")) * latency.p99_ns as f64 * 0.4) as i64;
             latency.jitter_ns = latency.p99_ns - latency.p50_ns;
         }
+        // Sinks have a budget for summaries of flows.
+        figures.measured = figures.measured.filter(|_| chance((id, "told")) < 0.8);
         let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
         FlowFigures {
             id: id as i64,
@@ -355,12 +379,13 @@ impl History for Synthetic {
             })
             .collect();
         flows.sort_by_key(|flow| {
-            let latency = flow.figures.latency.unwrap();
+            let shown = flow.figures.shown();
+            let latency = shown.latency.unwrap();
             std::cmp::Reverse(match query.order {
-                FlowOrder::Loss => flow.figures.lost as i64,
+                FlowOrder::Loss => shown.lost as i64,
                 FlowOrder::Latency => latency.p99_ns,
                 FlowOrder::Jitter => latency.jitter_ns,
-                FlowOrder::Packets => flow.figures.packets as i64,
+                FlowOrder::Packets => shown.packets as i64,
             })
         });
         flows.truncate(query.limit);

@@ -171,6 +171,13 @@ fn history() -> Shape {
             lost: 1,
             reordered: latency.then_some(0),
             latency: spread.figures().filter(|_| latency),
+            measured: latency.then(|| {
+                MeasuredFigures::from(&Measured {
+                    summaries: 1,
+                    latency: spread,
+                    ..Measured::default()
+                })
+            }),
         }
     };
     let flow = |most: bool| FlowFigures {

@@ -75,7 +75,7 @@ impl ReportTaker for StoreKeeper {
             evidence,
             ..
         } = *received;
-        self.keep(report, part, arrival, class, evidence);
+        self.keep(report, part, arrival, class, None, evidence);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 // Requests to the collector. Times are milliseconds here, and nanoseconds as text in the API.
 
+import { shown } from "./figures.js";
 import { RANGES } from "./state.js";
 
 const PATIENCE = 30_000;
@@ -64,21 +65,33 @@ export async function status(signal) {
 export const extent = (signal) => get("api/extent", signal);
 
 // Requests pairs, flows, series or reports of a span.
-export function ask(what, span, parameters, signal) {
+export async function ask(what, span, parameters, signal) {
   const query = new URLSearchParams({ since: ns(span.since), until: ns(span.until) });
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== "") query.set(name, value);
   }
-  return get(`api/${what}?${query}`, signal);
+  const answer = await get(`api/${what}?${query}`, signal);
+  for (const rows of ["flows", "points"]) {
+    if (answer[rows]) answer[rows] = answer[rows].map(shown);
+  }
+  return answer;
+}
+
+function measuredOf([packets, bytes, lost, recovered, reordered, duplicates], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
+  return {
+    packets, bytes, lost, recovered, reordered, duplicates,
+    latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p99_ns - p50_ns },
+  };
 }
 
 export async function pairs(span, parameters, signal) {
   const answer = await ask("pairs", span, parameters, signal);
   return {
     total: answer.total,
-    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency], i) => ({
+    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies], i) => shown({
       source, sink, last_ns: answer.last_ns[i], flows, reports, packets, lost, reordered,
-      latency: latency && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
+      latency: latency?.length && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
+      measured: measured && measuredOf(measured, latencies),
     })),
   };
 }

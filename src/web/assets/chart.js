@@ -2,6 +2,7 @@
 
 import { ms } from "./api.js";
 import { h, svg } from "./dom.js";
+import { basis } from "./figures.js";
 import { count, duration, exact, lossOf, niceStep, share, tick, time } from "./units.js";
 
 const LEFT = 62;
@@ -16,6 +17,7 @@ const FIGURES = [
   ["p99", (point) => duration(point.latency?.p99_ns)],
   ["loss", (point) => share(lossOf(point))],
   ["packets", (point) => count(point.packets)],
+  ["of", basis],
 ];
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800].map((s) => s * 1000);
@@ -149,7 +151,7 @@ export class Chart {
     const runs = [];
     let last;
     for (const point of this.points) {
-      if (!point.latency) continue;
+      if (point.latency?.p50_ns === undefined) continue;
       if (last && point.begin - last.begin <= this.period * 1.5) runs.at(-1).push(point);
       else runs.push([point]);
       last = point;
@@ -159,7 +161,7 @@ export class Chart {
 
   latency(lane) {
     const runs = this.runs();
-    if (!runs.length) return svg("text", { class: "empty", x: (LEFT + this.width) / 2, y: lane.top + lane.height / 2, "text-anchor": "middle" }, "no latency was reported");
+    if (!runs.length) return svg("text", { class: "empty", x: (LEFT + this.width) / 2, y: lane.top + lane.height / 2, "text-anchor": "middle" }, "no latencies, or fewer than 20 reports");
     const axis = this.axis(runs.flat().flatMap(({ latency }) => [latency.p50_ns, latency.p99_ns]), lane);
     const line = (run, name) => run.map((point) => `${this.x(point.middle).toFixed(1)},${axis.y(point.latency[name]).toFixed(1)}`);
     const shapes = runs.map((run) => {
@@ -249,8 +251,8 @@ export class Chart {
     if (!this.table.open || !this.points) return;
     const rows = this.points.toReversed().map((point) => h("tr", {}, h("td", {}, time(point.begin)),
       [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, duration(ns))),
-      [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value)))));
-    const heads = ["from", "p50", "p90", "p99", "lost", "packets", "reordered"].map((name) => h("th", { scope: "col" }, name));
+      [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value))), h("td", {}, basis(point))));
+    const heads = ["from", "p50", "p90", "p99", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
     this.table.replaceChildren(this.table.firstChild, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))));
   }
 }

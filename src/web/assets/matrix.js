@@ -2,6 +2,7 @@
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
+import { basis } from "./figures.js";
 import { isSilent, staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { duration, exact, lossOf, share, time } from "./units.js";
@@ -259,7 +260,7 @@ export class Matrix {
     if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
     const rows = [
       ["p50", duration(pair.latency?.p50_ns)], ["p90", duration(pair.latency?.p90_ns)], ["p99", duration(pair.latency?.p99_ns)],
-      ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)],
+      ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)], ["of", basis(pair)],
     ];
     const since = staleSince(pair);
     return [title, since && h("span", { class: "old" }, `no report since ${time(since)}`) || "", h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];

@@ -2,6 +2,7 @@
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
+import { basis, basisTitle } from "./figures.js";
 import { staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { link } from "./state.js";
@@ -65,9 +66,9 @@ export class Table {
 }
 
 const latency = (name, key) => ({
-  name, key, title: `${name} of the reported one-way latencies`,
+  name, key, title: `${name} of the one-way latencies`,
   of: (row) => duration(row.latency?.[`${name}_ns`]),
-  exactly: (row) => row.latency && `${exact(row.latency[`${name}_ns`])} ns`,
+  exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns`),
 });
 
 const FIGURES = {
@@ -75,9 +76,10 @@ const FIGURES = {
   lost: { name: "lost", title: "packets lost", of: (row) => count(row.lost), exactly: (row) => exact(row.lost) },
   p50: latency("p50"),
   p99: latency("p99", "latency"),
-  jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => row.latency && `${exact(row.latency.jitter_ns)} ns` },
-  packets: { name: "packets", key: "packets", title: "packets sent, derived from sequence numbers", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
-  reordered: { name: "reord.", title: "packets that arrived after later ones; known if sinks send summaries (--summary-period)", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
+  jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => (row.latency?.jitter_ns === undefined ? undefined : `${exact(row.latency.jitter_ns)} ns`) },
+  packets: { name: "packets", key: "packets", title: "packets sent", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
+  of: { name: "of", title: "what the figures are of: all packets, or a number of reported latencies", of: basis, exactly: basisTitle },
+  reordered: { name: "reord.", title: "packets that arrived after later ones; known if sinks send summaries", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
 };
 
 export function flowName({ flow }) {
@@ -92,7 +94,7 @@ export function flowTable(label, sort, { withPair }) {
     { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
     { name: "class", left: true, of: (row) => row.class && h("a", { href: link({ view: "flows", class: row.class }) }, row.class) },
-    { ...FIGURES.loss, key: undefined }, { ...FIGURES.lost, key: "loss" }, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered,
+    { ...FIGURES.loss, key: undefined }, { ...FIGURES.lost, key: "loss" }, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered, FIGURES.of,
     { name: "last report", of: (row) => time(ms(row.last_ns)) },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "flow", flow: String(row.id) }), sort });
@@ -102,7 +104,7 @@ export function pairTable(label, sort) {
   const columns = [
     { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
-    { ...FIGURES.packets, key: undefined },
+    { ...FIGURES.packets, key: undefined }, FIGURES.of,
   ];
   return new Table(label, columns, { href: (row) => link({ view: "pair", source: row.source, sink: row.sink }), sort });
 }
@@ -112,8 +114,9 @@ export function figuresList(row) {
   const items = [
     ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, row.lost > 0 && "trouble"],
     ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
-    ["min", duration(of.min_ns)], ["p50", duration(of.p50_ns)], ["p90", duration(of.p90_ns)],
+    ["min", duration(of.min_ns)], ["mean", duration(of.mean_ns)], ["p50", duration(of.p50_ns)], ["p90", duration(of.p90_ns)],
     ["p99", duration(of.p99_ns)], ["max", duration(of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
+    ["figures of", basis(row), basisTitle(row)],
   ].filter(([, value]) => value !== "–");
   return h("dl", { class: "figures" }, items.map(([name, value, title, trouble]) =>
     h("div", { title, class: trouble || undefined }, h("dt", {}, name), h("dd", {}, value))));

@@ -1,0 +1,48 @@
+//! Packets that sinks counted: sums of what their summaries tell.
+
+use super::LatencyHistogram;
+
+/// The packets that one or more summaries tell of. Sums can be merged in any order.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Measured {
+    /// The number of summaries.
+    pub summaries: u64,
+    /// Packets that arrived, duplicates among them.
+    pub packets: u64,
+    pub bytes: u64,
+    /// Packets that were declared lost; `recovered` counts those of them that arrived later.
+    pub lost: u64,
+    pub recovered: u64,
+    pub reordered: u64,
+    pub duplicates: u64,
+    pub latency: LatencyHistogram,
+}
+
+impl Measured {
+    pub fn merge(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.summaries, other.summaries),
+            (&mut self.packets, other.packets),
+            (&mut self.bytes, other.bytes),
+            (&mut self.lost, other.lost),
+            (&mut self.recovered, other.recovered),
+            (&mut self.reordered, other.reordered),
+            (&mut self.duplicates, other.duplicates),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.latency.merge(&other.latency);
+    }
+
+    /// Packets that never arrived.
+    pub fn missing(&self) -> u64 {
+        self.lost.saturating_sub(self.recovered)
+    }
+
+    /// Packets that were sent: a duplicate is no other packet.
+    pub fn sent(&self) -> u64 {
+        self.packets
+            .saturating_sub(self.duplicates)
+            .saturating_add(self.missing())
+    }
+}
