@@ -154,6 +154,10 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.reasons
     }
 
+    pub fn exporters_mut(&mut self) -> &mut Exporters {
+        &mut self.exporters
+    }
+
     pub fn exporters(&self) -> &Exporters {
         &self.exporters
     }

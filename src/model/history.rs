@@ -136,6 +136,8 @@ pub struct PairFigures {
     pub source: NodeId,
     pub sink: NodeId,
     pub flows: u64,
+    /// The time of the last report in the span, if the store has that report.
+    pub last_ns: Option<u64>,
     #[serde(flatten)]
     pub figures: Figures,
 }

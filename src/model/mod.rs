@@ -31,6 +31,7 @@ mod measured;
 mod metadata;
 pub mod metrics;
 mod node;
+pub mod node_identity;
 mod packet;
 mod packet_report;
 mod path_state;
@@ -89,6 +90,7 @@ pub use lease_v2::{
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use path_state::PathState;

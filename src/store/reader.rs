@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
@@ -103,11 +103,19 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 source: NodeId(row.get(1)?),
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
+                last_ns: time_of(conn, sums.last_id)?,
                 figures: sums.figures(),
             });
         }
     }
     Ok(pairs)
+}
+
+/// The time of a single report, unless it has been removed.
+fn time_of(conn: &Connection, id: i64) -> rusqlite::Result<Option<u64>> {
+    let mut ask = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
+    let found = ask.query_row([id], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(found.map(|time_ns| time_ns as u64))
 }
 
 fn pair(
@@ -134,6 +142,7 @@ fn pair(
         source,
         sink,
         flows: flows as u64,
+        last_ns: time_of(conn, sums.last_id)?,
         figures: sums.figures(),
     }))
 }

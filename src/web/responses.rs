@@ -273,6 +273,8 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         total: usize,
         row: PairRowNames,
         pairs: Vec<PairRow>,
+        /// The time of the last report of each pair, in the same order.
+        last_ns: Vec<Option<u64>>,
     }
     let total = pairs.len();
     if total > MOST_PAIRS {
@@ -283,6 +285,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         total,
         row: PAIR_ROW,
         pairs: pairs.iter().map(PairRow::from).collect(),
+        last_ns: pairs.iter().map(|pair| pair.last_ns).collect(),
     };
     answer(Some(span), pairs)
 }

@@ -209,6 +209,7 @@ fn history() -> Shape {
         points: vec![point(true), point(false)],
     };
     let pair = |latency| PairFigures {
+        last_ns: Some(1),
         source: NodeId(1),
         sink: NodeId(2),
         flows: 1,

@@ -6,16 +6,29 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use crate::daemon::duty::Duty;
+use crate::os::clock;
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
 
 impl Collector {
     /// Shows what the decoder knows.
-    pub fn publish(&self) {
+    pub fn publish(&mut self) {
+        let now_ns = clock::realtime_ns();
+        self.hub.exporters_mut().forget_old_identities(now_ns);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
-        let health = exporters.health(MOST_EXPORTERS);
+        let (hosts, mut health) = (
+            exporters.hosts(now_ns),
+            exporters.health(MOST_EXPORTERS, now_ns),
+        );
+        for one in &mut health {
+            let given = one.node.and_then(|node| self.plan.config.names.get(&node));
+            if let Some(name) = given {
+                one.name = Some(name.clone());
+                one.name_contested = false;
+            }
+        }
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -40,6 +53,9 @@ impl Collector {
             .statuses()
             .chain(self.pushed.statuses())
             .collect();
+        status.hosts_known = hosts.known;
+        status.hosts_reporting = hosts.reporting;
+        status.last_report_ns = hosts.last_report_ns;
         status.exporters_total = sums.exporters;
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
