@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo test test-unprivileged test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
+.PHONY: all demo test test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
 	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
@@ -40,6 +40,10 @@ test: need-root
 # All that needs neither root nor programs besides those of a build.
 test-unprivileged:
 	cargo test --locked -- --skip root:: --skip tools::
+
+# A million simulated pairs of hosts, and meshes: the intervals of their clocks hold, estimates are off by a microsecond.
+test-clocks:
+	HOSTINT_TEST_CASES=1000000 cargo test --locked --test clocks -- --nocapture
 
 # Restarts, crashes, upgrades and random operations under load, random config files, forged packets, and outages of
 # engines, in full counts.

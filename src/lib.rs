@@ -20,7 +20,7 @@
 //!                                                                             │ bytes
 //!                                                           collector::Reception (threads, queue)
 //!                                                                             │
-//!                                              collector::ReportHub (wire::report, exporters, classes)
+//!                                              collector::ReportHub (wire::report, exporters, increments, classes)
 //!                                                                             │ ReceivedReport
 //!                                             ┌──────────────────┬────────────┴────┐
 //!                                    daemon::collect lines   store (history)   engines
@@ -39,6 +39,7 @@
 //! | add a counter of packets | include/hostint/count.h, the header of src/bpf that counts, `datapath::counters` |
 //! | change when a report is sent | src/bpf/sink/flow_update.h, `report::Builder` |
 //! | add something that a daemon does | `daemon`: a duty is a file, and a line in a list |
+//! | change how hosts' clocks are compared | `clocks`: evidence, intervals, estimates |
 //! | add an engine | `engines`, `daemon::collect`, `config` |
 //! | find why a packet went untagged | src/bpf/source.bpf.c, from its top; `views` words the counters |
 //!
@@ -46,6 +47,8 @@
 
 /// The command line, from which help, man pages and completions are made.
 pub mod cli;
+/// Clocks of hosts: intervals that hold, and estimates, from stamps of both directions.
+pub mod clocks;
 /// Reports received: sockets, a queue, the hub that decodes and accounts them, captures.
 pub mod collector;
 /// The subcommands, a file each: arguments, one call, what is printed, exit code.

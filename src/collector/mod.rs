@@ -6,6 +6,7 @@ mod exporter;
 mod exporters;
 mod freshness;
 mod identities;
+mod increments;
 mod line_reader;
 mod listener;
 mod numbering;
@@ -21,6 +22,7 @@ pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
 pub use freshness::{GONE_NS, Hosts, SILENT_NS};
+pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};

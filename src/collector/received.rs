@@ -4,9 +4,9 @@
 use std::io;
 
 use super::Exporters;
-use super::{ReportGroup, decode};
+use super::{Increments, ReportGroup, decode};
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, NodeId, Record, Report, ReportVersion,
+    Arrival, Classes, Classifier, DropReasons, Measured, NodeId, Record, Report, ReportVersion,
 };
 
 /// A report, and all that is known about it.
@@ -15,8 +15,10 @@ pub struct ReceivedReport<'a> {
     pub report: &'a Report,
     /// `None` for a report from a file that does not say when it arrived.
     pub arrival: Option<Arrival>,
-    /// The class of its flow.
+    /// The class of its flow, or of its group.
     pub class: Option<&'a str>,
+    /// The packets that a summary adds to those that earlier ones told of.
+    pub measured: Option<&'a Measured>,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -39,6 +41,7 @@ pub trait ReportTaker {
 pub struct ReportHub<T> {
     taker: T,
     exporters: Exporters,
+    increments: Increments,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -52,6 +55,7 @@ impl<T: ReportTaker> ReportHub<T> {
         let mut hub = Self {
             taker,
             exporters: Exporters::default(),
+            increments: Increments::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -75,11 +79,14 @@ impl<T: ReportTaker> ReportHub<T> {
         };
         self.exporters.received(arrival, &group);
         for (part, report) in group.reports.iter().enumerate() {
+            let measured = self.increments.of(report, Some(arrival));
+            let class = report.observation.group_class();
             let flow = report.observation.flow();
             self.taker.accept(&ReceivedReport {
                 report,
                 arrival: Some(arrival),
-                class: self.classifier.class_of(flow),
+                class: class.or(self.classifier.class_of(flow)),
+                measured: measured.as_ref(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -96,11 +103,13 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn read_back(&mut self, record: &Record, report: Report, line: &[u8]) -> io::Result<()> {
         let arrival = record.arrival();
         let named = record.told_reason().filter(|_| self.chosen.is_none());
+        let measured = self.increments.of(&report, arrival);
         let class = self.classifier.class_of(report.observation.flow());
         self.taker.accept(&ReceivedReport {
             report: &report,
             arrival,
             class: class.or(record.class()),
+            measured: measured.as_ref(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -150,6 +159,15 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn exporters(&self) -> &Exporters {
         &self.exporters
+    }
+
+    pub fn increments(&self) -> &Increments {
+        &self.increments
+    }
+
+    /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.
+    pub fn start_at(&mut self, started_ns: u64) {
+        self.increments.start_at(started_ns);
     }
 
     pub fn taker(&self) -> &T {

@@ -191,6 +191,17 @@ impl Observation {
         }
     }
 
+    /// The class that a group summary is about.
+    pub fn group_class(&self) -> Option<&str> {
+        match &self.body {
+            Body::Summary(summary) => match &summary.subject {
+                SummarySubject::Group { class } => class.as_deref(),
+                SummarySubject::Flow { .. } => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The node that observed it, if the report names it.
     pub fn reporter(&self) -> Option<NodeId> {
         match &self.body {

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 17] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("os", &[]),
+    ("clocks", &[]),
     ("wire", &["model"]),
     ("config", &["model"]),
     ("cli", &["config", "model"]),

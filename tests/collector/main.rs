@@ -3,6 +3,7 @@
 mod captures;
 mod exporters;
 mod identities;
+mod increments;
 mod listener;
 mod output;
 mod overload;

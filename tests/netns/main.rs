@@ -13,6 +13,7 @@ mod root {
     mod control;
     mod dashboards;
     mod field;
+    mod figures;
     mod gro;
     mod guard;
     mod hooks;

@@ -216,6 +216,7 @@ fn sums_are_those_of_the_flows_in_base_units() {
         ("hostint_sink_flows_max", 65_536.0),
         ("hostint_source_peers{state=\"silent\"}", 2.0),
         ("hostint_source_peers{state=\"granted\"}", 0.0),
+        ("hostint_source_peer_paths{state=\"proved\"}", 0.0),
         ("hostint_clock_synchronised", 1.0),
     ] {
         assert_eq!(value(&page, series), wanted, "{series}");

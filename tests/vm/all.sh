@@ -19,6 +19,7 @@ done)
 [ -n "$runs" ] || { echo "all.sh: the tests do not compile" >&2; exit 1; }
 cargo build --locked -q
 hostint=$PWD/target/x86_64-unknown-linux-gnu/debug/hostint
+export VM_TIMEOUT=${VM_TIMEOUT:-5400}
 code=0
 for kernel in "$@"; do
 	echo "== kernel $kernel"

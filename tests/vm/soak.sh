@@ -12,16 +12,19 @@ state=$dir/soak-$kernel log=$dir/soak-$kernel.log
 touch "$state"
 
 # Each line of the state is a program that ended: idle or busy, its name, its seconds, and 1 if it failed; or what the
-# kernel said.
+# kernel said; or how long the guest's CPUs ran before that; or the beginning of a run.
 sums() {
 	awk -v kernel="$kernel" '
-		$1 == "idle" || $1 == "busy" { ended[$1]++; seconds[$1] += $3; failed += $4 }
-		$1 == "stall" { stalls++ }
+		# A guest that goes on after a stall hung in the emulator, not in its kernel: see run.sh.
+		$1 == "idle" || $1 == "busy" { ended[$1]++; seconds[$1] += $3; failed += $4; freed += stalled; stalled = 0 }
+		$1 == "begin" { stalled = 0 }
+		$1 == "stall" { stalls++; stalled++ }
 		$1 == "death" { deaths++ }
 		END {
 			printf "kernel %s: idle %d programs in %.1f min, busy %d programs in %.1f min; ", kernel, ended["idle"],
 				seconds["idle"] / 60, ended["busy"], seconds["busy"] / 60
-			printf "%d of them failed, %d stalls, %d dead guests\n", failed, stalls, deaths
+			printf "%d of them failed, %d stalls, %d of which ended with a new translation, %d dead guests\n",
+				failed, stalls, freed, deaths
 		}' "$state"
 }
 if [ "$minutes" = 0 ]; then sums; exit 0; fi
@@ -63,9 +66,11 @@ guest='
 code=0
 # A stall is logged with what each CPU does.
 export VM_APPEND="loglevel=7 softlockup_all_cpu_backtrace=1"
-VM_TIMEOUT=$((minutes * 60 + 600)) nice -n 19 "$here/run.sh" "$dir/$kernel" bash -c "$guest" soak "$program" "$minutes" "$turns" |
+echo begin >>"$state"
+VM_TIMEOUT=$((minutes * 60 + 600)) "$here/run.sh" "$dir/$kernel" bash -c "$guest" soak "$program" "$minutes" "$turns" |
 	tee "$log" | while read -r line; do
 	case $line in
+	"run.sh: CPU"*) echo "share ${line#run.sh: }" >>"$state"; echo "$line" ;;
 	@@ended*) echo "${line#@@ended }" >>"$state"; echo "$line" ;;
 	*"soft lockup"* | *"rcu_sched self-detected"* | *"rcu_sched detected stalls"* | *"hung_task"*)
 		echo "stall $line" >>"$state"; echo "$line" ;;

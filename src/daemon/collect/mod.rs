@@ -109,7 +109,8 @@ impl Opening {
         let output = Output::open(plan.config.output.as_ref())?;
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
-        let hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+        let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+        hub.start_at(clock::realtime_ns());
         os_signals::install()
             .and_then(|()| os_signals::reload_on_hangup())
             .context("cannot handle signals")?;

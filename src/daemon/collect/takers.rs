@@ -71,11 +71,12 @@ impl ReportTaker for StoreKeeper {
             report,
             arrival,
             class,
+            measured,
             part,
             evidence,
             ..
         } = *received;
-        self.keep(report, part, arrival, class, None, evidence);
+        self.keep(report, part, arrival, class, measured, evidence);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 
 use super::traffic::TotalsMemory;
 use crate::engines::{FedReport, Parcel};
-use crate::model::{Body, FlowKey, NodeId, ReportFacts};
+use crate::model::{FlowKey, NodeId, ReportFacts};
 
 /// One Data Record: the reports of one kind about one flow between the same nodes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -158,8 +158,7 @@ impl RecordFigures {
 }
 
 fn figures(entry: &FedReport, observed: &ReportFacts, traffic: &mut TotalsMemory) -> RecordFigures {
-    if let Body::FlowSummary(summary) = &entry.report.observation.body {
-        let (packets, octets) = traffic.news(summary);
+    if let Some((packets, octets)) = traffic.news(&entry.report.observation.body) {
         return RecordFigures::Traffic { packets, octets };
     }
     if observed.lost > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{FlowKey, FlowSummary, NodeId};
+use crate::model::{Body, FlowKey, NodeId, SummarySubject};
 
 /// At least this many flows are remembered, and at most twice as many.
 const FLOWS: usize = 32 << 10;
@@ -32,20 +32,44 @@ impl TotalsMemory {
         self.began_ns.get_or_insert(time_ns);
     }
 
-    /// Returns the packets and octets that were not exported before.
-    pub(super) fn news(&mut self, summary: &FlowSummary) -> (u64, u64) {
-        let totals = &summary.totals;
-        let key = (summary.flow, summary.source_node, summary.sink_node);
+    /// Returns the packets and octets that were not exported before, if the report is a flow's summary. Each part of a
+    /// summary has all totals, and only the first one has news.
+    pub(super) fn news(&mut self, body: &Body) -> Option<(u64, u64)> {
+        match body {
+            Body::FlowSummary(summary) => {
+                let key = (summary.flow, summary.source_node, summary.sink_node);
+                let totals = &summary.totals;
+                let now = KnownTotals {
+                    first_ns: totals.first_ns,
+                    packets: totals.packets,
+                    octets: totals.bytes,
+                };
+                Some(self.exceed(key, now))
+            }
+            Body::Summary(summary) => {
+                let SummarySubject::Flow { flow, .. } = summary.subject else {
+                    return None;
+                };
+                let key = (flow, summary.source_node, summary.sink_node);
+                let totals = &summary.totals;
+                let now = KnownTotals {
+                    first_ns: totals.epoch_ns,
+                    packets: totals.packets,
+                    octets: totals.bytes,
+                };
+                Some(self.exceed(key, now))
+            }
+            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => None,
+        }
+    }
+
+    /// Returns by how many packets and octets these totals exceed those of the last record, and remembers them.
+    fn exceed(&mut self, key: TotalsKey, mut now: KnownTotals) -> (u64, u64) {
         let before = self
             .recent
             .get(&key)
             .or_else(|| self.older.get(&key))
             .copied();
-        let mut now = KnownTotals {
-            first_ns: totals.first_ns,
-            packets: totals.packets,
-            octets: totals.bytes,
-        };
         let news = match before {
             // The summary is late, and belongs to an earlier flow with the same key.
             Some(before) if now.first_ns < before.first_ns => return (0, 0),

@@ -4,8 +4,8 @@ use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{build_info, engines, seconds, traffic};
 use crate::model::metrics::MetricFamily;
 use crate::model::{
-    CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus, LeaseState, SinkStatus,
-    SourceStatus, Tally,
+    CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus, LeaseState, PathState,
+    SinkStatus, SourceStatus, Tally,
 };
 
 pub fn text(status: &HostStatus, tally: &Tally) -> String {
@@ -185,5 +185,13 @@ fn source_families(page: &mut MetricsPage, source: &SourceStatus) {
     for state in LeaseState::names().chain(["idle"]) {
         let peers = source.peers.iter().filter(|peer| peer.state == state);
         family.value(&[("state", state)], peers.count());
+    }
+    let name = "hostint_source_peer_paths";
+    let help = "pairs of addresses with a lease, by what is proved of their path";
+    let mut family = page.family(name, MetricKind::Gauge, help);
+    for path in PathState::ALL {
+        let paths = source.peers.iter().filter_map(PathState::of);
+        let paths = paths.filter(|state| *state == path);
+        family.value(&[("state", path.name())], paths.count());
     }
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::draw::{put, split};
 use super::state::{Tab, Watch};
 use super::words::{NONE, maybe_ns, shortened};
-use crate::model::PeerStatus;
+use crate::model::{PathState, PeerStatus};
 use crate::views::text::Nanoseconds;
 
 /// Widths of the columns after the address.
@@ -17,8 +17,11 @@ const STATE: usize = 13;
 const RTT: usize = 9;
 const LEFT: usize = 9;
 const CLOCK: usize = 23;
+const PATH: usize = 14;
+/// The first columns hold words, which begin at the left; those after them hold numbers.
+const WORDS: usize = 2;
 
-fn cells(peer: &PeerStatus) -> [(String, usize); 5] {
+fn cells(peer: &PeerStatus) -> [(String, usize); 6] {
     let clock = match (peer.clock_offset_ns, peer.clock_error_ns) {
         (Some(offset), Some(error)) => format!(
             "{}{} +- {}",
@@ -33,6 +36,7 @@ fn cells(peer: &PeerStatus) -> [(String, usize); 5] {
         .map_or_else(|| NONE.to_owned(), |node| node.to_string());
     [
         (peer.state.to_owned(), STATE),
+        (path(peer), PATH),
         (node, NODE),
         (maybe_ns(peer.rtt_ns.map(i64::from)), RTT),
         (
@@ -63,7 +67,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     let titles = cells_of_titles();
     let mut title = format!("{:<addr$} ", "sink of");
     for (index, (text, width)) in titles.iter().take(columns).enumerate() {
-        title += &aligned(text, *width, index == 0);
+        title += &aligned(text, *width, index < WORDS);
     }
     put(buffer, head, 0, &Line::styled(title, watch.look.strong()));
     if peers.is_empty() {
@@ -89,7 +93,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         let known = if strips { columns } else { 1 };
         for (index, (text, width)) in cells(peer).iter().take(known).enumerate() {
             let style = if index == 0 { style } else { Style::new() };
-            spans.push(Span::styled(aligned(text, *width, index == 0), style));
+            spans.push(Span::styled(aligned(text, *width, index < WORDS), style));
         }
         if !strips {
             spans.push(Span::styled(lease(peer.state), style));
@@ -102,9 +106,10 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     }
 }
 
-fn cells_of_titles() -> [(&'static str, usize); 5] {
+fn cells_of_titles() -> [(&'static str, usize); 6] {
     [
         ("state", STATE),
+        ("path", PATH),
         ("node", NODE),
         ("rtt", RTT),
         ("lease", LEFT),
@@ -117,6 +122,34 @@ fn aligned(text: &str, width: usize, left: bool) -> String {
         format!("{text:<width$} ")
     } else {
         format!("{text:>width$} ")
+    }
+}
+
+/// The encapsulations that flows to a peer have, or why they have none.
+fn path(peer: &PeerStatus) -> String {
+    match PathState::of(peer) {
+        None => NONE.to_owned(),
+        Some(PathState::Proving) => "being proved".to_owned(),
+        Some(PathState::Closed) => "passes nothing".to_owned(),
+        Some(PathState::Unproved) => "unproved".to_owned(),
+        Some(PathState::Proved | PathState::Partly) => open_ways(peer),
+    }
+}
+
+fn open_ways(peer: &PeerStatus) -> String {
+    let of = |protocol| {
+        let ways = peer
+            .ways
+            .iter()
+            .filter_map(move |way| way.strip_prefix(protocol));
+        ways.map(str::trim_start).next()
+    };
+    match (of("tcp"), of("udp")) {
+        (Some(tcp), Some(udp)) if tcp == udp => tcp.to_owned(),
+        (Some(_), Some(_)) => "several".to_owned(),
+        (Some(_), None) => "TCP only".to_owned(),
+        (None, Some(_)) => "UDP only".to_owned(),
+        (None, None) => NONE.to_owned(),
     }
 }
 

@@ -120,6 +120,27 @@ pub fn summary(flow: FlowKey, first_ns: u64, packets: u64, bytes: u64) -> Report
     })))
 }
 
+/// The same with a distribution, as a sink that is not of 0.1.0 tells it.
+pub fn fine_summary(flow: FlowKey, epoch_ns: u64, packets: u64, bytes: u64) -> Report {
+    report(Body::Summary(Box::new(Summary {
+        time_s: 1_800_000_000,
+        period_ns: 10_000_000_000,
+        source_node: NodeId(1),
+        sink_node: NodeId(2),
+        subject: SummarySubject::Flow {
+            flow,
+            source_port: 1,
+            sink_port: 2,
+        },
+        totals: SubjectTotals {
+            epoch_ns,
+            packets,
+            bytes,
+            ..SubjectTotals::default()
+        },
+    })))
+}
+
 /// An engine that sends to a socket of the test.
 pub struct Sending {
     pub engine: Ipfix,

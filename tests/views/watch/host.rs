@@ -95,6 +95,8 @@ pub fn source(tagged: u64) -> HostStatus {
         rtt_ns: Some(210_400),
         clock_offset_ns: Some(-4_100),
         clock_error_ns: Some(92_300),
+        ways: vec!["tcp vxlan-gpe", "udp vxlan-gpe"],
+        proved_ago_ns: Some(1),
         ..peer("192.0.2.2", LeaseState::Granted)
     };
     let reason = |severity, count, text: &str, advice: &str| Reason {

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hostint::model::{FlowKey, FlowStatus, HostStatus, Vlans};
+use hostint::model::{FlowKey, FlowStatus, HostStatus, Tally, Vlans};
+use hostint::views::metrics::sink as page;
 use hostint::views::watch::KeyPress;
 use hostint_testing::status_samples::nothing;
 use ratatui::style::{Color, Modifier};
@@ -189,5 +190,50 @@ fn names_from_elsewhere_cannot_drive_the_terminal() {
     viewer.see(status);
     for cell in &viewer.buffer().content {
         assert!(!cell.symbol().contains(char::is_control), "{cell:?}");
+    }
+}
+
+#[test]
+fn each_peer_shows_the_encapsulation_of_its_flows() {
+    let cases: [(&[&str], &[&str], Option<u64>, &str, &str); 7] = [
+        (&["unproved"], &[], None, "unproved", "unproved"),
+        (&[], &[], None, "being proved", "proving"),
+        (&[], &["vxlan-gpe"], Some(1), "passes nothing", "closed"),
+        (
+            &["tcp vxlan-gpe", "udp vxlan-gpe"],
+            &[],
+            Some(1),
+            "vxlan-gpe",
+            "proved",
+        ),
+        (
+            &["tcp extension-udp", "udp extension-udp"],
+            &["vxlan-gpe"],
+            Some(1),
+            "extension-udp",
+            "partly",
+        ),
+        (
+            &["tcp vxlan-gpe", "udp over-tcp-udp"],
+            &[],
+            Some(1),
+            "several",
+            "proved",
+        ),
+        (&["udp over-tcp-udp"], &[], Some(1), "UDP only", "proved"),
+    ];
+    for (ways, eaten, proved_ago_ns, path, metric) in cases {
+        let mut status = source(0);
+        let peers = &mut status.source.as_mut().unwrap().peers;
+        peers.retain(|peer| peer.state == "granted");
+        peers[0].ways = ways.to_vec();
+        peers[0].eaten = eaten.to_vec();
+        peers[0].proved_ago_ns = proved_ago_ns;
+        let page = page::text(&status, &Tally::default());
+        let series = format!("hostint_source_peer_paths{{state=\"{metric}\"}} 1\n");
+        assert!(page.contains(&series), "{ways:?}: {page}");
+        let screen = Viewer::new(100, 24).see(status).type_keys("3").screen();
+        let line = format!("192.0.2.2       granted       {path:<14} ");
+        assert!(screen.contains(&line), "{ways:?}: {screen}");
     }
 }

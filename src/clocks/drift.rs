@@ -1,0 +1,34 @@
+//! The rate at which two clocks can drift apart.
+
+/// A greatest rate of drift.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Drift {
+    ppb: u32,
+}
+
+impl Drift {
+    /// Between the raw clocks of two hosts. Data sheets of crystals say 50 ppm at worst. Twice that is allowed for each,
+    /// and 100 ppb for the product of both rates and for an age that is itself measured by such a clock.
+    pub const CRYSTALS: Self = Self { ppb: 200_100 };
+
+    /// The same, if one of the clocks is steered besides by up to this rate.
+    pub const fn steered(ppb: u32) -> Self {
+        Self {
+            ppb: Self::CRYSTALS.ppb.saturating_add(ppb),
+        }
+    }
+
+    pub const fn of_ppb(ppb: u32) -> Self {
+        Self { ppb }
+    }
+
+    pub const fn ppb(self) -> u32 {
+        self.ppb
+    }
+
+    /// Returns the greatest drift during this time, rounded up.
+    pub fn over(self, time_ns: i128) -> i128 {
+        let product = time_ns.saturating_abs().saturating_mul(self.ppb.into());
+        product.saturating_add(999_999_999) / 1_000_000_000
+    }
+}

@@ -1,0 +1,86 @@
+//! The quickest packets between two hosts, and how they bound the difference of the hosts' raw clocks.
+
+use super::drift::Drift;
+use super::interval::ClockInterval;
+use super::own_clock::OwnClock;
+
+/// The packet of a sub-window that took least time from one host to another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Minimum {
+    /// By the sender's clock.
+    pub sent_ns: i128,
+    /// By the receiver's clock.
+    pub arrived_ns: i128,
+}
+
+/// The same by the raw clocks of both.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RawMinimum {
+    pub sent: ClockInterval,
+    pub arrived: ClockInterval,
+}
+
+impl RawMinimum {
+    /// The receiver's raw clock is ahead of the sender's by this at most, for the packet took no negative time.
+    pub fn most_ns(&self) -> i128 {
+        self.arrived.high_ns - self.sent.low_ns
+    }
+
+    /// The likely value of that bound.
+    pub fn latency_ns(&self) -> i128 {
+        self.arrived.middle_ns() - self.sent.middle_ns()
+    }
+}
+
+/// Converts stamps to raw clocks. Those of times when a clock was set, or was not read, are left out.
+pub fn raw_minima(sender: &OwnClock, receiver: &OwnClock, minima: &[Minimum]) -> Vec<RawMinimum> {
+    let raw = |minimum: &Minimum| {
+        Some(RawMinimum {
+            sent: sender.raw_of(minimum.sent_ns)?,
+            arrived: receiver.raw_of(minimum.arrived_ns)?,
+        })
+    };
+    minima.iter().filter_map(raw).collect()
+}
+
+/// All that is known about two hosts, by their places in a list of hosts.
+#[derive(Clone, Debug)]
+pub struct ClockLink {
+    pub from: usize,
+    pub to: usize,
+    /// Packets of `from` that arrived at `to`.
+    pub forward: Vec<RawMinimum>,
+    /// Packets of `to` that arrived at `from`.
+    pub reverse: Vec<RawMinimum>,
+}
+
+/// The greatest distance of a time in one interval from a time in another.
+fn age_ns(now: ClockInterval, then: ClockInterval) -> i128 {
+    let later = now.high_ns - then.low_ns;
+    let earlier = then.high_ns - now.low_ns;
+    later.max(earlier)
+}
+
+impl ClockLink {
+    /// The bounds on the distance by which the raw clock of `to` is ahead of that of `from` when the latter shows this:
+    /// the greatest, and the least. A direction without packets bounds nothing.
+    pub fn bounds_at(&self, from_raw: ClockInterval, drift: Drift) -> (Option<i128>, Option<i128>) {
+        let aged = |minimum: &RawMinimum, then: ClockInterval| {
+            minimum.most_ns() + drift.over(age_ns(from_raw, then))
+        };
+        // The sender's clock says when a forward packet bounded the difference, the receiver's when a reverse one did.
+        let forward = self.forward.iter().map(|one| aged(one, one.sent));
+        let reverse = self.reverse.iter().map(|one| -aged(one, one.arrived));
+        (forward.min(), reverse.max())
+    }
+
+    /// The same link from its other end.
+    pub fn turned(&self) -> Self {
+        Self {
+            from: self.to,
+            to: self.from,
+            forward: self.reverse.clone(),
+            reverse: self.forward.clone(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Clocks of hosts: the interval in which the difference of two clocks lies, and the best estimate within it.
+//!
+//! ```text
+//! readings of one host's clocks ─► OwnClock (slews, steps) ─┐
+//! stamps of the quickest packets ─► Minimum ────────────────┴─► ClockLink ─► Mesh ─► Bounds: intervals, false stamps
+//!                                                                 │                │ clip
+//!                                                                 └─► corridor ─► estimates
+//!
+//! questions and answers of a lease ─► Answers ─► interval and estimate of one sink's clock
+//! ```
+//!
+//! A packet cannot arrive before it was sent: its latency, as the two clocks tell it, bounds their difference from one
+//! side, and packets of the reverse direction bound it from the other. Such a bound ages, because crystals drift. A raw
+//! clock (CLOCK_MONOTONIC_RAW) is neither slewed nor set, so that only its crystal's drift has to be allowed for.
+
+mod answers;
+mod corridor;
+mod drift;
+mod estimates;
+mod interval;
+mod link;
+mod mesh;
+mod own_clock;
+
+pub use answers::{Answers, Exchange, SinkAhead};
+pub use corridor::{Corridor, corridor};
+pub use drift::Drift;
+pub use estimates::estimates;
+pub use interval::ClockInterval;
+pub use link::{ClockLink, Minimum, RawMinimum, raw_minima};
+pub use mesh::{Bounds, FalseStamps, Mesh};
+pub use own_clock::{OwnClock, Reading};

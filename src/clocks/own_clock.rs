@@ -1,0 +1,213 @@
+//! How a host's clock ran against its raw clock: its slews and steps, by readings of both.
+
+use std::collections::VecDeque;
+
+use super::interval::ClockInterval;
+
+/// Readings are kept for this long, by the raw clock.
+const KEEP_NS: i128 = 60_000_000_000;
+/// A change beyond what the clock's steering explains is a step if it is greater than this. A smaller one is a slew
+/// whose course between the readings is unknown.
+const STEP_NS: i128 = 1_000_000;
+/// Clocks are read in whole nanoseconds, and a steered rate is told in 2^-16 ppm.
+const ROUNDING_NS: i128 = 2;
+/// Between two readings, a time daemon may correct the rate several times. Beyond the rates at both ends it goes by this
+/// at most.
+const CORRECTION_PPB: i64 = 1_000;
+
+/// A reading of the raw clock, then of the clock that stamps packets, then of the raw clock again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Reading {
+    pub raw_ns: i128,
+    /// The time between the two readings of the raw clock.
+    pub took_ns: i128,
+    pub clock_ns: i128,
+    /// The least and the greatest rate that the kernel steers the clock by now, against the raw clock.
+    pub steered_ppb: (i64, i64),
+}
+
+impl Reading {
+    /// The distance by which the clock is ahead of the raw clock.
+    pub fn ahead(&self) -> ClockInterval {
+        let exact = ClockInterval::exactly(self.clock_ns - self.raw_ns);
+        ClockInterval::new(exact.low_ns - self.took_ns, exact.high_ns).widened(ROUNDING_NS)
+    }
+}
+
+/// The time between two readings.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    first: &'a Reading,
+    last: &'a Reading,
+}
+
+fn slewed(ppb: i64, time_ns: i128) -> i128 {
+    (time_ns * i128::from(ppb)).div_euclid(1_000_000_000)
+}
+
+impl Stretch<'_> {
+    fn raw(&self) -> ClockInterval {
+        ClockInterval::new(self.first.raw_ns, self.last.raw_ns + self.last.took_ns)
+    }
+
+    /// The rates that the kernel told of at both ends, and those between, as one range.
+    fn rates(&self) -> (i64, i64) {
+        let (one, other) = (self.first.steered_ppb, self.last.steered_ppb);
+        (
+            one.0.min(other.0) - CORRECTION_PPB,
+            one.1.max(other.1) + CORRECTION_PPB,
+        )
+    }
+
+    /// The change of `ahead` in this time by those rates. Both clocks were read at uncertain times.
+    fn slew(&self, time_ns: i128) -> ClockInterval {
+        let (least, most) = self.rates();
+        ClockInterval::new(slewed(least, time_ns), slewed(most, time_ns)).widened(ROUNDING_NS)
+    }
+
+    /// True if the rates that the kernel told of explain the change.
+    fn is_explained(&self) -> bool {
+        let length_ns = self.last.raw_ns - self.first.raw_ns;
+        let slew = self.slew(length_ns);
+        let change = self.last.ahead().minus(self.first.ahead());
+        change.intersection(slew).is_some()
+    }
+
+    fn is_step(&self) -> bool {
+        let change = self.last.ahead().minus(self.first.ahead());
+        !self.is_explained() && change.middle_ns().abs() > STEP_NS
+    }
+
+    /// The distance by which the clock was ahead at a time between the readings.
+    fn ahead_at(&self, raw_ns: i128) -> ClockInterval {
+        let (first, last) = (self.first.ahead(), self.last.ahead());
+        if self.is_explained() {
+            let since_first = first.plus(self.slew((raw_ns - self.first.raw_ns).max(0)));
+            let until_last = last.minus(self.slew((self.last.raw_ns - raw_ns).max(0)));
+            if let Some(both) = since_first.intersection(until_last) {
+                return both;
+            }
+        }
+        // The clock went from one to the other by a way that the kernel did not tell of.
+        first.hull(last)
+    }
+
+    /// The greatest distance by which `ahead` may leave the range of its values at two times this long apart.
+    fn bend_ns(&self, time_ns: i128) -> i128 {
+        let (least, most) = self.rates();
+        slewed(most - least, time_ns) + ROUNDING_NS
+    }
+
+    /// All values of `ahead` in this time: it may have gone beyond those at both ends and come back.
+    fn reach(&self) -> ClockInterval {
+        let slew = self.slew(self.raw().width_ns());
+        let beyond_ns = slew.high_ns.max(-slew.low_ns);
+        self.first
+            .ahead()
+            .hull(self.last.ahead())
+            .widened(beyond_ns)
+    }
+
+    /// The raw clock's times when the clock showed this; `None` if it did not in this stretch.
+    fn raw_of(&self, stamp_ns: i128) -> Option<ClockInterval> {
+        let roughly = ClockInterval::exactly(stamp_ns).minus(self.reach());
+        let roughly = roughly.intersection(self.raw())?;
+        let ahead = self
+            .ahead_at(roughly.low_ns)
+            .hull(self.ahead_at(roughly.high_ns));
+        let bend_ns = self.bend_ns(roughly.width_ns());
+        let raw = ClockInterval::exactly(stamp_ns).minus(ahead.widened(bend_ns));
+        raw.intersection(roughly)
+    }
+}
+
+/// A host's clock against its raw clock, for the last minute.
+#[derive(Clone, Debug, Default)]
+pub struct OwnClock {
+    readings: VecDeque<Reading>,
+    /// Steps so far.
+    pub steps: u64,
+}
+
+impl OwnClock {
+    /// Takes the next reading. One that is not later than the last, as after a restart of the host, begins anew.
+    pub fn note(&mut self, reading: Reading) {
+        if let Some(last) = self.readings.back() {
+            if reading.raw_ns <= last.raw_ns + last.took_ns {
+                self.readings.clear();
+            } else if (Stretch {
+                first: last,
+                last: &reading,
+            })
+            .is_step()
+            {
+                self.steps += 1;
+            }
+        }
+        self.readings.push_back(reading);
+        while let Some(first) = self.readings.front()
+            && first.raw_ns < reading.raw_ns - KEEP_NS
+        {
+            self.readings.pop_front();
+        }
+    }
+
+    fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {
+        let pairs = self.readings.iter().zip(self.readings.iter().skip(1));
+        pairs.map(|(first, last)| Stretch { first, last })
+    }
+
+    /// The distance by which the clock was ahead of the raw clock at this time; `None` if that is not known, or if the
+    /// clock was set then.
+    pub fn ahead_at(&self, raw_ns: i128) -> Option<ClockInterval> {
+        let within = |stretch: &Stretch| stretch.raw().contains(raw_ns);
+        let mut found = None;
+        for stretch in self.stretches().filter(within) {
+            if stretch.is_step() {
+                return None;
+            }
+            let ahead = stretch.ahead_at(raw_ns);
+            // Where two stretches meet, both know it.
+            found = match found {
+                None => Some(ahead),
+                Some(before) => ahead.intersection(before),
+            };
+        }
+        found
+    }
+
+    /// The same at an uncertain time.
+    pub fn ahead_within(&self, raw: ClockInterval) -> Option<ClockInterval> {
+        let ends = self.ahead_at(raw.low_ns)?.hull(self.ahead_at(raw.high_ns)?);
+        let within = |stretch: &Stretch| stretch.raw().intersection(raw).is_some();
+        let bend_ns = |stretch: Stretch| stretch.bend_ns(raw.width_ns());
+        let bend_ns = self.stretches().filter(within).map(bend_ns).max();
+        Some(ends.widened(bend_ns.unwrap_or(0)))
+    }
+
+    /// The raw clock's times when the clock showed this. `None` if it did not in the last minute, or if it may have
+    /// done so twice: it was set back.
+    pub fn raw_of(&self, stamp_ns: i128) -> Option<ClockInterval> {
+        let mut found: Option<ClockInterval> = None;
+        for stretch in self.stretches() {
+            if stretch.is_step() {
+                if stretch.raw().plus(stretch.reach()).contains(stamp_ns) {
+                    return None;
+                }
+                continue;
+            }
+            let Some(raw) = stretch.raw_of(stamp_ns) else {
+                continue;
+            };
+            match found {
+                // The same moment: the stretches meet there.
+                Some(before) if raw.intersection(before.widened(STEP_NS)).is_some() => {
+                    found = Some(raw.hull(before));
+                }
+                Some(_) => return None,
+                None => found = Some(raw),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,386 @@
+//! The packets that a summary adds to those that earlier summaries of its subject told of.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use crate::model::{
+    Arrival, Body, FlowKey, FlowSummary, LatencyHistogram, LatencyResolution, Measured, NodeId,
+    Report, SlotRange, SubjectTotals, Summary, SummarySubject,
+};
+
+/// The most flows and groups that are followed, and the most senders.
+const MOST_SUBJECTS: usize = 1 << 20;
+const MOST_SENDERS: usize = 1 << 16;
+
+/// When there is no room, subjects without a summary for this time make some.
+const QUIET_NS: u64 = 120 * NS_PER_S;
+
+/// The time by which the clock of a sink may differ from this one, and a summary may be late.
+const SLACK_NS: u64 = 2 * NS_PER_S;
+
+/// The period of summaries that do not tell theirs.
+const PERIOD_OF_0_1_0_NS: u64 = 10 * NS_PER_S;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The sender of summaries: two sinks behind one address translation have different nodes.
+type Sender = (Option<IpAddr>, NodeId);
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum SubjectName {
+    Flow(FlowKey),
+    Group(Option<Box<str>>),
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct SubjectKey {
+    sender: Sender,
+    source: NodeId,
+    name: SubjectName,
+}
+
+/// A sender of summaries.
+#[derive(Debug)]
+struct SenderSight {
+    /// The time of its first summary.
+    first_ns: u64,
+    /// The newest epoch of those that were forgotten: the first summary of one that old may tell of packets that were
+    /// counted already.
+    forgotten_ns: Option<u64>,
+}
+
+/// The totals of a subject in its last summary.
+#[derive(Debug)]
+struct LastTotals {
+    epoch_ns: u64,
+    counts: Counts,
+    /// The encoded histogram.
+    latency: Box<[u8]>,
+    seen_ns: u64,
+}
+
+/// The counts of a summary. Each only grows in an epoch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    packets: u64,
+    bytes: u64,
+    lost: u64,
+    recovered: u64,
+    reordered: u64,
+    duplicates: u64,
+}
+
+/// The number of summaries that could not be counted, by reason.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct IncrementCounts {
+    /// They were older than others of their subject that came before.
+    pub late: u64,
+    /// They were the first of their subject, which is older than this collector's sight of it.
+    pub begun_before: u64,
+    /// Some of their parts did not arrive. The next summary has their packets.
+    pub incomplete: u64,
+    /// More subjects are not followed.
+    pub no_room: u64,
+}
+
+/// The last totals of all subjects.
+#[derive(Debug)]
+pub struct Increments {
+    /// Packets before this time may have been counted by an earlier run.
+    started_ns: u64,
+    senders: HashMap<Sender, SenderSight>,
+    subjects: HashMap<SubjectKey, LastTotals>,
+    /// Summaries of which some parts have arrived.
+    parts: HashMap<SubjectKey, Box<Summary>>,
+    most: usize,
+    /// The time when quiet subjects were last forgotten.
+    swept_ns: u64,
+    counts: IncrementCounts,
+}
+
+impl Default for Increments {
+    fn default() -> Self {
+        Self::new(MOST_SUBJECTS)
+    }
+}
+
+impl Increments {
+    /// Follows at most `most` flows and groups.
+    pub fn new(most: usize) -> Self {
+        Self {
+            started_ns: 0,
+            senders: HashMap::new(),
+            subjects: HashMap::new(),
+            parts: HashMap::new(),
+            most,
+            swept_ns: 0,
+            counts: IncrementCounts::default(),
+        }
+    }
+
+    /// Leaves packets out that sinks counted before this time.
+    pub fn start_at(&mut self, started_ns: u64) {
+        self.started_ns = started_ns;
+    }
+
+    pub fn counts(&self) -> IncrementCounts {
+        self.counts
+    }
+
+    /// Returns the packets that a report adds. Returns `None` for other reports than summaries, and for summaries that
+    /// cannot be counted.
+    pub fn of(&mut self, report: &Report, arrival: Option<Arrival>) -> Option<Measured> {
+        let part = match &report.observation.body {
+            Body::Summary(part) => Cow::Borrowed(&**part),
+            Body::FlowSummary(summary) => Cow::Owned(of_0_1_0(summary)),
+            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => return None,
+        };
+        let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
+        let now_ns = match arrival {
+            Some(arrival) if arrival.received_ns > 0 => arrival.received_ns,
+            _ => u64::from(part.time_s) * NS_PER_S,
+        };
+        self.see(key.sender, now_ns);
+        let whole = self.assemble(&key, part)?;
+        let mut now = Counts::from(&whole.totals);
+        if let (Body::FlowSummary(_), Some(last)) =
+            (&report.observation.body, self.subjects.get(&key))
+        {
+            now.follow(last, whole.totals.epoch_ns);
+        }
+        self.add(key, &whole, now, now_ns)
+    }
+
+    /// Joins the parts of a summary. Returns it when it is whole.
+    fn assemble<'a>(
+        &mut self,
+        key: &SubjectKey,
+        part: Cow<'a, Summary>,
+    ) -> Option<Cow<'a, Summary>> {
+        let begun = self.parts.remove(key);
+        if part.is_whole() {
+            self.counts.incomplete += u64::from(begun.is_some());
+            return Some(part);
+        }
+        if let Some(mut begun) = begun {
+            match begun.join(&part) {
+                Ok(true) if begun.is_whole() => return Some(Cow::Owned(*begun)),
+                Ok(true) => {
+                    self.parts.insert(key.clone(), begun);
+                    return None;
+                }
+                Ok(false) | Err(_) => self.counts.incomplete += 1,
+            }
+        }
+        let first = part.totals.slots.from == SlotRange::ALL.from;
+        if first && self.parts.len() < self.most {
+            self.parts.insert(key.clone(), Box::new(part.into_owned()));
+        }
+        None
+    }
+
+    fn add(
+        &mut self,
+        key: SubjectKey,
+        summary: &Summary,
+        now: Counts,
+        now_ns: u64,
+    ) -> Option<Measured> {
+        let totals = &summary.totals;
+        let added = match self.subjects.get(&key) {
+            Some(last) if totals.epoch_ns < last.epoch_ns => {
+                self.counts.late += 1;
+                return None;
+            }
+            Some(last) if totals.epoch_ns == last.epoch_ns => {
+                if now.are_before(&last.counts) {
+                    self.counts.late += 1;
+                    return None;
+                }
+                let before = LatencyHistogram::decode(&last.latency).unwrap_or_default();
+                Some(now.since(&last.counts, totals.latency.since(&before)))
+            }
+            // The sink began to count anew.
+            Some(_) => Some(now.since(&Counts::default(), Some(totals.latency.clone()))),
+            None => {
+                if !self.has_room(now_ns) {
+                    self.counts.no_room += 1;
+                    return None;
+                }
+                let whole = self.is_new(&key.sender, summary);
+                self.counts.begun_before += u64::from(!whole);
+                whole.then(|| now.since(&Counts::default(), Some(totals.latency.clone())))
+            }
+        };
+        let mut latency = Vec::new();
+        totals.latency.encode(&mut latency);
+        let last = LastTotals {
+            epoch_ns: totals.epoch_ns,
+            counts: now,
+            latency: latency.into(),
+            seen_ns: now_ns,
+        };
+        self.subjects.insert(key, last);
+        added
+    }
+
+    /// Records when a sender was seen first. Parts of summaries count, even if the others are lost.
+    fn see(&mut self, sender: Sender, now_ns: u64) {
+        if self.senders.len() < MOST_SENDERS || self.senders.contains_key(&sender) {
+            self.senders.entry(sender).or_insert(SenderSight {
+                first_ns: now_ns,
+                forgotten_ns: None,
+            });
+        }
+    }
+
+    /// True if no packet since the epoch of a subject's first summary can have been counted before: this collector ran,
+    /// and the sink told it of all that it counted.
+    fn is_new(&self, sender: &Sender, summary: &Summary) -> bool {
+        let Some(sight) = self.senders.get(sender) else {
+            return false;
+        };
+        let epoch_ns = summary.totals.epoch_ns;
+        let told_ns = epoch_ns
+            .saturating_add(summary.period_ns)
+            .saturating_add(SLACK_NS);
+        epoch_ns.saturating_add(SLACK_NS) >= self.started_ns
+            && told_ns >= sight.first_ns
+            && sight
+                .forgotten_ns
+                .is_none_or(|forgotten_ns| epoch_ns > forgotten_ns)
+    }
+
+    /// Forgets quiet subjects if there is no room, at most once a second. Returns true if there is room.
+    fn has_room(&mut self, now_ns: u64) -> bool {
+        if self.subjects.len() < self.most {
+            return true;
+        }
+        if now_ns.abs_diff(self.swept_ns) > NS_PER_S {
+            self.swept_ns = now_ns;
+            let quiet = self
+                .subjects
+                .extract_if(|_, last| last.seen_ns.saturating_add(QUIET_NS) < now_ns);
+            for (key, last) in quiet {
+                self.parts.remove(&key);
+                if let Some(sight) = self.senders.get_mut(&key.sender) {
+                    sight.forgotten_ns = sight.forgotten_ns.max(Some(last.epoch_ns));
+                }
+            }
+        }
+        self.subjects.len() < self.most
+    }
+}
+
+impl From<&SubjectTotals> for Counts {
+    fn from(totals: &SubjectTotals) -> Self {
+        Self {
+            packets: totals.packets,
+            bytes: totals.bytes,
+            lost: totals.lost,
+            recovered: totals.recovered,
+            reordered: totals.reordered,
+            duplicates: totals.duplicates,
+        }
+    }
+}
+
+impl Counts {
+    /// True if `later` was told after these counts.
+    fn are_before(&self, later: &Self) -> bool {
+        let all = |counts: &Self| {
+            [
+                counts.packets,
+                counts.bytes,
+                counts.lost,
+                counts.recovered,
+                counts.reordered,
+                counts.duplicates,
+            ]
+        };
+        all(self)
+            .iter()
+            .zip(all(later))
+            .any(|(one, later)| *one < later)
+    }
+
+    /// A summary of 0.1.0 takes a packet that was recovered from those that were lost. Counts both as the others do.
+    fn follow(&mut self, last: &LastTotals, epoch_ns: u64) {
+        if epoch_ns != last.epoch_ns {
+            return;
+        }
+        let (missing, before) = (self.lost, last.counts.lost - last.counts.recovered);
+        self.lost = last.counts.lost + missing.saturating_sub(before);
+        self.recovered = last.counts.recovered + before.saturating_sub(missing);
+    }
+
+    /// The packets that were counted after `before`, and their latencies.
+    fn since(&self, before: &Self, latency: Option<LatencyHistogram>) -> Measured {
+        Measured {
+            summaries: 1,
+            packets: self.packets.saturating_sub(before.packets),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            lost: self.lost.saturating_sub(before.lost),
+            recovered: self.recovered.saturating_sub(before.recovered),
+            reordered: self.reordered.saturating_sub(before.reordered),
+            duplicates: self.duplicates.saturating_sub(before.duplicates),
+            latency: latency.unwrap_or_default(),
+        }
+    }
+}
+
+impl SubjectKey {
+    fn new(exporter: Option<IpAddr>, summary: &Summary) -> Self {
+        Self {
+            sender: (exporter, summary.sink_node),
+            source: summary.source_node,
+            name: match &summary.subject {
+                SummarySubject::Flow { flow, .. } => SubjectName::Flow(*flow),
+                SummarySubject::Group { class } => {
+                    SubjectName::Group(class.as_deref().map(Box::from))
+                }
+            },
+        }
+    }
+}
+
+/// A summary as sinks of 0.1.0 tell it. Its slots are powers of two, and the first one has all latencies of 0 and less.
+fn of_0_1_0(summary: &FlowSummary) -> Summary {
+    let totals = &summary.totals;
+    let counts = (0..).zip(totals.histogram).map(|(slot, count)| {
+        let bound_ns = (1_i64 << slot) - 1;
+        (bound_ns, u64::from(count))
+    });
+    let ends = (totals.latency_min_ns.into(), totals.latency_max_ns.into());
+    Summary {
+        time_s: summary.time_s,
+        period_ns: PERIOD_OF_0_1_0_NS,
+        source_node: summary.source_node,
+        sink_node: summary.sink_node,
+        subject: SummarySubject::Flow {
+            flow: summary.flow,
+            source_port: summary.source_port,
+            sink_port: summary.sink_port,
+        },
+        totals: SubjectTotals {
+            epoch_ns: totals.first_ns,
+            last_ns: totals.last_ns,
+            packets: totals.packets,
+            bytes: totals.bytes,
+            lost: totals.lost,
+            recovered: 0,
+            reordered: totals.reordered,
+            duplicates: totals.duplicates,
+            late: totals.late,
+            restarts: totals.restarts.into(),
+            latency: LatencyHistogram::of_counts(
+                LatencyResolution::Coarse,
+                ends,
+                totals.latency_sum_ns.into(),
+                counts,
+            ),
+            slots: SlotRange::ALL,
+        },
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known of the path to a peer, in a word.
+
+use super::PeerStatus;
+use super::interned_name::InternedName;
+
+/// The state of the path to a peer that grants a lease.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PathState {
+    /// No round of probes has ended: nothing is tagged yet.
+    Proving,
+    /// All forms that were probed pass.
+    Proved,
+    /// Some forms do not pass; flows have others.
+    Partly,
+    /// No form passes: packets stay untagged.
+    Closed,
+    /// The sink speaks version 1 of leases, which proves nothing.
+    Unproved,
+}
+
+impl PathState {
+    pub const ALL: [Self; 5] = [
+        Self::Proving,
+        Self::Proved,
+        Self::Partly,
+        Self::Closed,
+        Self::Unproved,
+    ];
+
+    /// The state of the path to this peer; `None` if it grants no lease.
+    pub fn of(peer: &PeerStatus) -> Option<Self> {
+        if !["granted", "idle"].contains(&peer.state) {
+            return None;
+        }
+        Some(match (peer.ways.is_empty(), peer.eaten.is_empty()) {
+            _ if peer.ways.contains(&"unproved") => Self::Unproved,
+            _ if peer.proved_ago_ns.is_none() => Self::Proving,
+            (true, _) => Self::Closed,
+            (false, true) => Self::Proved,
+            (false, false) => Self::Partly,
+        })
+    }
+
+    pub fn name(self) -> InternedName {
+        match self {
+            Self::Proving => "proving",
+            Self::Proved => "proved",
+            Self::Partly => "partly",
+            Self::Closed => "closed",
+            Self::Unproved => "unproved",
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Clocks of hosts: intervals that hold in simulated worlds, false stamps found, estimates.
+
+mod answers;
+mod estimates;
+mod mesh;
+mod own_clock;
+mod pairs;
+mod world;

@@ -1,0 +1,108 @@
+//! A host's clock against its raw clock: slews are taken out, steps are seen, ambiguous stamps are refused.
+
+use hostint::clocks::{ClockInterval, OwnClock, Reading};
+
+const SECOND: i128 = 1_000_000_000;
+
+fn reading(raw_s: i128, ahead_ns: i128, ppb: i64) -> Reading {
+    Reading {
+        raw_ns: raw_s * SECOND,
+        took_ns: 50,
+        clock_ns: raw_s * SECOND + 25 + ahead_ns,
+        steered_ppb: (ppb, ppb),
+    }
+}
+
+fn clock(readings: &[Reading]) -> OwnClock {
+    let mut own = OwnClock::default();
+    for reading in readings {
+        own.note(*reading);
+    }
+    own
+}
+
+#[test]
+fn a_slew_that_the_kernel_tells_of_is_taken_out() {
+    let own = clock(&[
+        reading(1, 0, 100_000),
+        reading(2, 100_000, 100_000),
+        reading(3, 200_000, 100_000),
+    ]);
+    let cases = [
+        ("at a reading", SECOND * 2, 100_000),
+        ("between two", SECOND * 5 / 2, 150_000),
+    ];
+    for (name, raw, ahead) in cases {
+        let found = own.ahead_at(raw).unwrap();
+        assert!(
+            found.contains(ahead) && found.width_ns() < 1_200,
+            "{name}: {found:?}"
+        );
+        let back = own.raw_of(raw + ahead).unwrap();
+        assert!(
+            back.contains(raw) && back.width_ns() < 3_000,
+            "{name}: {back:?}"
+        );
+    }
+    assert_eq!(own.steps, 0);
+    for raw in [0, SECOND * 4] {
+        assert_eq!(own.ahead_at(raw), None, "the clock was not read then");
+    }
+}
+
+#[test]
+fn of_an_untold_slew_the_whole_range_is_possible() {
+    let own = clock(&[reading(1, 0, 0), reading(2, 300_000, 0)]);
+    let found = own.ahead_at(SECOND * 3 / 2).unwrap();
+    assert!(found.contains(0) && found.contains(300_000), "{found:?}");
+    assert_eq!(own.steps, 0);
+}
+
+#[test]
+fn stamps_around_a_step_are_refused_if_they_may_be_of_either_side() {
+    let ahead = 100 * SECOND;
+    for (name, step) in [("forward", 5 * SECOND), ("back", -5 * SECOND)] {
+        let readings = (1..30).map(|s| reading(s, ahead + if s > 10 { step } else { 0 }, 0));
+        let own = clock(&readings.collect::<Vec<_>>());
+        assert_eq!(own.steps, 1, "{name}");
+        assert_eq!(own.ahead_at(SECOND * 21 / 2), None, "{name}");
+        let before = own.ahead_at(SECOND * 5).unwrap();
+        assert!(before.contains(ahead), "{name}: {before:?}");
+        let after = own.ahead_at(SECOND * 20).unwrap();
+        assert!(after.contains(ahead + step), "{name}: {after:?}");
+    }
+    let readings = (1..30).map(|s| reading(s, ahead - if s > 10 { 5 * SECOND } else { 0 }, 0));
+    let own = clock(&readings.collect::<Vec<_>>());
+    let cases = [
+        ("long before the step", ahead + 3 * SECOND, Some(3)),
+        ("shown before it and after", ahead + 8 * SECOND, None),
+        ("long after it", ahead + 15 * SECOND, Some(20)),
+    ];
+    for (name, stamp, raw_s) in cases {
+        let found = own.raw_of(stamp);
+        assert_eq!(found.is_some(), raw_s.is_some(), "{name}: {found:?}");
+        if let (Some(found), Some(raw_s)) = (found, raw_s) {
+            assert!(found.contains(raw_s * SECOND), "{name}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_was_read_once_or_began_anew_tells_nothing() {
+    assert_eq!(clock(&[]).ahead_at(SECOND), None);
+    assert_eq!(clock(&[reading(1, 0, 0)]).raw_of(SECOND), None);
+    let own = clock(&[reading(8, 0, 0), reading(9, 0, 0), reading(1, 0, 0)]);
+    assert_eq!(own.ahead_at(8 * SECOND + SECOND / 2), None);
+    assert_eq!(own.steps, 0);
+}
+
+#[test]
+fn readings_of_more_than_a_minute_ago_are_forgotten() {
+    let own = clock(&(1..200).map(|s| reading(s, 7, 0)).collect::<Vec<_>>());
+    assert_eq!(own.ahead_at(100 * SECOND), None);
+    let found = own.ahead_at(150 * SECOND).unwrap();
+    assert!(
+        found.intersection(ClockInterval::exactly(7)).is_some(),
+        "{found:?}"
+    );
+}
