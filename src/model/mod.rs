@@ -19,6 +19,7 @@ mod hex;
 mod history;
 mod hop;
 mod host_status;
+mod hosts;
 mod int_header;
 mod interned_name;
 mod latency_code;
@@ -75,6 +76,7 @@ pub use host_status::{
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
     PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
+pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
