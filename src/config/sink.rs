@@ -7,6 +7,7 @@ use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
 use super::mark::check_mark;
 use super::mistake::{Fault, fault, missing};
+use super::node_name::{IdentitySettings, check_identity};
 use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread};
 use super::sink_checks::{
@@ -47,6 +48,8 @@ pub struct SinkConfig {
     pub report_log: Option<PathBuf>,
     pub log_format: LogFormatName,
     pub node_id_word: bool,
+    /// What this host tells of itself; `None`: nothing.
+    pub identity: Option<IdentitySettings>,
     pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
@@ -74,6 +77,7 @@ struct ParsedOptions {
     allow: Vec<Prefix>,
     lease_key: Option<LeaseKey>,
     push: PushConfig,
+    identity: IdentitySettings,
 }
 
 impl ParsedOptions {
@@ -85,6 +89,7 @@ impl ParsedOptions {
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
             push: options.push.clone().check(faults),
+            identity: check_identity(options.node_name.as_deref(), &options.label, faults),
         }
     }
 }
@@ -229,6 +234,9 @@ impl SinkOptions {
             report_to_sender: self.report_to_sender,
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
+            // Collectors of Host-INT do not know identities.
+            identity: (!self.no_identity.unwrap_or(false) && self.compat.is_none())
+                .then_some(parsed.identity),
             node_id_word: !self.no_node_id_word.unwrap_or(false),
             compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),

@@ -19,6 +19,7 @@ mod hex;
 mod history;
 mod hop;
 mod host_status;
+mod hosts;
 mod int_header;
 mod interned_name;
 mod latency_code;
@@ -31,6 +32,7 @@ mod measured;
 mod metadata;
 pub mod metrics;
 mod node;
+pub mod node_identity;
 mod packet;
 mod packet_report;
 mod path_state;
@@ -75,6 +77,7 @@ pub use host_status::{
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
     PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
+pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
@@ -90,6 +93,7 @@ pub use lease_v2::{
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use path_state::PathState;

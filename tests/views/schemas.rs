@@ -13,6 +13,7 @@ use hostint::datapath::counters;
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::{Cell, View};
+use hostint::views::hosts::KnownHosts;
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
 use hostint_testing::places;
@@ -215,6 +216,7 @@ fn history() -> Shape {
         points: vec![point(true), point(false)],
     };
     let pair = |latency| PairFigures {
+        last_ns: Some(1),
         source: NodeId(1),
         sink: NodeId(2),
         flows: 1,
@@ -252,7 +254,16 @@ fn history() -> Shape {
         since_ns: 1,
         until_ns: 2,
     };
-    let objects = views.map(|view| serde_json::from_str(&view.json(span)).unwrap());
+    let seen = [HostSeen {
+        node: Some(NodeId(1)),
+        address: [192, 0, 2, 1].into(),
+        name: Some("web-3".to_owned()),
+        name_contested: false,
+        last_ns: 1,
+        silent_after_ns: 1,
+    }];
+    let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
+    let objects = views.map(|view| serde_json::from_str(&view.json(span, &hosts)).unwrap());
     shape_of(&objects)
 }
 

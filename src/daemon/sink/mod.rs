@@ -14,6 +14,7 @@ mod counters;
 mod deliveries;
 mod flows;
 mod follow_collectors;
+mod identity;
 mod links;
 mod metrics;
 mod plan;
@@ -34,6 +35,7 @@ use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
 use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
+use self::identity::TellIdentity;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
 use self::plan::SinkPlan;
@@ -180,6 +182,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
+        .with(TellIdentity)
         .with(EndLossPeriods)
         .with(KeepLeases)
         .with(ReloadSink::new(args))

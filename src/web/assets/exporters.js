@@ -2,18 +2,23 @@
 
 import { ms, now } from "./api.js";
 import { h, panel } from "./dom.js";
+import { named } from "./names.js";
 import { setAbove } from "./state.js";
 import { ago, bytes, count, exact, time } from "./units.js";
-
-const SILENT = 60_000;
 
 // The problems of an exporter, in words.
 export function troubles(exporter) {
   const found = [];
-  if (exporter.last_seen_ns && now() - ms(exporter.last_seen_ns) > SILENT) found.push("silent");
+  if (!exporter.reporting) found.push(`silent since ${time(ms(exporter.last_seen_ns))}`);
+  if (exporter.name_contested) found.push("another host claims its name");
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not synchronised");
   return found;
+}
+
+// Version and labels.
+function aboutNode({ version, labels }) {
+  return [version && `hostint ${version}`, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].filter(Boolean).join(", ") || undefined;
 }
 
 const COUNTS = [
@@ -22,6 +27,7 @@ const COUNTS = [
   ["probes_unanswered", "Probes whose answer could not be sent", true], ["queue_drops", "Datagrams dropped because the queue to the decoder was full", true],
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
+  ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
   ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are only in the store's figures, because they came too fast to be written singly", true],
   ["store_drops", "Reports that the store does not have, because its queue was full or they could not be written", true],
@@ -60,7 +66,7 @@ export class ExportersView {
     const seen = ms(one.last_seen_ns);
     const kept = one.clock_synchronised;
     const clock = [one.clock ?? "", kept === null || kept === undefined ? "clock state unknown" : kept ? "synchronised" : "not synchronised"].filter(Boolean).join(", ");
-    return h("tr", {}, h("th", { scope: "row", class: "left" }, one.exporter), h("td", {}, one.node ?? ""), h("td", {}, one.hw_id),
+    return h("tr", {}, h("th", { scope: "row", class: "left" }, one.exporter), h("td", { title: aboutNode(one) }, one.node === null ? "" : named(one.node)), h("td", {}, one.hw_id),
       h("td", { title: exact(one.reports) }, count(one.reports)), h("td", { class: one.lost > 0 ? "trouble" : undefined }, exact(one.lost)),
       h("td", {}, exact(one.duplicates)), h("td", {}, exact(one.restarts)), h("td", { title: seen ? new Date(seen).toISOString() : undefined }, seen ? ago(now() - seen) : "–"),
       h("td", { class: "left" }, clock), h("td", { class: "left trouble" }, found.join(", ")));
