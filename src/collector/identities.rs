@@ -1,4 +1,4 @@
-//! The identities of nodes: what each one tells of itself, from which address, and who claims the same name.
+//! The identities of nodes: what each one tells of itself from each address, and the names that several claim.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

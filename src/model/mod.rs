@@ -19,6 +19,7 @@ mod hex;
 mod history;
 mod hop;
 mod host_status;
+mod hosts;
 mod int_header;
 mod interned_name;
 mod latency_code;
@@ -48,6 +49,7 @@ mod summary;
 mod tally;
 mod watch;
 mod ways;
+mod wide_slots;
 
 pub use batch::is_whole_batch;
 pub use capabilities::Capabilities;
@@ -75,6 +77,7 @@ pub use host_status::{
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
     PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
+pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
@@ -109,6 +112,9 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tally::{
+    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
+};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
+pub use wide_slots::WideSlots;

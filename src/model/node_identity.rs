@@ -1,4 +1,4 @@
-//! Who a node is: its name, its labels and its version, as the node itself tells.
+//! The identity of a node: its name, its labels and its version, as the node itself tells them.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const MOST_LABEL_BYTES: usize = 64;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct NodeIdentity {
     pub node: NodeId,
-    /// The node tells this so often, in whole seconds: a node that is silent for three periods is silent.
+    /// The seconds until the node tells this again. After three such periods without a report it counts as silent.
     pub period_s: u16,
     pub name: String,
     pub version: String,

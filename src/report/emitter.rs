@@ -179,7 +179,7 @@ impl Emitter {
         }
     }
 
-    /// Tells every collector who this node is, in v0.5 whatever the format of reports.
+    /// Tells every collector the identity of this node, in v0.5 whatever the format of reports.
     pub fn identify(&mut self, identity: &NodeIdentity, time_s: u32) {
         self.datagram.clear();
         report_identity::emit(identity, time_s, &mut self.datagram);

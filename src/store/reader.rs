@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
+use super::hosts;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::fact;
@@ -16,8 +17,8 @@ use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::{
-    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, NodeId, PairFigures,
-    Point, Record, ReportQuery, Series, Span, Subject,
+    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, HostSeen, NodeId,
+    PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -41,6 +42,11 @@ impl HistoryReader {
             path: path.to_owned(),
             decode,
         })
+    }
+
+    /// Returns the hosts that the collector saw in the last 30 days.
+    pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
+        self.ask(|conn, _| hosts::read(conn))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::hosts::KnownHosts;
 use super::matrix;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
@@ -113,10 +114,9 @@ fn figures_table<'a, const N: usize>(
     out.push_str(&table.to_string());
 }
 
-/// `1 -> 2`, with `?` for a node that is not known.
-fn nodes(source: Option<NodeId>, sink: Option<NodeId>) -> String {
-    let name = |node: Option<NodeId>| node.map_or("?".to_owned(), |node| node.to_string());
-    format!("{} -> {}", name(source), name(sink))
+/// `1 -> 2`, with the names of nodes that have one, and `?` for a node that is not known.
+fn nodes(hosts: &KnownHosts, source: Option<NodeId>, sink: Option<NodeId>) -> String {
+    format!("{} -> {}", hosts.named(source), hosts.named(sink))
 }
 
 fn series_text(series: &Series, out: &mut String) {
@@ -146,7 +146,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn flows_text(flows: &[FlowFigures], out: &mut String) {
+fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, out: &mut String) {
     if flows.is_empty() {
         return;
     }
@@ -154,7 +154,7 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
         let names = [
             one.id.to_string(),
             one.flow.to_string(),
-            nodes(one.source, one.sink),
+            nodes(hosts, one.source, one.sink),
             one.class.clone().unwrap_or_default(),
         ];
         (names, &one.figures)
@@ -162,7 +162,12 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
     figures_table(&["id", "flow", "nodes", "class"], rows, out);
 }
 
-fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out: &mut String) {
+fn pairs_text(
+    pairs: &[PairFigures],
+    (cell, limit, width): (Cell, usize, usize),
+    hosts: &KnownHosts,
+    out: &mut String,
+) {
     if pairs.is_empty() {
         return;
     }
@@ -170,7 +175,7 @@ fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out
     out.push('\n');
     let rows = pairs.iter().take(limit).map(|one| {
         let names = [
-            nodes(Some(one.source), Some(one.sink)),
+            nodes(hosts, Some(one.source), Some(one.sink)),
             Grouped(one.flows).to_string(),
         ];
         (names, &one.figures)
@@ -190,9 +195,9 @@ fn classes_text(classes: &[ClassFigures], out: &mut String) {
     figures_table(&["class"], rows, out);
 }
 
-fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
+fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut String) {
     let _ = writeln!(out, "{}", flow.flow);
-    let _ = write!(out, "node {}", nodes(flow.source, flow.sink));
+    let _ = write!(out, "node {}", nodes(hosts, flow.source, flow.sink));
     if let Some(class) = &flow.class {
         let _ = write!(out, ", class {class}");
     }
@@ -225,16 +230,16 @@ fn extent_text(extent: &Extent, out: &mut String) {
 }
 
 impl View {
-    pub fn text(&self, span: Span, width: usize) -> String {
-        let mut out = String::new();
+    pub fn text(&self, span: Span, width: usize, hosts: &KnownHosts) -> String {
+        let mut out = hosts.line(moment);
         match self {
             Self::Flows(flows) => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);
-                flows_text(flows, &mut out);
+                flows_text(flows, hosts, &mut out);
             }
             Self::Pairs { pairs, cell, limit } => {
                 head(&counted(pairs.len(), "pair", "pairs"), span, &mut out);
-                pairs_text(pairs, *cell, *limit, width, &mut out);
+                pairs_text(pairs, (*cell, *limit, width), hosts, &mut out);
             }
             Self::Classes(classes) => {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
@@ -242,7 +247,7 @@ impl View {
             }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
-                flow_text(flow, series, &mut out);
+                flow_text(flow, series, hosts, &mut out);
             }
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
@@ -276,8 +281,11 @@ impl View {
         }
     }
 
-    pub fn json(&self, span: Span) -> String {
-        let mut object = json!({"schema": SCHEMA, "span": span});
+    pub fn json(&self, span: Span, hosts: &KnownHosts) -> String {
+        let mut object = json!({"schema": SCHEMA, "span": span, "names": hosts.list()});
+        if let Some(reporting) = &hosts.reporting {
+            object["hosts"] = json!(reporting);
+        }
         let parts = match self {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),

@@ -1,4 +1,4 @@
-//! hostint's report of who a node is (NProto 15, sub-kind 1). It is about no packet, so it is no [`Report`].
+//! hostint's report of a node's identity (NProto 15, sub-kind 1). It is about no packet, so it is no [`Report`].
 //!
 //! [`Report`]: crate::model::Report
 

@@ -1,4 +1,4 @@
-//! Nodes tell who they are; the collector keeps that in bounds, and says when a name is contested.
+//! Nodes tell their identities; the collector keeps that in bounds, and says when a name is contested.
 
 use std::net::IpAddr;
 

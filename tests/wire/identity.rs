@@ -1,4 +1,4 @@
-//! Reports of who a node is are read and written back, and their text is bounded and shows as itself.
+//! Reports of a node's identity are read and written back, and their text is bounded and shows as itself.
 
 use hostint::collector::decode;
 use hostint::model::{NodeId, NodeIdentity};

@@ -1,4 +1,4 @@
-//! Tells collectors who this host is, and that it lives although it may measure nothing.
+//! Tells collectors the identity of this host, and that it lives although it may measure nothing.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ pub struct TellIdentity;
 
 impl Duty<SinkDaemon> for TellIdentity {
     fn task(&self) -> &'static str {
-        "tell collectors who this host is"
+        "tell collectors this host's identity"
     }
 
     fn period(&self) -> Duration {

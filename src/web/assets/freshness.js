@@ -39,7 +39,7 @@ export function staleNote(row) {
   return since && h("p", { class: "old", role: "note" }, `No report since ${time(since)}: these figures are old.`);
 }
 
-// "5 of 6 hosts report", and who does not.
+// "5 of 6 hosts report", and the names of those that do not.
 export function hostsLine(status) {
   const { hosts_known: known, hosts_reporting: reporting } = status;
   const silent = status.exporters.filter((one) => !one.reporting && ms(status.now_ns) - ms(one.last_seen_ns) < 86_400_000);
