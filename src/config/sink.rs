@@ -59,6 +59,8 @@ pub struct SinkConfig {
     /// Most new flows of one source address each second; 0 means no limit.
     pub max_new_flows: u64,
     pub max_reports: u64,
+    /// The most summaries in a second.
+    pub max_summaries: u32,
     pub control: Option<PathBuf>,
     pub http: Option<String>,
     pub push: PushConfig,
@@ -169,7 +171,11 @@ impl SinkOptions {
     }
 
     fn summary_period(&self) -> TimeSpan {
-        span(self.summary_period, 0)
+        let otherwise_ms = match self.compat {
+            Some(Compat::HostInt) => 0,
+            None => 10_000,
+        };
+        span(self.summary_period, otherwise_ms)
     }
 
     fn max_flows(&self) -> u32 {
@@ -234,6 +240,7 @@ impl SinkOptions {
             lease_key: parsed.lease_key,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
+            max_summaries: self.max_summaries.unwrap_or(DEFAULT_SUMMARIES),
             control: self.control,
             http: self.http,
             push: parsed.push,
@@ -243,8 +250,8 @@ impl SinkOptions {
 
 /// Bytes of the longest report other than a summary, as an IP packet.
 const REPORT_BYTES: u32 = 256;
-/// Bytes of the longest summary, as an IP packet.
-const SUMMARY_BYTES: u64 = 332;
+/// Summaries in a second, which a host with a hundred peers and as many flows does not need.
+const DEFAULT_SUMMARIES: u32 = 50;
 
 impl SinkConfig {
     /// Greatest number of bytes that one report costs over all its destinations.
@@ -253,13 +260,13 @@ impl SinkConfig {
         REPORT_BYTES.saturating_mul(receivers)
     }
 
-    /// Greatest number of bytes that one summary costs; packet senders get none.
-    pub fn summary_bytes(&self) -> u64 {
-        SUMMARY_BYTES * u64::from(self.copies())
+    /// True if summaries have somewhere to go; packet senders get none.
+    pub fn has_summary_receivers(&self) -> bool {
+        !self.collectors.is_empty() || self.report_log.is_some()
     }
 
     /// Number of collectors that get the same report.
-    fn copies(&self) -> u32 {
+    pub fn copies(&self) -> u32 {
         match self.spread {
             true => 1,
             false => self.collectors.len() as u32,

@@ -102,7 +102,8 @@ pub struct SinkOptions {
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub report_period: Option<TimeSpan>,
 
-    /// Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]
+    /// Report the totals of source nodes, classes and flows once in this time, from 1s; 0s: never [default: 10s; with
+    /// --compat 0s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub summary_period: Option<TimeSpan>,
 
@@ -188,6 +189,11 @@ pub struct SinkOptions {
     /// no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
+
+    /// Send at most this many summaries a second. Totals of source nodes and classes come first, then flows with losses,
+    /// then large ones [default: 50]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_summaries: Option<u32>,
 
     /// Socket on which root and the group hostint ask this daemon for its status [default:
     /// /run/hostint/control.NAMESPACE.sock]

@@ -48,6 +48,10 @@ pub struct CollectStatus {
     /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
+    /// Summaries that lost a part on the way. The next summary of their subject has their packets.
+    pub summaries_incomplete: u64,
+    /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
+    pub summaries_untracked: u64,
     /// Reports that were written as lines.
     pub lines: u64,
     /// Reports whose lines could not be written, because the disk was full for instance.

@@ -13,6 +13,7 @@ mod engine_status;
 mod flow;
 mod flow_hash;
 mod flow_summary;
+mod group_totals;
 mod headers;
 mod hex;
 mod history;
@@ -61,7 +62,8 @@ pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use flow_hash::FlowHash;
-pub use flow_summary::{FlowSummary, FlowTotals, SummaryEvent};
+pub use flow_summary::{FlowSummary, FlowTotals};
+pub use group_totals::{GroupTotals, coarse_latency};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -106,8 +108,9 @@ pub use report::{
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use summary::{
-    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryRecord, SummarySubject,
+    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
+    SummarySubject,
 };
-pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
+pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, TallyNews, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};

@@ -25,6 +25,15 @@ pub struct Summary {
     pub totals: SubjectTotals,
 }
 
+/// Totals at the sink that are due for a report.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SummaryEvent {
+    pub subject: SummarySubject,
+    pub source_node: NodeId,
+    pub period_ns: u64,
+    pub totals: SubjectTotals,
+}
+
 /// The packets that a summary is about.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum SummarySubject {

@@ -77,6 +77,10 @@ const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "ma
 const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
                           fewer than 20 have no quantiles\n";
 
+/// The last line if some quantiles are coarse.
+const COARSE: &str =
+    "x2: p50 and p99 may be up to twice the true ones, because a sink has slots of powers of two\n";
+
 fn figures(figures: &Figures) -> [String; 8] {
     let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
     let shown = figures.shown();
@@ -90,6 +94,7 @@ fn figures(figures: &Figures) -> [String; 8] {
         latency(quantiles.map(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
+            None if shown.is_coarse => "packets x2".to_owned(),
             None => "packets".to_owned(),
             Some(reports) => format!("{} rep.", Grouped(reports)),
         },
@@ -255,6 +260,9 @@ impl View {
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
         }
+        if self.figures().any(|figures| figures.shown().is_coarse) {
+            out.push_str(COARSE);
+        }
         out
     }
 
@@ -307,7 +315,7 @@ impl View {
                                measured.reordered measured.duplicates measured.latency.samples \
                                measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
                                measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns";
+                               measured.latency.jitter_ns measured.steps";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \

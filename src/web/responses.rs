@@ -171,7 +171,7 @@ enum PairRow {
         NodeId,
         [Option<u64>; 5],
         Values<5>,
-        [u64; 6],
+        [u64; 7],
         Values<7>,
     ),
     OfReports(
@@ -206,6 +206,7 @@ impl From<&PairFigures> for PairRow {
             of.recovered,
             of.reordered,
             of.duplicates,
+            of.steps.into(),
         ];
         let of_all = of.latency.map(|of| {
             [
@@ -236,7 +237,7 @@ struct PairRowNames(
     &'static str,
     [&'static str; 5],
     [&'static str; 5],
-    [&'static str; 6],
+    [&'static str; 7],
     [&'static str; 7],
 );
 
@@ -252,6 +253,7 @@ const PAIR_ROW: PairRowNames = PairRowNames(
         "measured.recovered",
         "measured.reordered",
         "measured.duplicates",
+        "measured.steps",
     ],
     [
         "measured.samples",

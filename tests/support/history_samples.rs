@@ -138,6 +138,7 @@ impl Synthetic {
             reordered: packets / 5000,
             duplicates: 0,
             latency: Some(of_all(0.9)),
+            steps: if sink % 5 == 4 { 1 } else { 32 },
         });
         Figures {
             measured,

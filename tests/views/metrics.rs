@@ -80,6 +80,7 @@ fn counts(node: u32, packets: u64) -> FlowCounts {
         duplicates: packets / 50,
         latency_sum_ns: 1500 * packets as i64,
         histogram,
+        ..FlowCounts::default()
     }
 }
 

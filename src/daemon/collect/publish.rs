@@ -44,6 +44,9 @@ impl Collector {
         status.reports_refused = sums.refused;
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
+        let summaries = self.hub.increments().counts();
+        status.summaries_incomplete = summaries.incomplete;
+        status.summaries_untracked = summaries.no_room;
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {

@@ -10,7 +10,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 18] = [
+const COUNTED: [CountedField<CollectStatus>; 20] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -56,6 +56,16 @@ const COUNTED: [CountedField<CollectStatus>; 18] = [
         "reports_duplicate",
         "reports that had been received before",
         |s| s.reports_duplicate,
+    ),
+    (
+        "summaries_incomplete",
+        "summaries that lost a part on the way; the next one of their subject has their packets",
+        |s| s.summaries_incomplete,
+    ),
+    (
+        "summaries_untracked",
+        "summaries of flows, source nodes and classes beyond the limit of followed ones",
+        |s| s.summaries_untracked,
     ),
     ("lines", "lines written", |s| s.lines),
     ("lines_lost", "lines that could not be written", |s| {

@@ -77,9 +77,9 @@ export async function ask(what, span, parameters, signal) {
   return answer;
 }
 
-function measuredOf([packets, bytes, lost, recovered, reordered, duplicates], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
+function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
   return {
-    packets, bytes, lost, recovered, reordered, duplicates,
+    packets, bytes, lost, recovered, reordered, duplicates, steps,
     latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p99_ns - p50_ns },
   };
 }

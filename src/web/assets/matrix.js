@@ -2,7 +2,7 @@
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
-import { basis } from "./figures.js";
+import { basis, marked } from "./figures.js";
 import { isSilent, staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { duration, exact, lossOf, share, time } from "./units.js";
@@ -179,7 +179,7 @@ export class Matrix {
     context.fillStyle = colour ? ink(colour) : colours.dim;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.fillText(value === undefined ? "–" : this.scale.text(value), x + this.cell.width / 2, y + this.cell.height / 2);
+    context.fillText(value === undefined ? "–" : marked(pair, this.scale.text(value)), x + this.cell.width / 2, y + this.cell.height / 2);
   }
 
   drawLabels(context, top, bottom, left, right) {

@@ -2,7 +2,7 @@
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
-import { basis, basisTitle } from "./figures.js";
+import { basis, basisTitle, marked } from "./figures.js";
 import { staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { link } from "./state.js";
@@ -67,8 +67,8 @@ export class Table {
 
 const latency = (name, key) => ({
   name, key, title: `${name} of the one-way latencies`,
-  of: (row) => duration(row.latency?.[`${name}_ns`]),
-  exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns`),
+  of: (row) => marked(row, duration(row.latency?.[`${name}_ns`])),
+  exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns ${basisTitle(row)}`),
 });
 
 const FIGURES = {
@@ -104,7 +104,7 @@ export function pairTable(label, sort) {
   const columns = [
     { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
-    { ...FIGURES.packets, key: undefined }, FIGURES.of,
+    { ...FIGURES.packets, key: undefined },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "pair", source: row.source, sink: row.sink }), sort });
 }
