@@ -51,7 +51,9 @@ struct source_lease {
 	__u8 version;     /* of the last answer */
 	__u8 tos_changed; /* bits of the ToS byte that the path changes */
 	__u16 longest;    /* longest packet, with INT, that probes proved to pass; 0: no limit is known */
-	__u32 distrusted; /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 distrusted;  /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 untold;      /* 1: without a key, the sink tells this host nothing about packets of this address */
+	__u16 zero;
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */
