@@ -341,8 +341,7 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
 fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
     let now = (lease.state, lease.proof.ways, lease.proof.eaten);
     // The proof takes less than a second, and then there is more to say.
-    if lease.state == LeaseState::Granted && lease.proof.version == 2 && lease.proof.proved_ns == 0
-    {
+    if lease.state == LeaseState::Granted && lease.proof.is_open() {
         return;
     }
     let before = said.insert(dest, now);
@@ -354,7 +353,9 @@ fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted if lease.proof.eaten.is_empty() => Level::Info,
+                LeaseState::Granted if lease.proof.eaten.is_empty() && !lease.proof.untold => {
+                    Level::Info
+                }
                 _ => Level::Warning,
             },
             Event::Peer,
