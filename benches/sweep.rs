@@ -127,9 +127,10 @@ fn bench(flows: u32) {
         clock: None,
     };
     sweeper.set_summaries(SummaryPlan {
-        period: Duration::from_nanos(1),
+        period: Duration::from_millis(1),
         report_bytes: 256,
-        summary_bytes: 332,
+        copies: 1,
+        most_per_s: u32::MAX,
     });
     let mut told = 0;
     let mut summarised = Vec::new();
@@ -141,7 +142,9 @@ fn bench(flows: u32) {
             let step = sweeper.step(now_ns).unwrap();
             told += step.summaries.len();
             for event in &step.summaries {
-                emitter.emit(builder.summary(event, now_ns));
+                for part in builder.summary(event, now_ns) {
+                    emitter.emit(part);
+                }
             }
             if step.end {
                 break;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use history::{
-    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, SubjectArgs, When,
+    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
 };
 
 use crate::config::{CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan};

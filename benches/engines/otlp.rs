@@ -99,6 +99,7 @@ fn snapshot() -> Snapshot {
             duplicates: 0,
             latency_sum_ns: packets as i64 * 20_000,
             histogram,
+            ..FlowCounts::default()
         };
         tally.look(flow, counts);
     }

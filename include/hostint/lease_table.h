@@ -50,7 +50,7 @@ struct source_lease {
 	__u64 proved_ns;  /* end of the last round of probes; 0: none yet */
 	__u8 version;     /* of the last answer */
 	__u8 tos_changed; /* bits of the ToS byte that the path changes */
-	__u16 zero;
+	__u16 longest;    /* longest packet, with INT, that probes proved to pass; 0: no limit is known */
 	__u32 distrusted; /* 1: the encapsulation was given up because flows came to nothing; asked again later */
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */

@@ -51,7 +51,7 @@ struct source_flow {
 	__u8 open;        /* 1: a TCP connection in a form of its own, of which neither FIN nor RST was sent */
 	__u8 counted;     /* 1: counted as a flow that began before its lease */
 	__u8 zero;
-	__u32 zero2;
+	__u32 longest; /* as of the lease when it was last looked up; 0: no limit is known */
 };
 
 #endif

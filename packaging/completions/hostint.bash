@@ -234,7 +234,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-v -h -V --config --listen --json --output --output-size --output-keep --drop-reasons --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --clickhouse --clickhouse-database --clickhouse-table --clickhouse-user --clickhouse-password-file --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --otlp-reports --otlp --remote-write --push-interval --push-headers-file --push-instance --read --port --count --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --listen --json --output --output-size --output-keep --drop-reasons --name --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --clickhouse --clickhouse-database --clickhouse-table --clickhouse-user --clickhouse-password-file --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --otlp-reports --otlp --remote-write --push-interval --push-headers-file --push-instance --read --port --count --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,6 +265,10 @@ _hostint() {
                     return 0
                     ;;
                 --drop-reasons)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1210,7 +1214,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-v -h -V --config --dev --node-id --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1226,6 +1230,18 @@ _hostint() {
                     ;;
                 --node-id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --hook)
@@ -1384,7 +1400,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1400,6 +1416,18 @@ _hostint() {
                     ;;
                 --node-id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --hook)

@@ -41,6 +41,10 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print thi
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
 xdp\t'XDP: before everything else, for network cards'
 tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
@@ -54,7 +58,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l report-period -d 'Report each flow\'s latency at least once in this time [default: 2s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l summary-period -d 'Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l summary-period -d 'Report the totals of source nodes, classes and flows once in this time, from 1s; 0s: never [default: 10s; with --compat 0s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l loss-timeout -d 'Count a missing sequence number as lost after this time [default: 200ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
@@ -81,6 +85,7 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that can ping this one can get a lease' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-new-flows -d 'Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-reports -d 'Make at most this many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-summaries -d 'Send at most this many summaries a second. Totals of source nodes and classes come first, then flows with losses, then large ones [default: 50]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l control -d 'Socket on which root and the group hostint ask this daemon for its status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, such as http://192.0.2.9:4318; /v1/metrics is appended' -r
@@ -104,6 +109,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
 xdp\t'XDP: before everything else, for network cards'
 tc\t'TC ingress (tcx, kernel 6.6 or newer): for veth and containers, where superpackets arrive whole'"
@@ -117,7 +126,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l report-period -d 'Report each flow\'s latency at least once in this time [default: 2s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l summary-period -d 'Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l summary-period -d 'Report the totals of source nodes, classes and flows once in this time, from 1s; 0s: never [default: 10s; with --compat 0s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l loss-timeout -d 'Count a missing sequence number as lost after this time [default: 200ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l latency-buckets -d 'Edges of the latency buckets, up to 16; a flow\'s change to another bucket is reported [default: 5us,10us,20us,40us,60us,120us]' -r
@@ -144,6 +153,7 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, 32 hexadecimal digits, the same on all hosts. Without a key, any host that can ping this one can get a lease' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-new-flows -d 'Track at most this many new flows a second from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-reports -d 'Make at most this many reports a second about flows from one source address, and five times as many in all; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-summaries -d 'Send at most this many summaries a second. Totals of source nodes and classes come first, then flows with losses, then large ones [default: 50]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l control -d 'Socket on which root and the group hostint ask this daemon for its status [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13276, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l otlp -d 'Push metrics by OTLP/HTTP to this URL, such as http://192.0.2.9:4318; /v1/metrics is appended' -r
@@ -312,6 +322,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output -d 'A
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-size -d 'Rotate --output before it exceeds this size, such as 100M' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-keep -d 'Number of rotated files to keep [default: 5]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file with a line such as 80 = "acl deny" for each code [default: int-host-reporter]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l name -d 'Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node tells]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Number of threads that receive; one more thread decodes [default: 2, on hosts with one or two CPUs 1]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l queue -d 'Memory for datagrams that wait to be decoded; datagrams beyond it are dropped and counted [default: 64M]' -r
@@ -390,8 +401,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 latency\t'highest p99 latency first'
 jitter\t'largest p99 - p50 first'
 packets\t'most packets first'"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l source -d 'Only flows from this node' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l sink -d 'Only flows to this node' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l source -d 'Only flows from this node, by its id or its name' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l sink -d 'Only flows to this node, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l class -d 'Only flows of this class' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l search -d 'Only flows whose text has all these words: addresses, ports, protocols, or parts of them' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l limit -d 'Number of flows to show' -r
@@ -457,8 +468,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l until -d 'End of the span' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l source -d 'Packets from this node, with --sink' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l sink -d 'Packets to this node, with --source' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l source -d 'Packets from this node (its id or name), with --sink' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l sink -d 'Packets to this node (its id or name), with --source' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l class -d 'Packets of this class' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l flow -d 'Packets of the flow with this id' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l points -d 'Approximate number of points in time' -r
@@ -475,8 +486,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l until -d 'End of the span' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l source -d 'Packets from this node, with --sink' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l sink -d 'Packets to this node, with --source' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l source -d 'Packets from this node (its id or name), with --sink' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l sink -d 'Packets to this node (its id or name), with --source' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l class -d 'Packets of this class' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l flow -d 'Packets of the flow with this id' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l limit -d 'Number of reports to show' -r

@@ -236,6 +236,8 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		count_source(COUNT_SOURCE_LEFT, 1, p->frame_len);
 		return XDP_PASS;
 	}
+	if (check_size(p, EXTENSION_LEN, path_limit(p, f, 0xffff)) != SOURCE_WATCHED)
+		return XDP_PASS;
 	if (f && !passes_guard(NULL, p, f)) {
 		count_source(COUNT_SOURCE_GUARDED, 1, p->frame_len);
 		return XDP_PASS;

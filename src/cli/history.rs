@@ -114,13 +114,13 @@ pub struct FlowsArgs {
     #[arg(long, value_name = "KEY", default_value = "loss")]
     pub sort: HistoryOrder,
 
-    /// Only flows from this node
+    /// Only flows from this node, by its id or its name
     #[arg(long, value_name = "NODE")]
-    pub source: Option<NodeId>,
+    pub source: Option<NodeArg>,
 
-    /// Only flows to this node
+    /// Only flows to this node, by its id or its name
     #[arg(long, value_name = "NODE")]
-    pub sink: Option<NodeId>,
+    pub sink: Option<NodeArg>,
 
     /// Only flows of this class
     #[arg(long, value_name = "CLASS")]
@@ -135,16 +135,38 @@ pub struct FlowsArgs {
     pub limit: usize,
 }
 
+/// A node, as people call it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum NodeArg {
+    Id(NodeId),
+    Name(String),
+}
+
+impl FromStr for NodeArg {
+    type Err = String;
+
+    /// Only digits are an ID, so that no name can take the place of one.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return text
+                .parse()
+                .map(Self::Id)
+                .map_err(|_| "not a node id (up to 4294967295) and not a name".to_owned());
+        }
+        Ok(Self::Name(text.to_owned()))
+    }
+}
+
 /// The subject of figures or reports.
 #[derive(Args, Clone, Debug)]
 pub struct SubjectArgs {
-    /// Packets from this node, with --sink
+    /// Packets from this node (its id or name), with --sink
     #[arg(long, value_name = "NODE", requires = "sink")]
-    pub source: Option<NodeId>,
+    pub source: Option<NodeArg>,
 
-    /// Packets to this node, with --source
+    /// Packets to this node (its id or name), with --source
     #[arg(long, value_name = "NODE", requires = "source")]
-    pub sink: Option<NodeId>,
+    pub sink: Option<NodeArg>,
 
     /// Packets of this class
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["source", "sink"])]

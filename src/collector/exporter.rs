@@ -1,10 +1,14 @@
 //! One exporter: its numbering, its node, and when it reported last.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::ReportGroup;
+use super::freshness::{PERIODS, SILENT_NS};
 use super::numbering::{Continuity, Numbering};
 use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
+
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// The key of a numbering at an address: the reporting subsystem and its node, so that several nodes behind one address
 /// are told apart. Devices of v0.5 number all their reports in one sequence and name their node in some of them.
@@ -38,6 +42,8 @@ pub(super) struct Exporter {
     pub reports: u64,
     pub last_seen_ns: u64,
     clock: Option<ClockState>,
+    /// The period in which its node says that it lives.
+    period_ns: Option<u64>,
 }
 
 /// The nodes that are named by the reports of one numbering.
@@ -69,6 +75,7 @@ impl Exporter {
             reports: 0,
             last_seen_ns: now_ns,
             clock: None,
+            period_ns: None,
         }
     }
 
@@ -81,6 +88,9 @@ impl Exporter {
             for node in reports.filter_map(|report| report.observation.reporter()) {
                 self.named.add(node);
             }
+        }
+        if let Some(identity) = &group.identity {
+            self.period_ns = Some(u64::from(identity.period_s) * SECOND_NS).filter(|ns| *ns > 0);
         }
         let clock = group
             .reports
@@ -98,7 +108,19 @@ impl Exporter {
         })
     }
 
-    pub fn health(&self, address: IpAddr) -> ExporterHealth {
+    /// True if its reports come.
+    pub fn reports_at(&self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.last_seen_ns) <= self.silent_after_ns()
+    }
+
+    fn silent_after_ns(&self) -> u64 {
+        match self.period_ns {
+            Some(period_ns) => PERIODS * period_ns,
+            None => SILENT_NS,
+        }
+    }
+
+    pub fn health(&self, address: IpAddr, now_ns: u64) -> ExporterHealth {
         let counts = self.numbering.counts();
         ExporterHealth {
             exporter: address,
@@ -109,8 +131,14 @@ impl Exporter {
             duplicates: counts.duplicates,
             restarts: counts.restarts,
             last_seen_ns: self.last_seen_ns,
+            reporting: self.reports_at(now_ns),
+            silent_after_ns: self.silent_after_ns(),
             clock: self.clock.and_then(|clock| clock.source.name()),
             clock_synchronised: self.clock.map(|clock| clock.synchronised),
+            name: None,
+            name_contested: false,
+            version: None,
+            labels: BTreeMap::new(),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::exporter::{Exporter, NumberingKey};
+use super::freshness::Hosts;
+use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
@@ -77,6 +79,9 @@ pub struct Exporters {
     /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
+    identities: Identities,
+    /// The sender of the last datagram or report that could not be decoded, and the reason.
+    last_undecodable: Option<(IpAddr, DecodeError)>,
     /// The sums without `numbers`, which are added up when the counts are read.
     sums: ExportersCounts,
     forgotten: NumberingCounts,
@@ -97,6 +102,8 @@ impl Exporters {
             addresses: HashMap::new(),
             undecodable_from: HashMap::new(),
             swept_ns: None,
+            identities: Identities::default(),
+            last_undecodable: None,
             sums: ExportersCounts::default(),
             forgotten: NumberingCounts::default(),
         }
@@ -107,9 +114,13 @@ impl Exporters {
         for error in &group.refused {
             self.count_cause(arrival, error);
         }
+        if let Some(identity) = &group.identity {
+            let from = arrival.exporter.ip();
+            self.identities.learn(from, identity, arrival.received_ns);
+        }
         let count = group.reports.len() as u64;
         self.sums.reports += count;
-        if count > 0 {
+        if count > 0 || group.identity.is_some() {
             self.sums.decoded += 1;
             self.sums.refused += group.refused.len() as u64;
         } else {
@@ -142,6 +153,7 @@ impl Exporters {
     fn count_cause(&mut self, arrival: Arrival, error: &DecodeError) {
         self.sums.undecodable.count(error.kind());
         let from = arrival.exporter.ip();
+        self.last_undecodable = Some((from, *error));
         if self.undecodable_from.len() >= self.limit && !self.undecodable_from.contains_key(&from) {
             self.sweep(arrival.received_ns);
             if self.undecodable_from.len() >= self.limit {
@@ -228,14 +240,15 @@ impl Exporters {
         exporters
     }
 
-    /// Returns the health of at most `most` exporters: first those that lost most reports, then those with most
-    /// duplicates and restarts, then by address, node and subsystem.
-    pub fn health(&self, most: usize) -> Vec<ExporterHealth> {
+    /// Returns the health of at most `most` exporters: first those that fell silent, then those that lost most reports,
+    /// then those with most duplicates and restarts, then by address, node and subsystem.
+    pub fn health(&self, most: usize, now_ns: u64) -> Vec<ExporterHealth> {
         let mut all: Vec<_> = self
             .all()
             .map(|(address, followed)| {
                 let counts = followed.numbering.counts();
-                let trouble = (counts.lost, counts.duplicates + counts.restarts);
+                let silent = !followed.reports_at(now_ns);
+                let trouble = (silent, counts.lost, counts.duplicates + counts.restarts);
                 (std::cmp::Reverse(trouble), address, followed)
             })
             .collect();
@@ -248,14 +261,43 @@ impl Exporters {
         }
         all.sort_unstable_by_key(order);
         all.into_iter()
-            .map(|(_, address, one)| one.health(address))
+            .map(|(_, address, one)| self.named(one.health(address, now_ns)))
             .collect()
+    }
+
+    /// Adds what the exporter's node told of itself.
+    fn named(&self, mut health: ExporterHealth) -> ExporterHealth {
+        let node = health.node;
+        let told = node.and_then(|node| self.identities.of(node, health.exporter));
+        if let Some(told) = told {
+            health.name = Some(told.name.clone()).filter(|name| !name.is_empty());
+            health.name_contested = self.identities.is_contested(&told.name);
+            health.version = Some(told.version.clone()).filter(|version| !version.is_empty());
+            health.labels.clone_from(&told.labels);
+        }
+        health
+    }
+
+    /// Forgets the identities of nodes that have not told one for a long time.
+    pub fn forget_old_identities(&mut self, now_ns: u64) {
+        self.identities.forget_old(now_ns);
+    }
+
+    /// Returns how many hosts there are, and of how many of them reports come.
+    pub fn hosts(&self, now_ns: u64) -> Hosts {
+        Hosts::count(self.all(), now_ns)
     }
 
     fn all(&self) -> impl Iterator<Item = (IpAddr, &Exporter)> {
         self.addresses
             .iter()
             .flat_map(|(address, known)| known.followed.iter().map(|one| (*address, one)))
+    }
+
+    /// Returns the sender of the last undecodable datagram, the field that was wrong, and what was expected there.
+    pub fn last_undecodable(&self) -> Option<String> {
+        let (from, error) = self.last_undecodable.as_ref()?;
+        Some(format!("{from}: {error}"))
     }
 
     /// Iterates over the undecodable datagrams of each address.

@@ -4,6 +4,8 @@ pub mod capture;
 pub mod datagram;
 mod exporter;
 mod exporters;
+mod freshness;
+mod identities;
 mod increments;
 mod line_reader;
 mod listener;
@@ -19,6 +21,7 @@ mod undecodable;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
+pub use freshness::{GONE_NS, Hosts, SILENT_NS};
 pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};

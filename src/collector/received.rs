@@ -104,7 +104,8 @@ impl<T: ReportTaker> ReportHub<T> {
         let arrival = record.arrival();
         let named = record.told_reason().filter(|_| self.chosen.is_none());
         let measured = self.increments.of(&report, arrival);
-        let class = self.classifier.class_of(report.observation.flow());
+        let class = report.observation.group_class();
+        let class = class.or(self.classifier.class_of(report.observation.flow()));
         self.taker.accept(&ReceivedReport {
             report: &report,
             arrival,
@@ -151,6 +152,10 @@ impl<T: ReportTaker> ReportHub<T> {
     /// The names of drop reasons.
     pub fn reasons(&self) -> &DropReasons {
         &self.reasons
+    }
+
+    pub fn exporters_mut(&mut self) -> &mut Exporters {
+        &mut self.exporters
     }
 
     pub fn exporters(&self) -> &Exporters {

@@ -5,17 +5,20 @@ use std::time::SystemTime;
 use anyhow::{Result, anyhow};
 
 use super::output::print;
-use crate::cli::{HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, SubjectArgs, exit};
+use crate::cli::{
+    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, exit,
+};
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropReasons, FlowOrder, FlowQuery, History, NodeId, PairFigures, Record, ReportQuery, Span,
-    Subject,
+    DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId, PairFigures,
+    Record, ReportQuery, Span, Subject,
 };
-use crate::os::log;
-use crate::store::{HistoryReader, StoreError};
+use crate::os::{clock, log};
+use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
 use crate::views::history::{self, Cell, View};
+use crate::views::hosts::KnownHosts;
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
@@ -32,20 +35,51 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
         }
         Err(err) => return Err(err.into()),
     };
-    let Some(view) = ask(&mut reader, command, span)? else {
+    let seen = reader.hosts()?;
+    let Some(view) = ask(&mut reader, command, span, &seen)? else {
         log::error(format_args!("no such flow in {}", place.display()));
         return Ok(exit::NOTHING);
     };
+    let hosts = KnownHosts::new(&seen, reporting(&seen, span));
     let text = if args.json {
-        view.json(span)
+        view.json(span, &hosts)
     } else if args.csv {
         view.csv()
             .map_err(|err| anyhow!("cannot write CSV: {err}"))?
     } else {
-        view.text(span, width())
+        view.text(span, width(), &hosts)
     };
     print(&text)?;
     Ok(exit::OK)
+}
+
+/// How many hosts report, if the question is about the present.
+fn reporting(seen: &[HostSeen], span: Span) -> Option<HostsReporting> {
+    let now_ns = clock::realtime_ns();
+    let present = now_ns.saturating_sub(span.until_ns) < HOSTS_LAG_NS;
+    present.then(|| HostsReporting::at(seen, now_ns, HOSTS_LAG_NS))
+}
+
+/// The ID of a node that is called so.
+fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
+    let name = match arg {
+        None => return Ok(None),
+        Some(NodeArg::Id(node)) => return Ok(Some(*node)),
+        Some(NodeArg::Name(name)) => name,
+    };
+    let nodes = Vec::from_iter(called(seen, name));
+    match nodes[..] {
+        [node] => Ok(Some(node)),
+        [] => Err(Usage(format!(
+            "no node is called {name} in this history (try its id; hostint history flows shows both)"
+        ))
+        .into()),
+        _ => Err(Usage(format!(
+            "{} nodes are called {name} (try the id of one; hostint history flows shows them)",
+            nodes.len()
+        ))
+        .into()),
+    }
 }
 
 fn args_of(command: &HistoryCommand) -> &HistoryArgs {
@@ -80,18 +114,15 @@ fn width() -> usize {
 }
 
 /// Asks, and returns `None` if there is no such flow.
-fn ask(history: &mut HistoryReader, command: &HistoryCommand, span: Span) -> Result<Option<View>> {
+fn ask(
+    history: &mut HistoryReader,
+    command: &HistoryCommand,
+    span: Span,
+    seen: &[HostSeen],
+) -> Result<Option<View>> {
     Ok(Some(match command {
         HistoryCommand::Flows(args) => {
-            let order = args.sort.into();
-            let query = FlowQuery {
-                source: args.source,
-                sink: args.sink,
-                class: args.class.clone(),
-                search: args.search.clone(),
-                order,
-                limit: args.limit,
-            };
+            let query = flows_asked(args, seen)?;
             View::Flows(history.flows(&query, span)?)
         }
         HistoryCommand::Pairs {
@@ -123,9 +154,9 @@ fn ask(history: &mut HistoryReader, command: &HistoryCommand, span: Span) -> Res
         }
         HistoryCommand::Series {
             subject, points, ..
-        } => View::Series(history.series(&subject_of(subject), span, *points)?),
+        } => View::Series(history.series(&subject_of(subject, seen)?, span, *points)?),
         HistoryCommand::Reports { subject, limit, .. } => {
-            let subject = subject_of(subject);
+            let subject = subject_of(subject, seen)?;
             let query = ReportQuery {
                 subject,
                 limit: *limit,
@@ -138,14 +169,26 @@ fn ask(history: &mut HistoryReader, command: &HistoryCommand, span: Span) -> Res
     }))
 }
 
-fn subject_of(args: &SubjectArgs) -> Subject {
-    let pair: Option<(NodeId, NodeId)> = args.source.zip(args.sink);
-    match (pair, &args.class, args.flow) {
+fn flows_asked(args: &FlowsArgs, seen: &[HostSeen]) -> Result<FlowQuery> {
+    Ok(FlowQuery {
+        source: node_of(args.source.as_ref(), seen)?,
+        sink: node_of(args.sink.as_ref(), seen)?,
+        class: args.class.clone(),
+        search: args.search.clone(),
+        order: args.sort.into(),
+        limit: args.limit,
+    })
+}
+
+fn subject_of(args: &SubjectArgs, seen: &[HostSeen]) -> Result<Subject> {
+    let source = node_of(args.source.as_ref(), seen)?;
+    let pair = source.zip(node_of(args.sink.as_ref(), seen)?);
+    Ok(match (pair, &args.class, args.flow) {
         (Some((source, sink)), ..) => Subject::Pair { source, sink },
         (_, Some(class), _) => Subject::Class(class.clone()),
         (.., Some(id)) => Subject::Flow(id),
         _ => Subject::All,
-    }
+    })
 }
 
 fn sort_pairs(pairs: &mut [PairFigures], order: HistoryOrder) {

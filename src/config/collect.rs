@@ -1,5 +1,6 @@
 //! Settings of the collector.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
 
@@ -9,10 +10,11 @@ use super::engines::{EngineOptions, EnginesConfig};
 use super::heading::{ESSENTIALS, LIMITS, OUTPUT, STATUS};
 use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
+use super::node_name::check_names;
 use super::place::port_of;
 use super::store::{StoreConfig, StoreOptions};
 use super::{Size, drop_reasons};
-use crate::model::{DropReasons, REPORT_PORT};
+use crate::model::{DropReasons, NodeId, REPORT_PORT};
 
 /// Default number of receiving threads; one more thread decodes the datagrams.
 const DEFAULT_RECEIVERS: usize = 2;
@@ -54,6 +56,10 @@ pub struct CollectOptions {
     #[arg(long, help_heading = OUTPUT, value_name = "LIST")]
     pub drop_reasons: Option<String>,
 
+    /// Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node tells]
+    #[arg(long, help_heading = OUTPUT, value_name = "ID=NAME", value_delimiter = ',')]
+    pub name: Vec<String>,
+
     /// Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address,
     /// default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
     #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
@@ -84,6 +90,8 @@ pub struct CollectConfig {
     pub queue: Size,
     /// The names that the user chose.
     pub drop_reasons: Option<DropReasons>,
+    /// The names of nodes that the user chose.
+    pub names: BTreeMap<NodeId, String>,
     pub http: Option<String>,
     pub store: StoreConfig,
     pub engines: EnginesConfig,
@@ -135,6 +143,7 @@ impl CollectOptions {
             let why = format!("a queue of {queue} is too small (try {SMALLEST_QUEUE} or more)");
             faults.push(fault(&["queue"], why));
         }
+        let names = check_names(&self.name, &mut faults);
         let output = self.check_output(&mut faults);
         let store = self.store.check(&mut faults);
         let engines = self.engines.check(&mut faults);
@@ -150,6 +159,7 @@ impl CollectOptions {
                 .map_or_else(default_receivers, |count| count as usize),
             queue,
             drop_reasons,
+            names,
             http: self.http,
             store,
             engines,

@@ -19,6 +19,7 @@ mod key;
 mod lines;
 mod mark;
 mod mistake;
+mod node_name;
 mod number;
 mod origin;
 mod otlp;
@@ -61,6 +62,7 @@ pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSa
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
+pub use node_name::IdentitySettings;
 pub use number::number_problem;
 pub use origin::Origin;
 pub use overrides::Overrides;

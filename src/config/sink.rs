@@ -7,6 +7,7 @@ use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
 use super::mark::check_mark;
 use super::mistake::{Fault, fault, missing};
+use super::node_name::{IdentitySettings, check_identity};
 use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread};
 use super::sink_checks::{
@@ -47,6 +48,8 @@ pub struct SinkConfig {
     pub report_log: Option<PathBuf>,
     pub log_format: LogFormatName,
     pub node_id_word: bool,
+    /// What this host tells of itself; `None`: nothing.
+    pub identity: Option<IdentitySettings>,
     pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
@@ -56,6 +59,8 @@ pub struct SinkConfig {
     /// Most new flows of one source address each second; 0 means no limit.
     pub max_new_flows: u64,
     pub max_reports: u64,
+    /// The most summaries in a second.
+    pub max_summaries: u32,
     pub control: Option<PathBuf>,
     pub http: Option<String>,
     pub push: PushConfig,
@@ -72,6 +77,7 @@ struct ParsedOptions {
     allow: Vec<Prefix>,
     lease_key: Option<LeaseKey>,
     push: PushConfig,
+    identity: IdentitySettings,
 }
 
 impl ParsedOptions {
@@ -83,6 +89,7 @@ impl ParsedOptions {
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
             push: options.push.clone().check(faults),
+            identity: check_identity(options.node_name.as_deref(), &options.label, faults),
         }
     }
 }
@@ -151,7 +158,12 @@ impl SinkOptions {
         check_receivers(&self.collector, self.report_to_sender, faults);
         check_spread(self.spread.unwrap_or(false), &self.collector, faults);
         check_format(self.report_format, self.compat, faults);
-        check_summaries(self.summary_period(), self.compat, faults);
+        check_summaries(
+            self.summary_period(),
+            self.max_summaries,
+            self.compat,
+            faults,
+        );
         check_http(self.http.as_deref(), SINK_HTTP_PORT, faults);
     }
 
@@ -164,7 +176,11 @@ impl SinkOptions {
     }
 
     fn summary_period(&self) -> TimeSpan {
-        span(self.summary_period, 0)
+        let otherwise_ms = match self.compat {
+            Some(Compat::HostInt) => 0,
+            None => 10_000,
+        };
+        span(self.summary_period, otherwise_ms)
     }
 
     fn max_flows(&self) -> u32 {
@@ -218,6 +234,9 @@ impl SinkOptions {
             report_to_sender: self.report_to_sender,
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
+            // Collectors of Host-INT do not know identities.
+            identity: (!self.no_identity.unwrap_or(false) && self.compat.is_none())
+                .then_some(parsed.identity),
             node_id_word: !self.no_node_id_word.unwrap_or(false),
             compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),
@@ -226,6 +245,7 @@ impl SinkOptions {
             lease_key: parsed.lease_key,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
+            max_summaries: self.max_summaries.unwrap_or(DEFAULT_SUMMARIES),
             control: self.control,
             http: self.http,
             push: parsed.push,
@@ -235,8 +255,8 @@ impl SinkOptions {
 
 /// Bytes of the longest report other than a summary, as an IP packet.
 const REPORT_BYTES: u32 = 256;
-/// Bytes of the longest summary, as an IP packet.
-const SUMMARY_BYTES: u64 = 332;
+/// Summaries in a second, which a host with a hundred peers and as many flows does not need.
+const DEFAULT_SUMMARIES: u32 = 50;
 
 impl SinkConfig {
     /// Greatest number of bytes that one report costs over all its destinations.
@@ -245,13 +265,13 @@ impl SinkConfig {
         REPORT_BYTES.saturating_mul(receivers)
     }
 
-    /// Greatest number of bytes that one summary costs; packet senders get none.
-    pub fn summary_bytes(&self) -> u64 {
-        SUMMARY_BYTES * u64::from(self.copies())
+    /// True if summaries have somewhere to go; packet senders get none.
+    pub fn has_summary_receivers(&self) -> bool {
+        !self.collectors.is_empty() || self.report_log.is_some()
     }
 
     /// Number of collectors that get the same report.
-    fn copies(&self) -> u32 {
+    pub fn copies(&self) -> u32 {
         match self.spread {
             true => 1,
             false => self.collectors.len() as u32,

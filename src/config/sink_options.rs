@@ -57,6 +57,18 @@ pub struct SinkOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
+    /// This host's name, which collectors show beside its id [default: the host name]
+    #[arg(long, help_heading = REPORTS, value_name = "NAME")]
+    pub node_name: Option<String>,
+
+    /// Label of this host, such as rack=r7, which collectors show with its name; may be repeated
+    #[arg(long, help_heading = REPORTS, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub label: Vec<String>,
+
+    /// Tell collectors neither this host's name, labels and version, nor that it lives while it measures nothing
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_identity: Option<bool>,
+
     /// Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]
     #[arg(long, help_heading = MEASURING, value_name = "HOOK")]
     pub hook: Option<HookChoice>,
@@ -90,7 +102,8 @@ pub struct SinkOptions {
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub report_period: Option<TimeSpan>,
 
-    /// Report the totals of each active flow once in this time, from 1s; 0s: never [default: 0s]
+    /// Report the totals of source nodes, classes and flows once in this time, from 1s; 0s: never [default: 10s; with
+    /// --compat 0s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub summary_period: Option<TimeSpan>,
 
@@ -176,6 +189,11 @@ pub struct SinkOptions {
     /// no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
+
+    /// Send at most this many summaries a second. Totals of source nodes and classes come first, then flows with losses,
+    /// then large ones [default: 50]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_summaries: Option<u32>,
 
     /// Socket on which root and the group hostint ask this daemon for its status [default:
     /// /run/hostint/control.NAMESPACE.sock]

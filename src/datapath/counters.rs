@@ -139,6 +139,8 @@ pub const DAEMON: &[CounterMeaning] = meanings! { daemon_counter:
     DAEMON_CONTROL_REFUSED "control_refused" "requests at the control socket that were refused",
     DAEMON_DATAGRAMS_SENT "report_datagrams_sent" "datagrams with reports sent",
     DAEMON_DATAGRAMS_LOST "report_datagrams_lost" "datagrams with reports that could not be sent",
+    DAEMON_SUMMARIES_SENT "summaries_sent" "reports with totals of flows and of groups",
+    DAEMON_SUMMARIES_LEFT_OUT "summaries_left_out" "flows' summaries beyond the budget (--max-summaries)",
 };
 
 /// Sums a per-CPU counter.

@@ -20,6 +20,8 @@ pub enum DaemonCount {
     ReportsLost = daemon_counter::DAEMON_REPORTS_LOST.0,
     DatagramsSent = daemon_counter::DAEMON_DATAGRAMS_SENT.0,
     DatagramsLost = daemon_counter::DAEMON_DATAGRAMS_LOST.0,
+    SummariesSent = daemon_counter::DAEMON_SUMMARIES_SENT.0,
+    SummariesLeftOut = daemon_counter::DAEMON_SUMMARIES_LEFT_OUT.0,
     LogWritten = daemon_counter::DAEMON_LOG_WRITTEN.0,
     LogLost = daemon_counter::DAEMON_LOG_LOST.0,
     FlowsExpired = daemon_counter::DAEMON_FLOWS_EXPIRED.0,

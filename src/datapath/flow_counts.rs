@@ -32,6 +32,12 @@ impl From<&sink_flow> for FlowCounts {
             recovered: flow.recovered,
             reordered: flow.reordered,
             duplicates: flow.duplicates,
+            late: flow.late,
+            restarts: flow.restarts,
+            first_ns: flow.first_ns,
+            last_ns: flow.last_ns,
+            latency_min_ns: flow.latency_min_ns,
+            latency_max_ns: flow.latency_max_ns,
             latency_sum_ns: flow.all_latency_sum_ns(),
             histogram: flow.histogram,
         }

@@ -1,10 +1,15 @@
-//! The selection of flows to summarise: once a period, and only if the flow's traffic pays for the report.
+//! The selection of what to summarise: all groups, and flows whose traffic pays for it, within a budget of reports.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::time::{Duration, Instant};
 
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
-use crate::model::{FlowTotals, NodeId, SummaryEvent};
+use crate::model::{
+    FlowKey, LATENCY_SLOTS, NodeId, SlotRange, SubjectTotals, SummaryEvent, SummarySubject, Tally,
+    TallyNews, WideSlots, coarse_latency,
+};
 
 /// The period of summaries, and their price.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -13,9 +18,18 @@ pub struct SummaryPlan {
     pub period: Duration,
     /// The price of one report of a flow, at all collectors together.
     pub report_bytes: u64,
-    /// The price of one summary of a flow, at all collectors together.
-    pub summary_bytes: u64,
+    /// The number of collectors that get each summary.
+    pub copies: u64,
+    /// The most summaries in a second.
+    pub most_per_s: u32,
 }
+
+/// The counts of a flow with this many packets are widened.
+const WIDE_PACKETS: u64 = 1 << 31;
+
+/// Bytes of a summary without slots, as an IP packet, and of each slot.
+const SUMMARY_BYTES: u64 = 280;
+const SLOT_BYTES: u64 = 7;
 
 /// The state of summaries. Each period begins with a pass over the flow table.
 #[derive(Debug)]
@@ -25,76 +39,265 @@ pub(super) struct Summaries {
     begun_ns: u64,
     /// In this pass, flows with packets after this time are summarised; `None` means no flow.
     since_ns: Option<u64>,
+    /// This pass is over all flows, so that the tally knows them, and tells nothing.
+    only_tallies: bool,
+    /// Some flows of the last pass were not added to the tally.
+    missed: bool,
+    /// The flows to summarise at the end of the pass, the least important one on top.
+    chosen: BinaryHeap<Reverse<ChosenFlow>>,
+    /// The summaries that may be sent now; less than 0 after more groups than a period has room for.
+    budget: f64,
+    refilled: Instant,
+    /// The counts of flows with enough packets to make those of the kernel wrap around.
+    wide: HashMap<FlowKey, (u64, WideSlots)>,
+    /// Summaries of flows that were due, and had no room in the budget.
+    pub(super) left_out: u64,
+}
+
+/// A flow with its rank: losses, then bytes since the last pass.
+#[derive(Debug)]
+struct ChosenFlow {
+    rank: (u64, u64),
+    summary: Box<SummaryEvent>,
+}
+
+impl PartialEq for ChosenFlow {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+impl Eq for ChosenFlow {}
+
+impl PartialOrd for ChosenFlow {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ChosenFlow {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.rank.cmp(&other.rank)
+    }
 }
 
 impl Summaries {
     pub(super) fn new(now_ns: u64) -> Self {
+        let now = Instant::now();
         Self {
             plan: SummaryPlan::default(),
-            due: Instant::now(),
+            due: now,
             begun_ns: now_ns,
             since_ns: None,
+            only_tallies: false,
+            missed: false,
+            chosen: BinaryHeap::new(),
+            budget: 0.0,
+            refilled: now,
+            wide: HashMap::new(),
+            left_out: 0,
         }
     }
 
     pub(super) fn set(&mut self, plan: SummaryPlan) {
-        let latest = Instant::now() + plan.period;
-        self.due = if self.plan.period.is_zero() {
-            latest
-        } else {
-            latest.min(self.due)
-        };
+        let now = Instant::now();
+        let latest = now + plan.period;
+        if self.plan.period.is_zero() {
+            (self.due, self.refilled) = (latest, now);
+            // The first period may use what it would have saved.
+            self.budget = plan.budget();
+        }
+        self.due = latest.min(self.due);
         self.plan = plan;
     }
 
+    /// The next pass is to summarise.
+    pub(super) fn be_due(&mut self) {
+        self.due = Instant::now();
+    }
+
+    pub(super) fn are_off(&self) -> bool {
+        self.plan.period.is_zero()
+    }
+
     /// Begins a pass. A packet shortly before the last period counts for this one, because its loss was not known then.
-    pub(super) fn begin_pass(&mut self, now_ns: u64, loss_timeout: Duration) {
-        let now = Instant::now();
+    ///
+    /// A pass over `all` flows is due until the tally has seen each of them once.
+    pub(super) fn begin_pass(&mut self, now_ns: u64, loss_timeout: Duration, all: bool) {
         self.since_ns = None;
-        if self.plan.period.is_zero() || now < self.due {
+        if self.are_off() {
             return;
         }
+        self.only_tallies = all;
+        if all {
+            self.since_ns = Some(1);
+            return;
+        }
+        let now = Instant::now();
+        if now < self.due {
+            return;
+        }
+        self.refill(now);
         let margin_ns = 2 * loss_timeout.as_nanos() as u64;
         self.since_ns = Some(self.begun_ns.saturating_sub(margin_ns));
-        self.begun_ns = now_ns;
+        if !std::mem::take(&mut self.missed) {
+            self.begun_ns = now_ns;
+        }
         self.due = now + self.plan.period;
     }
 
-    /// Returns the time after which a flow must have packets to be summarised, or 0 for no flow.
+    fn refill(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.refilled).as_secs_f64();
+        let more = passed * f64::from(self.plan.most_per_s);
+        self.budget = (self.budget + more).min(self.plan.budget());
+        self.refilled = now;
+    }
+
+    /// Returns the time after which a flow must have packets to be looked at, or 0 for no flow.
     pub(super) fn since_ns(&self) -> u64 {
         self.since_ns.unwrap_or(0)
     }
 
+    /// Notes that flows of this pass could not be added to the tally.
+    pub(super) fn miss(&mut self) {
+        self.missed = true;
+    }
+
+    /// Takes a flow that is due in this pass.
+    pub(super) fn offer(&mut self, key: &flow_key, flow: &sink_flow, news: TallyNews) {
+        let summary = self.of(key, flow, 0).filter(|_| !self.only_tallies);
+        let Some(summary) = summary else {
+            return;
+        };
+        self.chosen.push(Reverse(ChosenFlow {
+            rank: (news.lost, news.bytes),
+            summary: Box::new(summary),
+        }));
+        if self.chosen.len() as f64 > self.budget.max(0.0) {
+            self.chosen.pop();
+            self.left_out += 1;
+        }
+    }
+
+    /// Returns the last summary of a flow that is removed.
+    pub(super) fn end(&mut self, key: &flow_key, flow: &sink_flow) -> Option<SummaryEvent> {
+        let summary = self.of(key, flow, 1);
+        self.wide.remove(&FlowKey::from(key));
+        let summary = summary?;
+        self.refill(Instant::now());
+        if self.budget < 1.0 {
+            self.left_out += 1;
+            return None;
+        }
+        self.budget -= 1.0;
+        Some(summary)
+    }
+
+    /// Ends a pass, and returns the summaries that are due: those of groups, then those of flows.
+    ///
+    /// All groups are told. If they are more than a period has room for, the next period is longer.
+    pub(super) fn finish_pass(&mut self, tally: Option<&mut Tally>) -> Vec<SummaryEvent> {
+        if self.since_ns.take().is_none() {
+            return Vec::new();
+        }
+        if self.only_tallies {
+            tally.into_iter().for_each(Tally::begin_counting);
+            return Vec::new();
+        }
+        let period_ns = self.plan.period.as_nanos() as u64;
+        let groups = tally.map(Tally::changed_groups).unwrap_or_default();
+        let mut told: Vec<_> = groups
+            .into_iter()
+            .map(|(source_node, subject, totals)| SummaryEvent {
+                source_node,
+                subject,
+                period_ns,
+                totals,
+            })
+            .collect();
+        self.budget -= told.len() as f64;
+        if self.budget < 0.0 && self.plan.most_per_s > 0 {
+            let wait = -self.budget / f64::from(self.plan.most_per_s);
+            self.due += Duration::from_secs_f64(wait);
+        }
+        while self.chosen.len() as f64 > self.budget.max(0.0) {
+            self.chosen.pop();
+            self.left_out += 1;
+        }
+        self.budget -= self.chosen.len() as f64;
+        let flows = std::mem::take(&mut self.chosen).into_sorted_vec();
+        told.extend(flows.into_iter().map(|Reverse(chosen)| *chosen.summary));
+        told
+    }
+
     /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
     /// `more` is the number of its summaries beyond one for each period.
-    pub(super) fn of(&self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
+    fn of(&mut self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
         let period_ns = self.plan.period.as_nanos() as u64;
         let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);
         // Its first and its last packet need not be in the same period.
         let summaries = lived_ns.checked_div(period_ns)? + 2 + more;
         let reports = u64::from(flow.reports).saturating_mul(self.plan.report_bytes);
-        let price = summaries.saturating_mul(self.plan.summary_bytes);
+        let slots = flow.histogram.iter().filter(|count| **count != 0).count() as u64;
+        let each = (SUMMARY_BYTES + SLOT_BYTES * slots).saturating_mul(self.plan.copies);
+        let price = summaries.saturating_mul(each);
         let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
+        let slots = self.wide_slots(key, flow);
         (paid && flow.first_ns != 0).then(|| SummaryEvent {
-            flow: key.into(),
-            source_node: NodeId(flow.source_node),
-            source_port: flow.source_port,
-            sink_port: low16(flow.ifindex),
-            totals: FlowTotals {
-                first_ns: flow.first_ns,
-                last_ns: flow.last_ns,
-                packets: flow.all_packets(),
-                bytes: flow.all_bytes(),
-                lost: flow.lost.saturating_sub(flow.recovered),
-                reordered: flow.reordered,
-                duplicates: flow.duplicates,
-                late: flow.late,
-                restarts: flow.restarts,
-                latency_min_ns: flow.latency_min_ns,
-                latency_max_ns: flow.latency_max_ns,
-                latency_sum_ns: flow.all_latency_sum_ns(),
-                histogram: flow.histogram,
+            subject: SummarySubject::Flow {
+                flow: key.into(),
+                source_port: flow.source_port,
+                sink_port: low16(flow.ifindex),
             },
+            source_node: NodeId(flow.source_node),
+            period_ns,
+            totals: totals_of(flow, slots),
         })
+    }
+
+    fn wide_slots(&mut self, key: &flow_key, flow: &sink_flow) -> [u64; LATENCY_SLOTS] {
+        let packets = flow.all_packets();
+        if packets < WIDE_PACKETS {
+            return flow.histogram.map(u64::from);
+        }
+        let mean_ns = flow.all_latency_sum_ns() / i64::try_from(packets).unwrap_or(i64::MAX);
+        let new = || {
+            let slots = WideSlots::new(flow.histogram, packets, mean_ns);
+            (flow.first_ns, slots)
+        };
+        let known = self.wide.entry(key.into()).or_insert_with(new);
+        if known.0 != flow.first_ns {
+            *known = new();
+        }
+        known.1.read(flow.histogram);
+        known.1.counts()
+    }
+}
+
+impl SummaryPlan {
+    /// The number of summaries in a period.
+    fn budget(&self) -> f64 {
+        f64::from(self.most_per_s) * self.period.as_secs_f64()
+    }
+}
+
+fn totals_of(flow: &sink_flow, slots: [u64; LATENCY_SLOTS]) -> SubjectTotals {
+    SubjectTotals {
+        epoch_ns: flow.first_ns,
+        last_ns: flow.last_ns,
+        packets: flow.all_packets(),
+        bytes: flow.all_bytes(),
+        lost: flow.lost,
+        recovered: flow.recovered,
+        reordered: flow.reordered,
+        duplicates: flow.duplicates,
+        late: flow.late,
+        restarts: flow.restarts.into(),
+        latency: coarse_latency(
+            (flow.latency_min_ns, flow.latency_max_ns),
+            flow.all_latency_sum_ns().into(),
+            slots,
+        ),
+        slots: SlotRange::ALL,
     }
 }

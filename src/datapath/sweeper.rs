@@ -34,6 +34,9 @@ pub struct Sweeper {
     pub seen_in_pass: u64,
 }
 
+/// The most flows that are walked over when the process ends.
+const LAST_PASS_FLOWS: u64 = 65_536;
+
 /// True if `last_ns` is `timeout_ns` or more ago.
 fn is_over(last_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
     now_ns.saturating_sub(last_ns) >= timeout_ns
@@ -101,7 +104,8 @@ impl Sweeper {
     /// was full, and collects the summaries that are due.
     pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
         if std::mem::take(&mut self.begins) {
-            self.summaries.begin_pass(now_ns, self.loss_timeout);
+            let all = self.is_tally_new();
+            self.summaries.begin_pass(now_ns, self.loss_timeout, all);
         }
         let found = self.walker.slice(&WalkQuery {
             now_ns,
@@ -120,28 +124,72 @@ impl Sweeper {
             end: found.end,
             ..SweepStep::default()
         };
-        for key in &found.summary {
-            let flow = self.flows.get(key)?;
-            step.summaries
-                .extend(flow.and_then(|flow| self.summaries.of(key, &flow, 0)));
-        }
         let idle_ns = self.idle_ns;
         let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);
         let mut tally = match self.tally.as_deref().map(Mutex::try_lock) {
             None => None,
             Some(Ok(tally)) => Some(tally),
             Some(Err(TryLockError::Poisoned(tally))) => Some(tally.into_inner()),
-            Some(Err(TryLockError::WouldBlock)) => return Ok(step),
+            // The reader looks at all flows; those that are due are looked at in the next period.
+            Some(Err(TryLockError::WouldBlock)) => {
+                self.summaries.miss();
+                return Ok(step);
+            }
         };
+        for key in &found.summary {
+            let Some(flow) = self.flows.get(key)? else {
+                continue;
+            };
+            let tally = tally.as_mut();
+            let news = tally.map(|tally| tally.look_between(key.into(), (&flow).into()));
+            self.summaries.offer(key, &flow, news.unwrap_or_default());
+        }
         let told = |key: &flow_key, flow: &sink_flow| {
             // A record without a packet is not a flow yet.
             if let Some(tally) = tally.as_mut().filter(|_| flow.first_ns != 0) {
                 tally.end(key.into(), flow.into());
             }
-            step.summaries.extend(self.summaries.of(key, flow, 1));
+            step.summaries.extend(self.summaries.end(key, flow));
         };
         step.removed = remove_if(&self.flows, &found.idle, is_idle, told)?;
+        if found.end {
+            let due = self.summaries.finish_pass(tally.as_deref_mut());
+            step.summaries.extend(due);
+        }
         Ok(step)
+    }
+
+    /// Walks all slices once more, and returns what is to be summarised at the end of this process.
+    ///
+    /// In a table of many flows that would take too long: the next process tells their totals.
+    pub fn last_pass(&mut self, now_ns: u64) -> io::Result<Vec<SummaryEvent>> {
+        let mut summaries = Vec::new();
+        if self.summaries.are_off() || self.seen_in_pass > LAST_PASS_FLOWS {
+            return Ok(summaries);
+        }
+        self.summaries.be_due();
+        // The pass that goes on began before.
+        for _ in 0..if self.begins { 1 } else { 2 } {
+            loop {
+                let step = self.step(now_ns)?;
+                summaries.extend(step.summaries);
+                if step.end {
+                    break;
+                }
+            }
+        }
+        Ok(summaries)
+    }
+
+    /// True until the tally knows all flows. That is so after a pass over all of them, or when metrics were read.
+    fn is_tally_new(&self) -> bool {
+        let tally = self.tally.as_deref().map(Mutex::try_lock);
+        matches!(tally, Some(Ok(tally)) if !tally.has_begun())
+    }
+
+    /// The number of summaries that were due, and were not sent because the budget was used up.
+    pub fn summaries_left_out(&self) -> u64 {
+        self.summaries.left_out
     }
 
     /// Walks all slices and returns how many flows were removed.

@@ -295,6 +295,13 @@ impl LeaseKeeper {
         Some(probe)
     }
 
+    /// Notes the length of the packet that a long probe was sent in. Without it, no limit is known.
+    pub fn note_length(&mut self, probe: &OutgoingProbe, len: u16) {
+        if let Some((_, peer)) = self.peer_mut(&probe.pair()) {
+            peer.proof.note_length(probe.packet.probe.form, len);
+        }
+    }
+
     /// Takes the kernel's counts of this pair: packets tagged, by encapsulation, and flows that the guard untagged.
     pub fn note_counts(
         &mut self,

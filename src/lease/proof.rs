@@ -37,6 +37,8 @@ enum FormVerdict {
 #[derive(Default)]
 pub(super) struct Proof {
     verdicts: [FormVerdict; ProbeForm::ALL.len()],
+    /// Lengths of the longest probes of each form that arrived; 0: no limit is known.
+    longest: [u16; ProbeForm::ALL.len()],
     round: Option<Round>,
     began_ns: u64,
     /// No round begins before this time.
@@ -106,6 +108,7 @@ impl Proof {
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
+        self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
             self.again_ns = known.proved_ns + AGAIN_NS;
@@ -192,6 +195,22 @@ impl Proof {
         self.round.as_ref().is_some_and(Round::is_sent_again)
     }
 
+    /// Notes the length of a long probe that is about to be sent.
+    pub(super) fn note_length(&mut self, form: ProbeForm, len: u16) {
+        if let Some(round) = &mut self.round {
+            round.note_length(form, len);
+        }
+    }
+
+    /// The longest packet that passes in every form that passes; 0: no limit is known.
+    fn longest(&self) -> u16 {
+        let passed = self.with(FormVerdict::Passed);
+        let lengths = passed
+            .iter()
+            .map(|form| self.longest[usize::from(form.number())]);
+        lengths.filter(|len| *len > 0).min().unwrap_or_default()
+    }
+
     /// Notes that the next probe was sent. Returns true if the sink is to be asked about all of them.
     pub(super) fn sent(&mut self, now_ns: u64, rtt_ns: u64) -> bool {
         let round = self.round.as_mut();
@@ -257,6 +276,7 @@ impl Proof {
                 _ => FormVerdict::Failed,
             };
             self.set(result.form, verdict);
+            self.longest[usize::from(result.form.number())] = result.longest;
             if result.form == ProbeForm::OverUdp {
                 self.tos_changed = result.tos_changed;
             }
@@ -346,6 +366,7 @@ impl Proof {
             ways: self.ways(ours),
             eaten: self.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
+            longest: self.longest(),
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

@@ -34,6 +34,8 @@ pub(super) struct FormResult {
     /// Number of probes that never arrived.
     pub(super) missing: u8,
     pub(super) tos_changed: u8,
+    /// Length of the long probes; 0: they were not as long as the path might allow.
+    pub(super) longest: u16,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +55,8 @@ pub(super) struct Round {
     forms: ProbeForms,
     arrived: [u128; ProbeForm::ALL.len()],
     tos_changed: [u8; ProbeForm::ALL.len()],
+    /// Lengths of the long probes.
+    longest: [u16; ProbeForm::ALL.len()],
     /// The number of sends before the last probe of the form arrived.
     progress: [u32; ProbeForm::ALL.len()],
     phase: Phase,
@@ -69,6 +73,7 @@ impl Round {
             forms,
             arrived: Default::default(),
             tos_changed: Default::default(),
+            longest: Default::default(),
             progress: Default::default(),
             phase: Phase::Announcing,
             queue: VecDeque::new(),
@@ -112,6 +117,11 @@ impl Round {
             ask_ns: now_ns + SOON_NS + rtt_ns,
         };
         true
+    }
+
+    /// Notes the length of a long probe that is about to be sent.
+    pub(super) fn note_length(&mut self, form: ProbeForm, len: u16) {
+        self.longest[usize::from(form.number())] = len;
     }
 
     /// Takes an answer to a question of this round. Returns the results at the end of the round.
@@ -159,6 +169,7 @@ impl Round {
             form,
             missing: self.missing(form),
             tos_changed: self.tos_changed[usize::from(form.number())],
+            longest: self.longest[usize::from(form.number())],
         };
         self.forms.iter().map(result).collect()
     }

@@ -1,5 +1,6 @@
 //! A collector's counts of received, lost and stored reports, and the health of each exporter.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct CollectStatus {
     pub queue_drops: u64,
     /// Datagrams that held no readable report.
     pub undecodable: u64,
+    /// The sender of the last one, the field that was wrong, and what was expected there.
+    pub undecodable_last: Option<String>,
     /// Datagrams that held at least one readable report.
     pub decoded: u64,
     /// Individual reports in the decoded datagrams.
@@ -45,6 +48,10 @@ pub struct CollectStatus {
     /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
+    /// Summaries that lost a part on the way. The next summary of their subject has their packets.
+    pub summaries_incomplete: u64,
+    /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
+    pub summaries_untracked: u64,
     /// Reports that were written as lines.
     pub lines: u64,
     /// Reports whose lines could not be written, because the disk was full for instance.
@@ -57,14 +64,21 @@ pub struct CollectStatus {
     pub store_drops: u64,
     /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,
+    /// Hosts and devices that reported since the collector started, but for those that were silent for a day.
+    pub hosts_known: usize,
+    /// Those of which reports come. One is silent after three of the periods in which it says that it reports, or
+    /// after a minute if it says none.
+    pub hosts_reporting: usize,
+    /// The time of the last report; 0 before the first.
+    pub last_report_ns: u64,
     /// Exporters that the collector follows.
     pub exporters_total: usize,
     /// Silent exporters that were forgotten to make room for others.
     pub exporters_forgotten: u64,
     /// Datagrams of exporters beyond the limit of followed ones.
     pub exporters_untracked: u64,
-    /// The followed exporters, or if there are many a part of them: those that lost most reports first, then those with
-    /// most duplicates and restarts.
+    /// The followed exporters, or if there are many a part of them: those that fell silent first, then those that lost
+    /// most reports, then those with most duplicates and restarts.
     pub exporters: Vec<ExporterHealth>,
 }
 
@@ -79,7 +93,19 @@ pub struct ExporterHealth {
     pub duplicates: u64,
     pub restarts: u64,
     pub last_seen_ns: u64,
+    /// Its reports come.
+    pub reporting: bool,
+    /// It counts as silent if no report comes for this time.
+    pub silent_after_ns: u64,
     /// The clock that stamps packets at the exporter, and whether it is synchronised to UTC, if the exporter says so.
     pub clock: Option<&'static str>,
     pub clock_synchronised: Option<bool>,
+    /// The name of its node: the one that the collector was told, or else the one that the node tells.
+    pub name: Option<String>,
+    /// Another node or another address claims the same name.
+    pub name_contested: bool,
+    /// The version of hostint that runs there.
+    pub version: Option<String>,
+    /// What else the node tells, such as rack, zone and role.
+    pub labels: BTreeMap<String, String>,
 }

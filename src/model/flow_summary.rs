@@ -27,16 +27,6 @@ pub struct FlowTotals {
     pub histogram: [u32; LATENCY_SLOTS],
 }
 
-/// A flow at the sink whose totals are due for a report.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SummaryEvent {
-    pub flow: FlowKey,
-    pub source_node: NodeId,
-    pub source_port: u16,
-    pub sink_port: u16,
-    pub totals: FlowTotals,
-}
-
 /// A flow's totals as a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlowSummary {

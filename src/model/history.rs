@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FlowKey, Measured, NodeId, Record};
+use super::{FlowKey, LatencyResolution, Measured, NodeId, Record};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -46,6 +46,8 @@ pub struct MeasuredFigures {
     pub reordered: u64,
     pub duplicates: u64,
     pub latency: Option<LatencyFigures>,
+    /// Slots of the coarsest histogram for each power of two: a quantile is at most one slot above the true one.
+    pub steps: u8,
 }
 
 impl From<&Measured> for MeasuredFigures {
@@ -59,6 +61,7 @@ impl From<&Measured> for MeasuredFigures {
             reordered: sums.reordered,
             duplicates: sums.duplicates,
             latency: sums.latency.figures(),
+            steps: sums.latency.resolution().steps(),
         }
     }
 }
@@ -73,6 +76,8 @@ pub struct ShownFigures {
     pub lost: u64,
     pub reordered: Option<u64>,
     pub latency: Option<LatencyFigures>,
+    /// Quantiles may be twice the true ones, because a sink has slots of powers of two.
+    pub is_coarse: bool,
 }
 
 impl Figures {
@@ -87,6 +92,7 @@ impl Figures {
                 lost: measured.lost,
                 reordered: Some(measured.reordered),
                 latency: measured.latency,
+                is_coarse: measured.steps == LatencyResolution::Coarse.steps(),
             },
             None => ShownFigures {
                 of_reports: Some(self.latency.map_or(0, |latency| latency.samples)),
@@ -94,6 +100,7 @@ impl Figures {
                 lost: self.lost,
                 reordered: self.reordered,
                 latency: self.latency,
+                is_coarse: false,
             },
         }
     }
@@ -129,6 +136,8 @@ pub struct PairFigures {
     pub source: NodeId,
     pub sink: NodeId,
     pub flows: u64,
+    /// The time of the last report in the span, if the store has that report.
+    pub last_ns: Option<u64>,
     #[serde(flatten)]
     pub figures: Figures,
 }

@@ -34,6 +34,11 @@ impl Measured {
         self.latency.merge(&other.latency);
     }
 
+    /// Returns the approximate memory of these sums.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(self.latency.numbered_slots())
+    }
+
     /// Packets that never arrived.
     pub fn missing(&self) -> u64 {
         self.lost.saturating_sub(self.recovered)

@@ -13,11 +13,13 @@ mod engine_status;
 mod flow;
 mod flow_hash;
 mod flow_summary;
+mod group_totals;
 mod headers;
 mod hex;
 mod history;
 mod hop;
 mod host_status;
+mod hosts;
 mod int_header;
 mod interned_name;
 mod latency_code;
@@ -30,6 +32,7 @@ mod measured;
 mod metadata;
 pub mod metrics;
 mod node;
+pub mod node_identity;
 mod packet;
 mod packet_report;
 mod path_state;
@@ -46,6 +49,7 @@ mod summary;
 mod tally;
 mod watch;
 mod ways;
+mod wide_slots;
 
 pub use batch::is_whole_batch;
 pub use capabilities::Capabilities;
@@ -59,7 +63,8 @@ pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
 pub use flow_hash::FlowHash;
-pub use flow_summary::{FlowSummary, FlowTotals, SummaryEvent};
+pub use flow_summary::{FlowSummary, FlowTotals};
+pub use group_totals::{GroupTotals, coarse_latency};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -72,6 +77,7 @@ pub use host_status::{
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
     PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
+pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
 pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
@@ -87,6 +93,7 @@ pub use lease_v2::{
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
+pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use path_state::PathState;
@@ -102,8 +109,12 @@ pub use report::{
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use summary::{
-    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryRecord, SummarySubject,
+    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
+    SummarySubject,
 };
-pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, Traffic};
+pub use tally::{
+    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
+};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
+pub use wide_slots::WideSlots;

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Classes, FlowKey, NodeId};
+use super::{Classes, FlowKey, GroupTotals, NodeId, SubjectTotals, SummarySubject};
 
 /// Slots of a flow's histogram: slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 those of 0 and less.
 pub const LATENCY_SLOTS: usize = 32;
 /// Most nodes and classes with sums of their own; all others share one.
 pub const MOST_NODES: usize = 1024;
 pub const MOST_CLASSES: usize = 256;
+/// Most groups (a class from a source node) with totals of their own. Flows of further classes count in the group
+/// without class of their source node; those of further nodes are in no group, and are counted as left out.
+pub const MOST_GROUPS: usize = 16_384;
 
 /// The counters of a flow's record since the flow began.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,6 +24,12 @@ pub struct FlowCounts {
     pub recovered: u64,
     pub reordered: u64,
     pub duplicates: u64,
+    pub late: u64,
+    pub restarts: u32,
+    pub first_ns: u64,
+    pub last_ns: u64,
+    pub latency_min_ns: i32,
+    pub latency_max_ns: i32,
     pub latency_sum_ns: i64,
     /// 32-bit counts that wrap around.
     pub histogram: [u32; LATENCY_SLOTS],
@@ -40,6 +49,13 @@ pub struct Traffic {
     pub histogram: [u64; LATENCY_SLOTS],
 }
 
+/// The traffic that a flow had since it was looked at before.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TallyNews {
+    pub lost: u64,
+    pub bytes: u64,
+}
+
 /// A flow as the last reading found it.
 struct FlowReading {
     counts: FlowCounts,
@@ -54,11 +70,16 @@ struct FlowReading {
 pub struct Tally {
     classes: Classes,
     edition: u32,
-    flows: HashMap<FlowKey, FlowReading>,
+    /// Boxed, because up to half of a large table is empty.
+    flows: HashMap<FlowKey, Box<FlowReading>>,
     nodes: BTreeMap<NodeId, Traffic>,
     other_nodes: Option<Traffic>,
     by_class: Vec<(String, Traffic)>,
     other_classes: Option<Traffic>,
+    groups: BTreeMap<(NodeId, Option<usize>), GroupTotals>,
+    left_out: u64,
+    /// Flows that began later are counted from their first packet on.
+    since_ns: Option<u64>,
     begun: bool,
     reading: u32,
     seen: usize,
@@ -66,13 +87,6 @@ pub struct Tally {
 
 impl Traffic {
     fn add(&mut self, now: &FlowCounts, before: &FlowCounts) {
-        // A flow with the same key, but another than in the last reading, counts from 0.
-        let nothing = FlowCounts::default();
-        let before = if now.packets < before.packets {
-            &nothing
-        } else {
-            before
-        };
         self.packets += now.packets - before.packets;
         self.bytes += now.bytes.saturating_sub(before.bytes);
         self.lost += now.lost.saturating_sub(before.lost);
@@ -89,6 +103,14 @@ impl Traffic {
 }
 
 impl Tally {
+    /// A tally that counts all packets of flows that begin from now on.
+    pub fn since(now_ns: u64) -> Self {
+        Self {
+            since_ns: Some(now_ns),
+            ..Self::default()
+        }
+    }
+
     /// Sets new classes; earlier counts stay with the classes they were counted under.
     pub fn set_classes(&mut self, classes: Classes) {
         self.edition = self.edition.wrapping_add(1);
@@ -121,11 +143,41 @@ impl Tally {
         self.count(flow, now);
     }
 
+    /// Counts from now on, because each flow was taken once.
+    pub fn begin_counting(&mut self) {
+        self.begun = true;
+    }
+
+    /// Takes one flow between readings.
+    pub fn look_between(&mut self, flow: FlowKey, now: FlowCounts) -> TallyNews {
+        self.count(flow, now)
+    }
+
+    /// True once all flows were taken: from then on, traffic is counted.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Returns the totals of groups that changed since they were last returned.
+    pub fn changed_groups(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
+        let names = &self.by_class;
+        let changed = self.groups.iter_mut().filter_map(|((node, class), group)| {
+            let class = class.and_then(|number| names.get(number));
+            let class = class.map(|(name, _)| name.clone());
+            let totals = group.news()?;
+            Some((*node, SummarySubject::Group { class }, totals))
+        });
+        changed.collect()
+    }
+
+    /// The number of groups, and the number of packets that are in none because there are too many.
+    pub fn group_counts(&self) -> (usize, u64) {
+        (self.groups.len(), self.left_out)
+    }
+
     /// Removes a flow, with its last counts. Must not be called during a reading.
     pub fn end(&mut self, flow: FlowKey, last: FlowCounts) {
-        if self.begun {
-            self.count(flow, last);
-        }
+        self.count(flow, last);
         self.flows.remove(&flow);
     }
 
@@ -139,7 +191,7 @@ impl Tally {
         }
     }
 
-    fn count(&mut self, flow: FlowKey, now: FlowCounts) {
+    fn count(&mut self, flow: FlowKey, now: FlowCounts) -> TallyNews {
         let (edition, reading) = (self.edition, self.reading);
         let known = self.flows.get(&flow);
         let class = match known {
@@ -149,17 +201,26 @@ impl Tally {
                 name.map(|name| self.class_number(&name))
             }
         };
-        let seen = self.flows.entry(flow).or_insert_with(|| FlowReading {
-            counts: FlowCounts::default(),
-            class,
-            edition,
-            reading,
+        let seen = self.flows.entry(flow).or_insert_with(|| {
+            Box::new(FlowReading {
+                counts: FlowCounts::default(),
+                class,
+                edition,
+                reading,
+            })
         });
         let before = std::mem::replace(&mut seen.counts, now);
         (seen.class, seen.edition, seen.reading) = (class, edition, reading);
-        if !self.begun {
-            return;
+        let is_new = self.since_ns.is_some_and(|since| now.first_ns >= since);
+        if !self.begun && !is_new {
+            return TallyNews::default();
         }
+        // A flow with the same key, but another than in the last reading, counts from 0.
+        let is_other = now.packets < before.packets || now.first_ns != before.first_ns;
+        let before = match is_other {
+            true => FlowCounts::default(),
+            false => before,
+        };
         self.node(now.node).add(&now, &before);
         if let Some(number) = class {
             let sums = match self.by_class.get_mut(number) {
@@ -168,6 +229,34 @@ impl Tally {
             };
             sums.add(&now, &before);
         }
+        let began_ns = if is_new { now.first_ns } else { now.last_ns };
+        match self.group(now.node, class, began_ns) {
+            Some(group) => group.add(&now, &before),
+            None => self.left_out += now.packets - before.packets,
+        }
+        TallyNews {
+            lost: now.lost.saturating_sub(before.lost),
+            bytes: now.bytes.saturating_sub(before.bytes),
+        }
+    }
+
+    fn group(
+        &mut self,
+        node: NodeId,
+        class: Option<usize>,
+        now_ns: u64,
+    ) -> Option<&mut GroupTotals> {
+        let class = class.filter(|number| *number < MOST_CLASSES);
+        let full = self.groups.len() >= MOST_GROUPS;
+        let key = match full && !self.groups.contains_key(&(node, class)) {
+            true => (node, None),
+            false => (node, class),
+        };
+        if full && !self.groups.contains_key(&key) {
+            return None;
+        }
+        let new = || GroupTotals::new(now_ns);
+        Some(self.groups.entry(key).or_insert_with(new))
     }
 
     fn node(&mut self, node: NodeId) -> &mut Traffic {

@@ -143,6 +143,8 @@ pub struct PathProof {
     pub eaten: ProbeForms,
     /// Bits of the ToS byte that the path changes.
     pub tos_changed: u8,
+    /// The longest packet, with INT, that passes the path in all of its ways; 0: no limit is known.
+    pub longest: u16,
     /// Until then the sink's counts show that tagged packets arrive.
     pub vouched_ns: u64,
     /// The end of the last round of probes; 0: none ended yet.

@@ -1,10 +1,11 @@
 //! The builder: it makes a report's content from a sink event.
 
 use crate::model::{
-    Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, FlowSummary, Hop, HopStack,
-    HwId, LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion,
-    ReportedPacket, SinkEvent, SummaryEvent, Vlans,
+    Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId,
+    LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket,
+    SinkEvent, Summary, SummaryEvent, Vlans,
 };
+use crate::wire::summary_totals;
 
 /// The ToS bit of DSCP value 1. Host-INT sets it in reports about extension-udp packets, even if its configuration
 /// names another DSCP value.
@@ -44,18 +45,20 @@ impl Builder {
         })
     }
 
-    /// Returns a flow's totals to report at `now_ns` since the Unix epoch.
-    pub fn summary(&self, event: &SummaryEvent, now_ns: u64) -> Observation {
-        let summary = FlowSummary {
+    /// Returns totals to report at `now_ns` since the Unix epoch, in parts that fit into datagrams.
+    pub fn summary(&self, event: &SummaryEvent, now_ns: u64) -> Vec<Observation> {
+        let summary = Summary {
             time_s: whole_seconds(now_ns),
+            period_ns: event.period_ns,
             source_node: event.source_node,
             sink_node: self.sink_node,
-            source_port: event.source_port,
-            sink_port: event.sink_port,
-            flow: event.flow,
-            totals: event.totals,
+            subject: event.subject.clone(),
+            totals: event.totals.clone(),
         };
-        self.observation(Body::FlowSummary(Box::new(summary)), false)
+        let parts = summary_totals::parts(&summary).into_iter();
+        parts
+            .map(|part| self.observation(Body::Summary(Box::new(part)), false))
+            .collect()
     }
 
     fn observation(&self, body: Body, dropped: bool) -> Observation {

@@ -12,7 +12,8 @@ use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
-use crate::model::{Classes, Classifier, NodeId, Observation, Report};
+use crate::model::{Classes, Classifier, NodeId, NodeIdentity, Observation, Report};
+use crate::wire::report_identity;
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -175,6 +176,15 @@ impl Emitter {
         if let Some(log) = &mut self.log {
             let class = self.classifier.class_of(report.observation.flow());
             log.append(&mut report, class);
+        }
+    }
+
+    /// Tells every collector the identity of this node, in v0.5 whatever the format of reports.
+    pub fn identify(&mut self, identity: &NodeIdentity, time_s: u32) {
+        self.datagram.clear();
+        report_identity::emit(identity, time_s, &mut self.datagram);
+        for collector in &mut self.collectors {
+            collector.send_v05(&self.sockets, &mut self.datagram);
         }
     }
 

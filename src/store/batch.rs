@@ -30,6 +30,9 @@ pub struct ReportBatch {
 impl ReportBatch {
     /// Returns the approximate memory of the batch.
     pub fn bytes(&self) -> usize {
-        self.entries.len() * size_of::<QueuedReport>() + self.evidence.len()
+        let measured = self.entries.iter().flat_map(|entry| &entry.measured);
+        self.entries.len() * size_of::<QueuedReport>()
+            + self.evidence.len()
+            + measured.map(|sums| sums.bytes()).sum::<usize>()
     }
 }

@@ -54,7 +54,12 @@ pub struct Gathered {
     pub classes: Vec<GatheredRow<Arc<str>>>,
     pub all: Vec<GatheredRow<()>>,
     pub first_totals: Vec<FirstTotal>,
+    /// The memory of the rows' histograms of packets, at most.
+    measured_bytes: usize,
 }
+
+/// The most rows in which the packets of a summary count.
+const MEASURED_ROWS: usize = 3;
 
 impl Gathered {
     /// Returns the approximate memory of the sums.
@@ -64,6 +69,7 @@ impl Gathered {
             + self.classes.len() * (size_of::<GatheredRow<Arc<str>>>() + HEAP_BYTES)
             + self.all.len() * (size_of::<GatheredRow<()>>() + HEAP_BYTES)
             + self.first_totals.len() * size_of::<FirstTotal>()
+            + self.measured_bytes
     }
 }
 
@@ -160,6 +166,8 @@ impl Gatherer {
                 one
             }
         };
+        let measured_bytes = entry.measured.as_ref().map_or(0, |sums| sums.bytes());
+        to.measured_bytes += MEASURED_ROWS * measured_bytes;
         // The packets of a flow's summary are those of its group's summary again.
         let measured = entry.measured.as_deref();
         let measured = measured.filter(|_| observed.flow.is_none());

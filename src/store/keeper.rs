@@ -6,7 +6,7 @@ use super::batch::{QueuedReport, ReportBatch};
 use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
-use crate::model::{Arrival, Measured, Report, ReportFacts, is_whole_batch};
+use crate::model::{Arrival, HostSeen, Measured, Report, ReportFacts, is_whole_batch};
 
 /// A thread's way to hand reports to the store. Each thread has its own.
 #[derive(Debug)]
@@ -83,6 +83,11 @@ impl StoreKeeper {
     /// Returns the counts of all reports that were handed to the store.
     pub fn counts(&self) -> &StoreCounts {
         &self.counts
+    }
+
+    /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
+    pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
+        self.queue.put_hosts(hosts);
     }
 
     /// Hands on the present batch.

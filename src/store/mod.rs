@@ -1,5 +1,8 @@
 //! The collector's history: reports and roll-ups in one SQLite file.
 
+/// What a collector sees of hosts is in its store after this time at most, if the disk keeps up.
+pub const HOSTS_LAG_NS: u64 = 20_000_000_000;
+
 mod batch;
 mod clock;
 mod coding;
@@ -8,6 +11,7 @@ mod evidence;
 mod file;
 mod flows;
 mod gatherer;
+mod hosts;
 mod ids;
 mod insertion;
 mod keeper;
@@ -30,6 +34,7 @@ pub use coding::{exporter_bytes, exporter_of};
 pub use counts::StoreCounts;
 pub use evidence::{Decode, Evidence};
 pub use file::StoreError;
+pub use hosts::called;
 pub use ids::{name_bytes, name_of};
 pub use keeper::StoreKeeper;
 pub use numbers::SequenceNumbers;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
 use super::gatherer::{Gathered, Gatherer};
+use crate::model::HostSeen;
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
@@ -33,6 +34,8 @@ struct QueueContent {
     /// The time when the first report came.
     since: Option<Instant>,
     closed: bool,
+    /// What the collector saw of hosts, if it has not been taken.
+    hosts: Option<Vec<HostSeen>>,
 }
 
 /// The reports of one transaction.
@@ -81,6 +84,7 @@ impl StoreQueue {
             crowded: false,
             since: None,
             closed: false,
+            hosts: None,
         };
         Self {
             state: Mutex::new(state),
@@ -188,6 +192,15 @@ impl StoreQueue {
         state.taken_bytes = state.taken_bytes.saturating_sub(bytes);
         drop(state);
         self.drained.notify_all();
+    }
+
+    /// Replaces what is known of hosts.
+    pub fn put_hosts(&self, hosts: Vec<HostSeen>) {
+        self.state().hosts = Some(hosts);
+    }
+
+    pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
+        self.state().hosts.take()
     }
 
     /// Closes the queue. The present reports can still be taken.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
+use super::hosts;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::fact;
@@ -16,8 +17,8 @@ use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::{
-    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, NodeId, PairFigures,
-    Point, Record, ReportQuery, Series, Span, Subject,
+    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, HostSeen, NodeId,
+    PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -41,6 +42,11 @@ impl HistoryReader {
             path: path.to_owned(),
             decode,
         })
+    }
+
+    /// Returns the hosts that the collector saw in the last 30 days.
+    pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
+        self.ask(|conn, _| hosts::read(conn))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.
@@ -103,11 +109,19 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 source: NodeId(row.get(1)?),
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
+                last_ns: time_of(conn, sums.last_id)?,
                 figures: sums.figures(),
             });
         }
     }
     Ok(pairs)
+}
+
+/// The time of a single report, unless it has been removed.
+fn time_of(conn: &Connection, id: i64) -> rusqlite::Result<Option<u64>> {
+    let mut ask = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
+    let found = ask.query_row([id], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(found.map(|time_ns| time_ns as u64))
 }
 
 fn pair(
@@ -134,6 +148,7 @@ fn pair(
         source,
         sink,
         flows: flows as u64,
+        last_ns: time_of(conn, sums.last_id)?,
         figures: sums.figures(),
     }))
 }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode};
 use super::clock;
 use super::counts::StoreCounts;
 use super::file::{self, FileId, StoreError, StoreLock};
+use super::hosts;
 use super::ids::Ids;
 use super::insertion;
 use super::keeper::StoreKeeper;
@@ -22,6 +23,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The time after which old rows are removed even if no reports come.
 const IDLE: Duration = Duration::from_secs(60);
+
+/// The longest wait for reports before what is known of hosts is written.
+const HOSTS: Duration = Duration::from_secs(5);
 
 /// The names of facts: how many reports are only in roll-ups, and the time of the last one.
 pub const ROLLED_UP_ONLY: &str = "rolled_up_only";
@@ -173,14 +177,28 @@ struct StoreWriter {
 impl StoreWriter {
     fn run(mut self) {
         loop {
-            match self.queue.take(IDLE) {
+            match self.queue.take(HOSTS) {
                 NextWork::Work(work) => self.work(&work),
                 NextWork::Nothing => {}
-                NextWork::Closed => break,
+                NextWork::Closed => {
+                    self.write_hosts();
+                    break;
+                }
             }
+            self.write_hosts();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
+        }
+    }
+
+    /// Writes what is known of hosts. If it fails, the next reports fail too and tell why.
+    fn write_hosts(&mut self) {
+        let Some(hosts) = self.queue.take_hosts() else {
+            return;
+        };
+        if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
+            let _ = hosts::write(&mut self.conn, &hosts, clock::now_ns());
         }
     }
 

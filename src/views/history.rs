@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::hosts::KnownHosts;
 use super::matrix;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
@@ -76,6 +77,10 @@ const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "ma
 const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
                           fewer than 20 have no quantiles\n";
 
+/// The last line if some quantiles are coarse.
+const COARSE: &str =
+    "x2: p50 and p99 may be up to twice the true ones, because a sink has slots of powers of two\n";
+
 fn figures(figures: &Figures) -> [String; 8] {
     let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
     let shown = figures.shown();
@@ -89,6 +94,7 @@ fn figures(figures: &Figures) -> [String; 8] {
         latency(quantiles.map(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
+            None if shown.is_coarse => "packets x2".to_owned(),
             None => "packets".to_owned(),
             Some(reports) => format!("{} rep.", Grouped(reports)),
         },
@@ -108,10 +114,9 @@ fn figures_table<'a, const N: usize>(
     out.push_str(&table.to_string());
 }
 
-/// `1 -> 2`, with `?` for a node that is not known.
-fn nodes(source: Option<NodeId>, sink: Option<NodeId>) -> String {
-    let name = |node: Option<NodeId>| node.map_or("?".to_owned(), |node| node.to_string());
-    format!("{} -> {}", name(source), name(sink))
+/// `1 -> 2`, with the names of nodes that have one, and `?` for a node that is not known.
+fn nodes(hosts: &KnownHosts, source: Option<NodeId>, sink: Option<NodeId>) -> String {
+    format!("{} -> {}", hosts.named(source), hosts.named(sink))
 }
 
 fn series_text(series: &Series, out: &mut String) {
@@ -141,7 +146,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn flows_text(flows: &[FlowFigures], out: &mut String) {
+fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, out: &mut String) {
     if flows.is_empty() {
         return;
     }
@@ -149,7 +154,7 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
         let names = [
             one.id.to_string(),
             one.flow.to_string(),
-            nodes(one.source, one.sink),
+            nodes(hosts, one.source, one.sink),
             one.class.clone().unwrap_or_default(),
         ];
         (names, &one.figures)
@@ -157,7 +162,12 @@ fn flows_text(flows: &[FlowFigures], out: &mut String) {
     figures_table(&["id", "flow", "nodes", "class"], rows, out);
 }
 
-fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out: &mut String) {
+fn pairs_text(
+    pairs: &[PairFigures],
+    (cell, limit, width): (Cell, usize, usize),
+    hosts: &KnownHosts,
+    out: &mut String,
+) {
     if pairs.is_empty() {
         return;
     }
@@ -165,7 +175,7 @@ fn pairs_text(pairs: &[PairFigures], cell: Cell, limit: usize, width: usize, out
     out.push('\n');
     let rows = pairs.iter().take(limit).map(|one| {
         let names = [
-            nodes(Some(one.source), Some(one.sink)),
+            nodes(hosts, Some(one.source), Some(one.sink)),
             Grouped(one.flows).to_string(),
         ];
         (names, &one.figures)
@@ -185,9 +195,9 @@ fn classes_text(classes: &[ClassFigures], out: &mut String) {
     figures_table(&["class"], rows, out);
 }
 
-fn flow_text(flow: &FlowFigures, series: &Series, out: &mut String) {
+fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut String) {
     let _ = writeln!(out, "{}", flow.flow);
-    let _ = write!(out, "node {}", nodes(flow.source, flow.sink));
+    let _ = write!(out, "node {}", nodes(hosts, flow.source, flow.sink));
     if let Some(class) = &flow.class {
         let _ = write!(out, ", class {class}");
     }
@@ -220,16 +230,20 @@ fn extent_text(extent: &Extent, out: &mut String) {
 }
 
 impl View {
-    pub fn text(&self, span: Span, width: usize) -> String {
-        let mut out = String::new();
+    pub fn text(&self, span: Span, width: usize, hosts: &KnownHosts) -> String {
+        let mut out = match self {
+            // One line is one report.
+            Self::Reports { .. } => String::new(),
+            _ => hosts.line(moment),
+        };
         match self {
             Self::Flows(flows) => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);
-                flows_text(flows, &mut out);
+                flows_text(flows, hosts, &mut out);
             }
             Self::Pairs { pairs, cell, limit } => {
                 head(&counted(pairs.len(), "pair", "pairs"), span, &mut out);
-                pairs_text(pairs, *cell, *limit, width, &mut out);
+                pairs_text(pairs, (*cell, *limit, width), hosts, &mut out);
             }
             Self::Classes(classes) => {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
@@ -237,7 +251,7 @@ impl View {
             }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
-                flow_text(flow, series, &mut out);
+                flow_text(flow, series, hosts, &mut out);
             }
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
@@ -245,6 +259,9 @@ impl View {
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
+        }
+        if self.figures().any(|figures| figures.shown().is_coarse) {
+            out.push_str(COARSE);
         }
         out
     }
@@ -268,8 +285,11 @@ impl View {
         }
     }
 
-    pub fn json(&self, span: Span) -> String {
-        let mut object = json!({"schema": SCHEMA, "span": span});
+    pub fn json(&self, span: Span, hosts: &KnownHosts) -> String {
+        let mut object = json!({"schema": SCHEMA, "span": span, "names": hosts.list()});
+        if let Some(reporting) = &hosts.reporting {
+            object["hosts"] = json!(reporting);
+        }
         let parts = match self {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
@@ -295,7 +315,7 @@ impl View {
                                measured.reordered measured.duplicates measured.latency.samples \
                                measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
                                measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns";
+                               measured.latency.jitter_ns measured.steps";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \

@@ -24,7 +24,7 @@ impl Cell {
         }
     }
 
-    /// At most six characters; `!` marks lost packets.
+    /// At most seven characters; `~` marks figures of reports, `!` lost packets.
     fn of(self, pair: &PairFigures) -> String {
         let figures = pair.figures.shown();
         let ns = figures.quantiles().map(|latency| match self {
@@ -43,7 +43,14 @@ impl Cell {
                     _ => "<.01".to_owned(),
                 }
             }
-            (_, Some(ns)) => format!("{}{lost}", short(ns)),
+            (_, Some(ns)) => {
+                let of_reports = if figures.of_reports.is_some() {
+                    "~"
+                } else {
+                    ""
+                };
+                format!("{of_reports}{}{lost}", short(ns))
+            }
             (_, None) => format!("-{lost}"),
         }
     }
@@ -86,7 +93,7 @@ pub fn write(out: &mut String, pairs: &[PairFigures], cell: Cell, width: usize) 
         cell.name(),
         match cell {
             Cell::Loss => "",
-            _ => "; n, u, m: ns, us, ms; !: packets were lost",
+            _ => "; n, u, m: ns, us, ms; !: packets were lost; ~: of reports",
         }
     );
     for (part, sinks) in sinks.chunks(beside).enumerate() {

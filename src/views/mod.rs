@@ -5,6 +5,7 @@ pub mod dests;
 pub mod diagnosis;
 mod grants;
 pub mod history;
+pub mod hosts;
 pub mod matrix;
 pub mod metrics;
 pub mod paths;

@@ -39,10 +39,12 @@ const ASSETS: &[Asset] = assets! {
     "/dom.js" is "dom.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;
     "/figures.js" is "figures.js", SCRIPT;
+    "/freshness.js" is "freshness.js", SCRIPT;
     "/flow.js" is "flow.js", SCRIPT;
     "/flows.js" is "flows.js", SCRIPT;
     "/help.js" is "help.js", SCRIPT;
     "/matrix.js" is "matrix.js", SCRIPT;
+    "/names.js" is "names.js", SCRIPT;
     "/overview.js" is "overview.js", SCRIPT;
     "/pair.js" is "pair.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;

@@ -53,7 +53,8 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
 struct News {
     api: Arc<Api>,
     ticks: Interval,
-    sent: Option<(u64, u64)>,
+    /// Reports, stored reports and reporting hosts that the page was told last.
+    sent: Option<(u64, u64, usize)>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -63,12 +64,15 @@ impl Stream for News {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         while self.ticks.poll_tick(context).is_ready() {
             let status = self.api.status();
-            let now = (status.reports, status.stored);
+            let now = (status.reports, status.stored, status.hosts_reporting);
             if self.sent == Some(now) {
                 continue;
             }
             self.sent = Some(now);
-            let news = format!("{{\"reports\":{},\"stored\":{}}}", now.0, now.1);
+            let news = format!(
+                "{{\"reports\":{},\"stored\":{},\"hosts_reporting\":{}}}",
+                now.0, now.1, now.2
+            );
             return Poll::Ready(Some(Ok(Event::default().event("news").data(news))));
         }
         Poll::Pending

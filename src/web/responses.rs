@@ -171,7 +171,7 @@ enum PairRow {
         NodeId,
         [Option<u64>; 5],
         Values<5>,
-        [u64; 6],
+        [u64; 7],
         Values<7>,
     ),
     OfReports(
@@ -206,6 +206,7 @@ impl From<&PairFigures> for PairRow {
             of.recovered,
             of.reordered,
             of.duplicates,
+            of.steps.into(),
         ];
         let of_all = of.latency.map(|of| {
             [
@@ -236,7 +237,7 @@ struct PairRowNames(
     &'static str,
     [&'static str; 5],
     [&'static str; 5],
-    [&'static str; 6],
+    [&'static str; 7],
     [&'static str; 7],
 );
 
@@ -252,6 +253,7 @@ const PAIR_ROW: PairRowNames = PairRowNames(
         "measured.recovered",
         "measured.reordered",
         "measured.duplicates",
+        "measured.steps",
     ],
     [
         "measured.samples",
@@ -271,6 +273,8 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         total: usize,
         row: PairRowNames,
         pairs: Vec<PairRow>,
+        /// The time of the last report of each pair, in the same order.
+        last_ns: Vec<Option<u64>>,
     }
     let total = pairs.len();
     if total > MOST_PAIRS {
@@ -281,6 +285,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         total,
         row: PAIR_ROW,
         pairs: pairs.iter().map(PairRow::from).collect(),
+        last_ns: pairs.iter().map(|pair| pair.last_ns).collect(),
     };
     answer(Some(span), pairs)
 }

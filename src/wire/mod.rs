@@ -15,6 +15,7 @@ mod report_extended;
 mod report_framed;
 mod report_group;
 mod report_hostint;
+pub mod report_identity;
 pub mod report_standard;
 mod report_summary;
 pub mod report_v05;

@@ -1,7 +1,7 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
-use super::{DecodeError, report_v05, report_v10, report_v20};
-use crate::model::{Body, HwId, NodeId, Observation, Report, ReportVersion};
+use super::{DecodeError, report_identity, report_v05, report_v10, report_v20};
+use crate::model::{Body, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion};
 
 /// The content of one datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -14,15 +14,18 @@ pub struct ReportGroup {
     pub sequence: u32,
     /// Number of bits in the sequence number.
     pub sequence_bits: u32,
-    /// The individual reports; exactly one before v2.0.
+    /// The individual reports; exactly one before v2.0, and none beside an identity.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
+    /// What the node tells of itself.
+    pub identity: Option<NodeIdentity>,
 }
 
 /// Reads one datagram of untrusted content.
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
+        0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -48,6 +51,21 @@ impl From<Report> for ReportGroup {
             },
             reports: vec![report],
             refused: Vec::new(),
+            identity: None,
+        }
+    }
+}
+
+impl From<(u32, NodeIdentity)> for ReportGroup {
+    fn from((sequence, identity): (u32, NodeIdentity)) -> Self {
+        Self {
+            hw_id: HwId::default(),
+            node: Some(identity.node),
+            sequence,
+            sequence_bits: 32,
+            reports: Vec::new(),
+            refused: Vec::new(),
+            identity: Some(identity),
         }
     }
 }

@@ -53,6 +53,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         sequence_bits: SEQUENCE_BITS,
         reports: Vec::new(),
         refused: Vec::new(),
+        identity: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use hostint::collector::{Continuity, Exporters, Numbering, NumberingCounts, ReportGroup, decode};
+use hostint::collector::{
+    Continuity, Exporters, GONE_NS, Numbering, NumberingCounts, ReportGroup, decode,
+};
 use hostint::model::{
     Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, NodeId, Observation,
     PacketReport, Report,
@@ -394,6 +396,18 @@ fn undecodable_datagrams_are_counted_by_cause() {
     let by_address = exporters.undecodable_by_address();
     let by_address: Vec<_> = by_address.map(|(at, from)| (at, from.counts)).collect();
     assert_eq!(by_address, [(host(1), seen)]);
+    assert_eq!(
+        exporters.last_undecodable().unwrap(),
+        "10.0.0.1: IPv4 version and header length at offset 16 is 0x0, expected 0x45"
+    );
+    // Telemetry Report v1.0 with a header of one word.
+    let mut short = vec![0; 40];
+    short[0] = 0x11;
+    exporters.undecodable(from(host(2)), &decode(&short).expect_err("no report"));
+    assert_eq!(
+        exporters.last_undecodable().unwrap(),
+        "10.0.0.2: report header length in words, by its metadata bits, at offset 0 is 0x1, expected 0x4"
+    );
 }
 
 const SECOND: u64 = 1_000_000_000;
@@ -518,7 +532,7 @@ fn the_node_of_an_exporter_is_learned_from_its_reports() {
             exporters.received(from(host(1)), group);
         }
         let mut found: Vec<_> = exporters
-            .health(10)
+            .health(10, 1)
             .iter()
             .map(|one| (one.node, one.lost))
             .collect();
@@ -529,6 +543,43 @@ fn the_node_of_an_exporter_is_learned_from_its_reports() {
             .map(|(node, lost)| (node.map(NodeId), *lost));
         assert_eq!(found, wanted.collect::<Vec<_>>(), "{}", case.name);
     }
+}
+
+#[test]
+fn a_host_is_silent_after_a_minute_and_gone_after_a_day() {
+    let mut exporters = Exporters::default();
+    // Node 3 has two addresses.
+    for (address, node, second) in [(1, 1, 100), (2, 2, 0), (3, 3, 0), (4, 3, 100)] {
+        exporters.received(at(host(address), second * SECOND), &loss_at(node, 1));
+    }
+    exporters.received(at(host(5), 0), &report(1, 0));
+    let day = GONE_NS / SECOND;
+    for (second, known, reporting) in [
+        (0, 4, 4),
+        (60, 4, 4),
+        (61, 4, 2),
+        (160, 4, 2),
+        (161, 4, 0),
+        (day, 4, 0),
+        (day + 1, 2, 0),
+        (day + 101, 0, 0),
+    ] {
+        let hosts = exporters.hosts(second * SECOND);
+        let found = (hosts.known, hosts.reporting, hosts.last_report_ns);
+        assert_eq!(found, (known, reporting, 100 * SECOND), "after {second} s");
+    }
+    let health = exporters.health(10, 161 * SECOND);
+    assert!(health.iter().all(|one| !one.reporting));
+    let first: Vec<_> = exporters
+        .health(3, 150 * SECOND)
+        .iter()
+        .map(|one| one.exporter)
+        .collect();
+    assert_eq!(
+        first,
+        [2, 3, 5].map(host),
+        "the silent ones are not cut off"
+    );
 }
 
 #[test]
@@ -547,7 +598,7 @@ fn health_shows_the_most_troubled_first() {
             exporters.received(at(host(address), time), &report(*number, 7));
         }
     }
-    let health = exporters.health(5);
+    let health = exporters.health(5, 6 * SECOND);
     let order: Vec<_> = health.iter().map(|one| one.exporter).collect();
     assert_eq!(order, [5, 4, 2, 3, 1].map(host));
     assert_eq!(
@@ -561,12 +612,18 @@ fn health_shows_the_most_troubled_first() {
             duplicates: 1,
             restarts: 0,
             last_seen_ns: 5 * SECOND,
+            reporting: true,
+            silent_after_ns: 60 * SECOND,
             clock: None,
             clock_synchronised: None,
+            name: None,
+            name_contested: false,
+            version: None,
+            labels: [].into(),
         }
     );
-    assert_eq!(exporters.health(100).len(), 6);
-    assert_eq!(exporters.health(0), []);
+    assert_eq!(exporters.health(100, 6 * SECOND).len(), 6);
+    assert_eq!(exporters.health(0, 6 * SECOND), []);
 }
 
 #[test]
@@ -588,7 +645,7 @@ fn an_exporters_clock_is_what_it_told_last() {
     for group in groups {
         exporters.received(from(host(1)), &group);
     }
-    let health = &exporters.health(1)[0];
+    let health = &exporters.health(1, 1)[0];
     assert_eq!(health.clock, Some("realtime"));
     assert_eq!(health.clock_synchronised, Some(false));
 }

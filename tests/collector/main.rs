@@ -2,6 +2,7 @@
 
 mod captures;
 mod exporters;
+mod identities;
 mod increments;
 mod listener;
 mod output;

@@ -207,8 +207,14 @@ mod root {
                 ..lease_in(lease_state::LEASE_GRANTED)
             })
         };
+        let narrow = |longest| {
+            Some(source_lease {
+                longest,
+                ..proved(lease_way::WAY_TCP_GPE.0).unwrap_or_default()
+            })
+        };
         type Case = (&'static str, u32, Option<source_lease>, [u16; 2]);
-        let cases: [Case; 12] = [
+        let cases: [Case; 14] = [
             ("leased", 0, in_state(lease_state::LEASE_GRANTED), [36, 36]),
             ("asking", 0, in_state(lease_state::LEASE_ASKING), [36, 36]),
             ("never asked", 0, None, [0, 0]),
@@ -235,6 +241,13 @@ mod root {
                 [0, 0],
             ),
             ("version 2, nothing proved yet", 0, proved(0), [0, 0]),
+            (
+                "probes had 1400 bytes",
+                0,
+                narrow(1400),
+                [40 + 88, 60 + 108],
+            ),
+            ("probes had 1480 bytes", 0, narrow(1480), [88, 108]),
             ("unproved", 0, proved(lease_way::WAY_UNPROVED.0), [36, 36]),
         ];
         for (sentence, watch_flags, lease, rooms) in cases {

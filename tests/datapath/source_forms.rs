@@ -87,6 +87,51 @@ mod root {
     const ALL: u32 = 63;
 
     #[test]
+    fn packets_are_tagged_up_to_the_length_that_probes_proved() {
+        const LONGEST: u16 = 1_400;
+        for (hook, frame, room) in [
+            (Hook::Tc, udp as fn() -> Frame, 28 + 88),
+            (Hook::Tc, udp6, 48 + 108),
+            (Hook::Xdp, udp, 28 + 44),
+        ] {
+            let form = match hook {
+                Hook::Tc => VxlanGpe,
+                Hook::Xdp => ExtensionUdp,
+            };
+            let mut source = leased(Some(form));
+            let fits = frame().payload(usize::from(LONGEST) - room);
+            let too_long = frame().payload(usize::from(LONGEST) - room + 1);
+            let key = key_of(&source, &fits);
+            source.set_ways(&key, ALL);
+            let mut lease = source.lease(&key).expect("a lease");
+            lease.longest = LONGEST;
+            source.write_lease(&key, &lease);
+            let refused = |source: &Source, name: &str| {
+                let bytes = too_long.bytes();
+                source.zero_counters();
+                let ran = run(source, hook, &bytes);
+                assert_eq!(ran.bytes, bytes, "{hook:?}: {name}");
+                let counted = (count::COUNT_SOURCE_TOO_LONG, 1, bytes.len() as u64);
+                assert_counted(source, &[counted], name);
+            };
+            refused(&source, "a byte more, before the flow is known");
+            source.model.encapsulation = form;
+            assert_tagged(&source, hook, &fits, "it just fits");
+            refused(&source, "a byte more");
+            lease.longest = LONGEST + 1;
+            source.write_lease(&key, &lease);
+            refused(&source, "the flow has not looked at its lease again");
+            look_again(&source, &key);
+            assert_tagged(
+                &source,
+                hook,
+                &too_long,
+                "the path was proved for longer packets",
+            );
+        }
+    }
+
+    #[test]
     fn a_flow_takes_the_best_form_that_its_lease_proves() {
         // The configured encapsulation, the ways, and the forms of TCP and UDP.
         type Choice = Option<Encapsulation>;

@@ -49,6 +49,8 @@ pub struct Path {
     pub nat: bool,
     /// Longer packets are dropped without a word.
     pub mtu: usize,
+    /// The MTU of the source's route.
+    pub route_mtu: u16,
     pub rtt_ms: u64,
 }
 
@@ -61,6 +63,7 @@ impl Default for Path {
             eaten: Vec::new(),
             nat: false,
             mtu: 1500,
+            route_mtu: 1500,
             rtt_ms: 2,
         }
     }
@@ -269,9 +272,12 @@ impl Network {
 
     fn carry_probe(&mut self, probe: &OutgoingProbe) {
         let len = match probe.long {
-            true => 1500 - headers(probe.packet.dest),
+            true => usize::from(self.path.route_mtu) - headers(probe.packet.dest),
             false => 0,
         };
+        if probe.long {
+            self.keeper.note_length(probe, self.path.route_mtu);
+        }
         let len = probe.packet.payload(KEY, len).len() + headers(probe.packet.dest);
         self.probes += 1;
         self.sent_bytes += len + ETHERNET;

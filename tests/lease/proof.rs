@@ -614,6 +614,49 @@ fn a_sink_in_front_of_many_destinations_is_proved_for_one_after_the_other() {
 }
 
 #[test]
+fn packets_are_no_longer_than_the_probes_that_passed() {
+    for (sentence, route_mtu, mtu, longest, ways) in [
+        (
+            "the route knows that the path is narrow",
+            1400,
+            1400,
+            1400,
+            &["tcp vxlan-gpe", "udp vxlan-gpe"][..],
+        ),
+        ("the route does not know", 1500, 1400, 0, &[]),
+        (
+            "a wide path",
+            9000,
+            9000,
+            9000,
+            &["tcp vxlan-gpe", "udp vxlan-gpe"],
+        ),
+    ] {
+        let path = Path {
+            route_mtu,
+            mtu,
+            ..Path::default()
+        };
+        let mut network = network(None, path);
+        network.prove(10_000).expect(sentence);
+        let known = proof(&network);
+        assert_eq!(
+            (known.longest, &*known.ways.names()),
+            (longest, ways),
+            "{sentence}"
+        );
+        if known.ways.is_empty() {
+            continue;
+        }
+        let mut next = self::network(None, Path::default());
+        next.now = network.now;
+        next.keeper.adopt(&PAIR, &known);
+        next.pass(500);
+        assert_eq!(proof(&next).longest, longest, "{sentence}: the next daemon");
+    }
+}
+
+#[test]
 fn while_1000_idle_peers_are_proved_all_messages_take_at_most_1_mbit_a_second() {
     const SECONDS: u64 = 10;
     for v6 in [false, true] {

@@ -83,6 +83,7 @@ mod root {
                 ways: Ways::from_bits(random.u32()),
                 eaten: ProbeForms::from_bits(random.u8()),
                 tos_changed: random.u8(),
+                longest: random.u16(),
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),

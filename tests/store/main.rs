@@ -4,6 +4,7 @@ mod crashes;
 mod disk;
 mod files;
 mod history;
+mod hosts;
 mod limits;
 mod migration;
 mod numbers;

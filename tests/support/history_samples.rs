@@ -27,6 +27,17 @@ pub fn now_ns() -> u64 {
     u64::try_from(now.as_nanos()).unwrap()
 }
 
+/// The node that has been silent for some time.
+const SILENT_NODE: u32 = 4;
+
+/// The time since a node's last report.
+fn silence(node: u32) -> u64 {
+    match node {
+        SILENT_NODE => 900 * SECOND,
+        _ => SECOND / 2,
+    }
+}
+
 /// From 0 to 1, always the same for the same thing.
 fn chance(of: impl Hash) -> f64 {
     let mut hasher = DefaultHasher::new();
@@ -127,6 +138,7 @@ impl Synthetic {
             reordered: packets / 5000,
             duplicates: 0,
             latency: Some(of_all(0.9)),
+            steps: if sink % 5 == 4 { 1 } else { 32 },
         });
         Figures {
             measured,
@@ -256,9 +268,15 @@ impl Synthetic {
                 },
                 duplicates: 0,
                 restarts: u64::from(node % 11 == 4),
-                last_seen_ns: now - if node == 4 { 900 * SECOND } else { SECOND / 2 },
+                last_seen_ns: now - silence(node),
+                reporting: node != SILENT_NODE,
+                silent_after_ns: 60 * SECOND,
                 clock: Some(if node % 6 == 5 { "realtime" } else { "tai" }),
                 clock_synchronised: Some(node % 6 != 5),
+                name: None,
+                name_contested: false,
+                version: None,
+                labels: [].into(),
             })
             .collect();
         let reports = if self.nodes == 0 {
@@ -272,6 +290,8 @@ impl Synthetic {
             datagrams: reports,
             bytes: reports * 92,
             reports,
+            undecodable: 1,
+            undecodable_last: Some("192.0.2.1: INT type at offset 12 is 0x0, expected 0x1".to_owned()),
             reports_lost: exporters.iter().map(|one| one.lost).sum(),
             stored: reports,
             engines: vec![EngineStatus {
@@ -281,6 +301,13 @@ impl Synthetic {
                 trouble_since_ns: Some(1),
                 ..EngineStatus::default()
             }],
+            hosts_known: exporters.len(),
+            hosts_reporting: exporters.iter().filter(|one| one.reporting).count(),
+            last_report_ns: exporters
+                .iter()
+                .map(|one| one.last_seen_ns)
+                .max()
+                .unwrap_or(0),
             exporters_total: exporters.len(),
             exporters,
             ..CollectStatus::default()
@@ -320,6 +347,7 @@ impl History for Synthetic {
                 source: NodeId(source),
                 sink: NodeId(sink),
                 flows: self.flows_per_pair,
+                last_ns: Some(now_ns() - silence(sink)),
                 figures: Self::figures(source, sink, 1, seconds, 1.0),
             })
             .collect())

@@ -208,7 +208,7 @@ impl Random {
             .map(|_| {
                 let bits = 1 + u32::from(self.u8()) % 40;
                 let ns = (self.next() >> (64 - bits)).cast_signed();
-                if self.u8() % 8 == 0 { -ns } else { ns }
+                if self.u8().is_multiple_of(8) { -ns } else { ns }
             })
             .collect();
         let ends = (

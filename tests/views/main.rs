@@ -2,6 +2,7 @@
 
 mod dashboards;
 mod diagnosis;
+mod hosts;
 mod metrics;
 mod reports;
 mod schemas;

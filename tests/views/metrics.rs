@@ -80,6 +80,7 @@ fn counts(node: u32, packets: u64) -> FlowCounts {
         duplicates: packets / 50,
         latency_sum_ns: 1500 * packets as i64,
         histogram,
+        ..FlowCounts::default()
     }
 }
 
@@ -110,8 +111,14 @@ fn collect_status() -> CollectStatus {
         duplicates: 1,
         restarts: 1,
         last_seen_ns,
+        reporting: true,
+        silent_after_ns: 60_000_000_000,
         clock: Some("tai"),
         clock_synchronised: node.map(|node| node == 1),
+        name: node.map(|node| format!("web-\"{node}")),
+        name_contested: false,
+        version: Some("0.2.0".to_owned()),
+        labels: [("rack".to_owned(), "r7".to_owned())].into(),
     };
     CollectStatus {
         schema: COLLECT_SCHEMA,
@@ -136,6 +143,8 @@ fn collect_status() -> CollectStatus {
                 ..EngineStatus::default()
             },
         ],
+        hosts_known: 6,
+        hosts_reporting: 5,
         exporters_total: 4,
         exporters: vec![
             exporter(Some(1), 1_000_000_000),
@@ -216,6 +225,12 @@ fn sums_are_those_of_the_flows_in_base_units() {
     let page = collect_page();
     for (series, wanted) in [
         ("hostint_collect_datagrams_total", 30.0),
+        (
+            "hostint_node_info{node=\"1\",name=\"web-\\\"1\",version=\"0.2.0\",contested=\"false\"}",
+            1.0,
+        ),
+        ("hostint_collect_hosts{state=\"reporting\"}", 5.0),
+        ("hostint_collect_hosts{state=\"silent\"}", 1.0),
         ("hostint_engine_delivered_total{engine=\"kafka\"}", 20.0),
         (
             "hostint_push_delivered_total{engine=\"remote-write\"}",

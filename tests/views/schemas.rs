@@ -13,6 +13,7 @@ use hostint::datapath::counters;
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::{Cell, View};
+use hostint::views::hosts::KnownHosts;
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
 use hostint_testing::places;
@@ -54,36 +55,42 @@ fn status() -> Shape {
 fn reports() -> Vec<(String, Shape)> {
     let records = values(&hostint_testing::report_samples::all());
     let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
-        kind @ ("latency" | "drop-summary" | "flow-summary") => kind.to_owned(),
+        kind @ ("latency" | "drop-summary" | "flow-summary" | "group-summary") => kind.to_owned(),
         _ => "packet".to_owned(),
     };
-    ["latency", "drop-summary", "flow-summary", "packet"]
-        .into_iter()
-        .map(|name| {
-            let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
-            let mut shape = shape_of(of_kind.iter().copied());
-            for path in ["kind", "version", "sink_clock"] {
-                say(
-                    &mut shape,
-                    path,
-                    of_kind.iter().filter_map(|one| one[path].as_str()),
-                );
-            }
-            let headers: Vec<&Value> = of_kind
-                .iter()
-                .filter_map(|one| one["int"].as_array())
-                .flatten()
-                .collect();
-            for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
-                say(
-                    &mut shape,
-                    path,
-                    headers.iter().filter_map(|one| one[key].as_str()),
-                );
-            }
-            (format!("{RECORD_SCHEMA} {name}"), shape)
-        })
-        .collect()
+    [
+        "latency",
+        "drop-summary",
+        "flow-summary",
+        "group-summary",
+        "packet",
+    ]
+    .into_iter()
+    .map(|name| {
+        let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
+        let mut shape = shape_of(of_kind.iter().copied());
+        for path in ["kind", "version", "sink_clock"] {
+            say(
+                &mut shape,
+                path,
+                of_kind.iter().filter_map(|one| one[path].as_str()),
+            );
+        }
+        let headers: Vec<&Value> = of_kind
+            .iter()
+            .filter_map(|one| one["int"].as_array())
+            .flatten()
+            .collect();
+        for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
+            say(
+                &mut shape,
+                path,
+                headers.iter().filter_map(|one| one[key].as_str()),
+            );
+        }
+        (format!("{RECORD_SCHEMA} {name}"), shape)
+    })
+    .collect()
 }
 
 fn destinations() -> Shape {
@@ -209,6 +216,7 @@ fn history() -> Shape {
         points: vec![point(true), point(false)],
     };
     let pair = |latency| PairFigures {
+        last_ns: Some(1),
         source: NodeId(1),
         sink: NodeId(2),
         flows: 1,
@@ -246,7 +254,16 @@ fn history() -> Shape {
         since_ns: 1,
         until_ns: 2,
     };
-    let objects = views.map(|view| serde_json::from_str(&view.json(span)).unwrap());
+    let seen = [HostSeen {
+        node: Some(NodeId(1)),
+        address: [192, 0, 2, 1].into(),
+        name: Some("web-3".to_owned()),
+        name_contested: false,
+        last_ns: 1,
+        silent_after_ns: 1,
+    }];
+    let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
+    let objects = views.map(|view| serde_json::from_str(&view.json(span, &hosts)).unwrap());
     shape_of(&objects)
 }
 

@@ -27,8 +27,11 @@ fn scraped() -> BTreeMap<String, Vec<String>> {
             };
             exporters.received(arrival, &decode(&loss_at(node, minute)).unwrap());
         }
+        let hosts = exporters.hosts(now_ns);
         let status = CollectStatus {
-            exporters: exporters.health(100),
+            hosts_known: hosts.known,
+            hosts_reporting: hosts.reporting,
+            exporters: exporters.health(100, now_ns),
             ..CollectStatus::default()
         };
         let page = collect::text(&status, &mut rising);

@@ -195,6 +195,51 @@ check("a chart tells values under its cursor, and a drawn time is shown", async 
   await page.context().close();
 });
 
+check("a silent host is named, and what it told last is grey and says since when", async () => {
+  const page = await newPage(browser, "eight");
+  await matrixDrawn(page);
+  const words = await text(page, "#hosts");
+  holds(/^7 of 8 hosts report · node 4 silent since \d\d:\d\d:\d\d$/.test(words), words);
+  equal(await text(page, "#live"), "Live");
+  const stale = await page.locator("table[aria-label='Pairs, worst first'] tr.stale th").allInnerTexts();
+  holds(stale.length > 0 && stale.every((one) => / → 4 since /.test(one)), stale.join());
+  await page.goto(page.url().replace(/#.*/, "#/pair/3/4"));
+  await until("a note", async () => /No report since .*: these figures are old/.test(await text(page, ".old")));
+  await page.context().close();
+});
+
+check("nodes are called by their names, with their IDs beside", async () => {
+  const page = await newPage(browser, "eight");
+  await page.route("**/api/status", async (route) => {
+    const response = await route.fetch();
+    const status = JSON.parse(await response.text());
+    status.exporters.find((one) => one.node === 4).name = "web-3";
+    Object.assign(status.exporters.find((one) => one.node === 3), { name: "<b>db-1</b>", name_contested: true, version: "0.2.0", labels: { rack: "r7" } });
+    await route.fulfill({ response, body: JSON.stringify(status) });
+  });
+  await page.goto(page.url().replace(/#.*/, "#/pair/3/4"));
+  await page.reload();
+  await until("names", async () => (await text(page, "h1")).includes("<b>db-1</b>? (3) → web-3 (4)"));
+  holds((await text(page, "#hosts")).includes("web-3 (4) silent since"), await text(page, "#hosts"));
+  await page.keyboard.press("e");
+  await until("a name among the exporters", async () => (await text(page, "main")).includes("<b>db-1</b>? (3)"));
+  equal(await page.locator("td[title='hostint 0.2.0, rack=r7']").count(), 1, "version and labels");
+  await page.context().close();
+});
+
+check("without reports the page is not live", async () => {
+  const page = await newPage(browser, "eight");
+  await matrixDrawn(page);
+  const last = new Date(Date.now() - 840_000);
+  await page.route("**/api/status", async (route) => {
+    const response = await route.fetch();
+    const status = (await response.text()).replace(/"hosts_reporting":\d+/, '"hosts_reporting":0').replace(/"last_report_ns":\d+/, `"last_report_ns":${last.getTime()}000000`);
+    await route.fulfill({ response, body: status });
+  });
+  await until("staleness", async () => /^Stale since \d\d:\d\d:\d\d$/.test(await text(page, "#live")));
+  await page.context().close();
+});
+
 check("it goes on by itself until it is paused", async () => {
   const page = await newPage(browser, "eight", "#/?range=15m");
   await matrixDrawn(page);
@@ -344,7 +389,7 @@ check("a collector that is gone is said, and that it is back", async () => {
   await ask("stop stopped");
   await shown(page, "#banner:not([hidden])");
   holds((await text(page, "#banner")).includes("No answer from the collector at 127.0.0.1:"), await text(page, "#banner"));
-  await until("no answer", async () => (await text(page, "#live")) === "No answer");
+  await until("no answer", async () => (await text(page, "#live")) === "Not connected");
   holds(await page.locator("svg.chart polyline.p50").count() > 0, "what was shown stays");
   await ask("start stopped");
   await page.locator("#banner").waitFor({ state: "hidden" });

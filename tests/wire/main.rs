@@ -2,6 +2,7 @@
 
 mod dissector;
 mod formats;
+mod identity;
 mod int_block;
 mod reports;
 mod standard_reports;

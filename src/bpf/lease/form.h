@@ -135,6 +135,7 @@ __noinline int settle_form(void)
 		return 0;
 	}
 	lease->wanted_ns = p->now_ns;
+	p->longest = lease->longest;
 	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
 	if (p->now_ns >= lease->until_ns) {
@@ -202,6 +203,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 	} else {
 		f->form = p->form;
 		f->left = p->left;
+		f->longest = p->longest;
 	}
 	f->leased_ns = p->leased_ns;
 	if (p->form == FLOW_UNTAGGED) {
@@ -266,6 +268,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 
 	p->reason = COUNT_SOURCE_MAX;
 	p->leased_ns = 0;
+	p->longest = 0;
 	p->left = LEFT_NOT;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;

@@ -51,12 +51,14 @@ __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 
 /* Returns the greatest MSS that leaves room for INT here and on the path that the announced one was fit for. */
 static __always_inline __u32 mss_with_room(struct __sk_buff *ctx, const struct ip_headers *ip, __u32 room,
-					   __u32 announced)
+					   __u32 longest, __u32 announced)
 {
 	__u32 headers = (ip->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) + TCP_BASE_LEN;
 	__u32 least = ip->version == 4 ? LEAST_MSS_IPV4 : LEAST_MSS_IPV6;
 	__u32 mtu = device_mtu(ctx, 0);
 
+	if (longest && longest < mtu)
+		mtu = longest;
 	/* The sender's own link may be wider than this host's. */
 	if (mtu > headers && announced > mtu - headers)
 		announced = mtu - headers;
@@ -89,7 +91,7 @@ static __always_inline void store_mss(struct __sk_buff *ctx, const struct ip_hea
  */
 static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
 {
-	__u32 options_end, mss_at, room, announced, clamped;
+	__u32 options_end, mss_at, room, longest, announced, clamped;
 	struct syn_key key;
 	struct tcphdr tcp;
 	__be16 mss;
@@ -97,7 +99,7 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (bpf_skb_load_bytes(ctx, ip->l4, &tcp, sizeof(tcp)) || !(tcp.flags & TCP_SYN))
 		return;
 	options_end = ip->l4 + (tcp.doff >> 4) * 4;
-	room = options_end > ip->end ? 0 : reverse_room(ip);
+	room = options_end > ip->end ? 0 : reverse_room(ip, &longest);
 	if (!room)
 		return;
 	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
@@ -105,7 +107,7 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 		return;
 	fill_syn_key(ip, &tcp, &key);
 	announced = announced_mss(&key, bpf_ntohs(mss));
-	clamped = mss_with_room(ctx, ip, room, announced);
+	clamped = mss_with_room(ctx, ip, room, longest, announced);
 	if (clamped >= bpf_ntohs(mss))
 		return;
 	remember_mss(&key, announced, clamped);

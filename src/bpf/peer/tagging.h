@@ -48,18 +48,26 @@ static __always_inline void fill_reverse_pair(const struct ip_headers *ip, struc
 	pair->daddr[3] = ip->saddr[0];
 }
 
-/* Returns the room for INT that segments in the reverse direction of a packet need, or 0. */
-static __always_inline __u32 reverse_room(const struct ip_headers *ip)
+/*
+ * Returns the room for INT that segments in the reverse direction of a packet need, or 0. Leaves in longest the length of
+ * the longest packet that may go there with INT, if a lease limits it, else 0.
+ */
+static __always_inline __u32 reverse_room(const struct ip_headers *ip, __u32 *longest)
 {
 	const struct watch_place *to = find_watched(ip->saddr, ip->version);
+	const struct source_lease *lease;
 	struct address_pair pair;
 
+	*longest = 0;
 	if (!to)
 		return 0;
 	if (to->flags & WATCH_STATIC)
 		return configured_room(ip->version);
 	fill_reverse_pair(ip, &pair);
-	return leased_room(bpf_map_lookup_elem(&source_leases, &pair), ip->version);
+	lease = bpf_map_lookup_elem(&source_leases, &pair);
+	if (lease)
+		*longest = lease->longest;
+	return leased_room(lease, ip->version);
 }
 
 #endif

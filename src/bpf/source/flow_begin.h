@@ -26,6 +26,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->form = p->form;
 	f->left = p->left;
 	f->leased_ns = p->leased_ns;
+	f->longest = p->longest;
 	f->vouched_ns = 0;
 	f->repeats = 0;
 	f->doubt = DOUBT_NONE;

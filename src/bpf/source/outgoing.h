@@ -34,6 +34,7 @@ struct outgoing_packet {
 	__u64 leased_ns;    /* until then the form holds without looking at the lease */
 	__u32 reason;   /* enum source_counter, of a packet that stays untagged; COUNT_SOURCE_MAX: follows from left */
 	__u32 untold;   /* packets of the flow that the lease's counts lack */
+	__u32 longest;  /* as in struct source_lease */
 	__u8 form;      /* enum flow_form */
 	__u8 left;      /* enum flow_left */
 	__u8 told_as;   /* encapsulation of the untold packets, less 1 */

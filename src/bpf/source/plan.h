@@ -39,6 +39,16 @@ static __always_inline enum source_look check_size(const struct outgoing_packet 
 	return SOURCE_WATCHED;
 }
 
+/* The route may say that the path is narrower than the interface, and probes were no longer than that. */
+static __always_inline __u32 path_limit(const struct outgoing_packet *p, const struct source_flow *f, __u32 mtu)
+{
+	__u32 longest = f ? f->longest : p->longest;
+
+	if (f && f->path_mtu && f->path_mtu < mtu)
+		mtu = f->path_mtu;
+	return longest && longest < mtu ? longest : mtu;
+}
+
 static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, const struct outgoing_packet *p)
 {
 	count_source(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
@@ -96,10 +106,8 @@ static __always_inline __u32 mixed_encapsulation(const struct outgoing_packet *p
 
 static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
 {
-	__u32 mtu = skb_mtu(ctx);
+	__u32 mtu = path_limit(p, f, skb_mtu(ctx));
 
-	if (f && f->path_mtu && f->path_mtu < mtu)
-		mtu = f->path_mtu;
 	p->segments = 1;
 	p->segment_size = 0;
 	p->fixed_gso = false;

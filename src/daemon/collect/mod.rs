@@ -33,7 +33,7 @@ use self::board::Board;
 use self::collector::Collector;
 use self::output::Output;
 use self::plan::CollectPlan;
-use self::publish::PublishBoard;
+use self::publish::{KeepHosts, PublishBoard};
 use self::readiness::Readiness;
 use self::reload::ReloadPlan;
 use self::signals::HeedSignals;
@@ -176,6 +176,7 @@ impl Serving {
             .with(HeedSignals)
             .with(ReloadPlan)
             .with(PublishBoard)
+            .with(KeepHosts)
             .with(GiveSigns::default());
         let (collector, reception) = (&mut self.collector, &self.reception);
         collector.signs.health.lacks(Vec::new());

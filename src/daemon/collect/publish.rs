@@ -6,25 +6,47 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use crate::daemon::duty::Duty;
+use crate::model::{ExporterHealth, HostSeen};
+use crate::os::clock;
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
 
 impl Collector {
+    /// At most `most` exporters, with the names that the user chose or that they tell.
+    fn exporters(&self, most: usize) -> Vec<ExporterHealth> {
+        let mut health = self.hub.exporters().health(most, clock::realtime_ns());
+        for one in &mut health {
+            let chosen = one.node.and_then(|node| self.plan.config.names.get(&node));
+            if let Some(name) = chosen {
+                one.name = Some(name.clone());
+                one.name_contested = false;
+            }
+        }
+        health
+    }
+
     /// Shows what the decoder knows.
-    pub fn publish(&self) {
+    pub fn publish(&mut self) {
+        let now_ns = clock::realtime_ns();
+        self.hub.exporters_mut().forget_old_identities(now_ns);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
-        let health = exporters.health(MOST_EXPORTERS);
+        let hosts = exporters.hosts(now_ns);
+        let health = self.exporters(MOST_EXPORTERS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
         status.undecodable = sums.not_decoded;
+        status.undecodable_last = exporters.last_undecodable();
         status.decoded = sums.decoded;
         status.reports = sums.reports;
         status.reports_refused = sums.refused;
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
+        let summaries = self.hub.increments().counts();
+        status.summaries_incomplete = summaries.incomplete;
+        status.summaries_untracked = summaries.no_room;
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
@@ -37,10 +59,48 @@ impl Collector {
             .statuses()
             .chain(self.pushed.statuses())
             .collect();
+        status.hosts_known = hosts.known;
+        status.hosts_reporting = hosts.reporting;
+        status.last_report_ns = hosts.last_report_ns;
         status.exporters_total = sums.exporters;
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
+    }
+}
+
+/// The duty to hand what is known of hosts to the store.
+pub struct KeepHosts;
+
+impl Duty<Collector> for KeepHosts {
+    fn task(&self) -> &'static str {
+        "keep what is known of hosts"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
+    fn turn(&mut self, collector: &mut Collector, _now: Instant) -> Result<()> {
+        let hosts = collector
+            .exporters(usize::MAX)
+            .into_iter()
+            .map(|one| HostSeen {
+                node: one.node,
+                address: one.exporter,
+                name: one.name,
+                name_contested: one.name_contested,
+                last_ns: one.last_seen_ns,
+                silent_after_ns: one.silent_after_ns,
+            });
+        if let Some(history) = &collector.hub.taker().history {
+            history.see_hosts(hosts.collect());
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, collector: &mut Collector) -> Result<()> {
+        self.turn(collector, Instant::now())
     }
 }
 

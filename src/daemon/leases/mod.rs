@@ -300,7 +300,9 @@ impl LeaseKeeping {
             let Some(probe) = self.keeper.next_probe(now_ns) else {
                 return;
             };
-            self.probes.send(&probe);
+            if let Some(len) = self.probes.send(&probe) {
+                self.keeper.note_length(&probe, len);
+            }
         }
     }
 }

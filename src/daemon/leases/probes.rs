@@ -1,5 +1,7 @@
 //! Sends the probes that prove the paths of leases.
 
+use std::net::IpAddr;
+
 use anyhow::{Context, Result};
 
 use crate::lease::OutgoingProbe;
@@ -27,22 +29,24 @@ impl Probes {
             .context("cannot open sockets for probes (needs CAP_NET_RAW)")
     }
 
-    /// Sends a probe. No route, a full queue: then it does not arrive, and is sent again.
-    pub(super) fn send(&mut self, probe: &OutgoingProbe) {
+    /// Sends a probe. No route, a full queue: then it does not arrive, and is sent again. Returns the length of the packet
+    /// if it is as long as the path allows, and not shorter only because there is a limit to probes.
+    pub(super) fn send(&mut self, probe: &OutgoingProbe) -> Option<u16> {
         let packet = &probe.packet;
         let envelope = Envelope {
             source: packet.source,
             dest: packet.dest,
             tos: packet.probe.tos,
         };
-        let len = if probe.long { longest(packet.dest) } else { 0 };
-        let payload = packet.payload(probe.key, len);
+        let mtu = if probe.long { longest(packet.dest) } else { 0 };
+        let payload = packet.payload(probe.key, payload_len(mtu, packet.dest));
         let _ = if packet.is_segment() {
             self.0.send_ip(&envelope, TCP, &payload)
         } else {
             let ports = (packet.sport(), packet.dport(probe.extension_port));
             self.0.send_udp(&envelope, ports, &payload)
         };
+        u16::try_from(mtu).ok().filter(|_| mtu > 0 && mtu < LONGEST)
     }
 
     /// Gives the ports of probes back while none are sent.
@@ -51,9 +55,13 @@ impl Probes {
     }
 }
 
-/// The bytes behind the UDP header of a packet that is as long as the path allows.
-fn longest(dest: std::net::IpAddr) -> usize {
+/// The length of a packet that is as long as the path allows.
+fn longest(dest: IpAddr) -> usize {
+    path_mtu(dest).unwrap_or_default().min(LONGEST)
+}
+
+/// The bytes behind the UDP header of a packet of this length.
+fn payload_len(mtu: usize, dest: IpAddr) -> usize {
     let ip_len = if dest.is_ipv4() { IP4_LEN } else { IP6_LEN };
-    let mtu = path_mtu(dest).unwrap_or_default().min(LONGEST);
     mtu.saturating_sub(ip_len + UDP_LEN)
 }

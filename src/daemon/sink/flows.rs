@@ -51,7 +51,7 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::realtime_ns();
         let step = daemon.flows.step(now_ns)?;
-        daemon.reports.summarize(&step.summaries, now_ns);
+        daemon.reports.summarize(step.summaries);
         let counts = &mut daemon.side.counts;
         counts.add(DaemonCount::FlowsExpired, step.removed);
         if step.end {
@@ -62,6 +62,30 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         counts.add(DaemonCount::SweepCpuNs, took_ns);
         daemon.side.walks_rest_until = Instant::now() + rest_after(took_ns);
+        Ok(())
+    }
+}
+
+/// The duty to send summaries, a few in each turn.
+pub struct TellSummaries;
+
+impl Duty<SinkDaemon> for TellSummaries {
+    fn task(&self) -> &'static str {
+        "send summaries"
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
+        daemon.reports.tell_some(clock::realtime_ns());
+        Ok(())
+    }
+
+    /// Sends what happened since the last period too.
+    fn finish(&mut self, daemon: &mut SinkDaemon) -> Result<()> {
+        let now_ns = clock::realtime_ns();
+        let summaries = daemon.flows.last_pass(now_ns)?;
+        daemon.reports.summarize(summaries);
+        daemon.reports.tell_all(now_ns);
+        daemon.reports.emitter.flush();
         Ok(())
     }
 }

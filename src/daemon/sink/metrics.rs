@@ -13,7 +13,7 @@ use crate::views;
 use crate::web::CachedText;
 
 /// The state that the daemon and the reading threads share.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Metrics {
     /// It is locked while flows are read: flows that idle meanwhile are removed in a later pass.
     pub tally: Arc<Mutex<Tally>>,
@@ -24,6 +24,14 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    pub fn new(tally: Arc<Mutex<Tally>>) -> Self {
+        Self {
+            tally,
+            classes: Arc::default(),
+            pushed: PushCounts::default(),
+        }
+    }
+
     /// Changes the classes, from the next reading on.
     pub fn set_classes(&self, classes: Classes) {
         let mut next = self.classes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,7 @@ mod counters;
 mod deliveries;
 mod flows;
 mod follow_collectors;
+mod identity;
 mod links;
 mod metrics;
 mod plan;
@@ -23,7 +24,7 @@ mod reports;
 mod state;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -32,8 +33,9 @@ use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
-use self::flows::{EndLossPeriods, WalkSinkFlows};
+use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
+use self::identity::TellIdentity;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
 use self::plan::SinkPlan;
@@ -53,6 +55,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::host;
+use crate::model::Tally;
 use crate::os::{clock, log, signals};
 use crate::web::{self, HttpServer};
 
@@ -64,9 +67,12 @@ const LAST_PUSH: Duration = Duration::from_secs(1);
 
 /// Attaches the sink and serves until a signal ends it, or a command detaches it.
 pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
+    // Flows that begin from here on are counted from their first packet on.
+    let mut tally = Tally::since(clock::realtime_ns());
     let loaded = LoadedSink::load(bpffs, args)?;
+    tally.set_classes(loaded.plan.destinations.classes.clone());
     loaded.attach()?;
-    serve(loaded, args)
+    serve(loaded, args, Arc::new(Mutex::new(tally)))
 }
 
 /// Attaches the sink and leaves it to itself: packets are stripped and counted, and nothing is reported until a
@@ -77,7 +83,7 @@ pub fn attach(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     Ok(loaded.counters.end_life()?)
 }
 
-fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
+fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> Result<()> {
     let LoadedSink {
         lock: _lock,
         pins,
@@ -98,13 +104,11 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
         control.serve(&pins, reload);
     }
     let signs = Signs::from_env();
-    let served = ServedMetrics::start(http, receivers, &pins, &plan, &signs)?;
+    let served = ServedMetrics::start(http, receivers, &pins, &plan, &signs, &tally)?;
     let config = &plan.config;
     let mut flows = Sweeper::new(&sink, config.loss_timeout.0, config.idle_flow_timeout.0)?;
     flows.set_summaries(summary_plan(config));
-    if let Some(metrics) = &served.metrics {
-        flows.set_tally(Arc::clone(&metrics.tally));
-    }
+    flows.set_tally(Arc::clone(&tally));
     let mut side = HostSide::new(pins.clone(), leases);
     side.clock = Some(sink.host.refresh_clock()?);
     let events = sink.event_ring()?;
@@ -116,6 +120,7 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs) -> Result<()> {
         flows,
         counters,
         metrics: served.metrics.clone(),
+        tally,
         signs,
         is_detached: false,
     };
@@ -144,6 +149,7 @@ impl ServedMetrics {
         pins: &Pins,
         plan: &SinkPlan,
         signs: &Signs,
+        tally: &Arc<Mutex<Tally>>,
     ) -> Result<Self> {
         let push = &plan.config.push;
         let mut pushers = metrics_push::begin(receivers, push)?;
@@ -154,8 +160,7 @@ impl ServedMetrics {
                 _server: None,
             });
         }
-        let mut metrics = Metrics::default();
-        metrics.set_classes(plan.destinations.classes.clone());
+        let mut metrics = Metrics::new(Arc::clone(tally));
         metrics.pushed = pushers.counts();
         let since_ns = clock::realtime_ns();
         metrics_push::start(&mut pushers, push, since_ns, metrics.families(pins))?;
@@ -177,12 +182,14 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
+        .with(TellIdentity)
         .with(EndLossPeriods)
         .with(KeepLeases)
         .with(ReloadSink::new(args))
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
+        .with(TellSummaries)
         .with(WalkSourceFlows::new()?)
         .with(ReopenReportLog)
         .with(LookForLinks)

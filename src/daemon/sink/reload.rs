@@ -1,5 +1,6 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
+use std::sync::PoisonError;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -121,8 +122,16 @@ fn go_on(daemon: &mut SinkDaemon, now: SinkPlan) -> Result<SinkPlan> {
         warn_without_key(config.lease_key);
         leases.set_key(config.lease_key);
     }
-    if let Some(metrics) = &daemon.metrics {
-        metrics.set_classes(now.destinations.classes.clone());
+    let classes = now.destinations.classes.clone();
+    match &daemon.metrics {
+        // A thread of its own may read the tally for a while.
+        Some(metrics) => metrics.set_classes(classes),
+        None => {
+            let tally = daemon.tally.lock();
+            tally
+                .unwrap_or_else(PoisonError::into_inner)
+                .set_classes(classes);
+        }
     }
     Ok(std::mem::replace(&mut daemon.plan, now))
 }

@@ -1,5 +1,6 @@
 //! Events of the kernel half become reports, and reports leave.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use crate::config::{Compat, SinkConfig};
@@ -15,7 +16,15 @@ pub struct SinkReports {
     pub emitter: Emitter,
     pub events_read: u64,
     pub events_malformed: u64,
+    pub summaries_sent: u64,
+    /// Summaries that are sent in the next turns of the loop, so that no collector has to take them all at once.
+    waiting: VecDeque<SummaryEvent>,
 }
+
+/// Summaries that are sent in a turn of the loop, besides a share of those that wait.
+const AT_ONCE: usize = 4;
+/// The turns in which those that wait are sent.
+const TURNS: usize = 100;
 
 impl SinkReports {
     pub fn new(config: &SinkConfig, emitter: Emitter) -> Self {
@@ -24,6 +33,8 @@ impl SinkReports {
             emitter,
             events_read: 0,
             events_malformed: 0,
+            summaries_sent: 0,
+            waiting: VecDeque::new(),
         }
     }
 
@@ -56,11 +67,28 @@ impl SinkReports {
         self.builder.clock = clock;
     }
 
-    /// Reports the totals of flows.
-    pub fn summarize(&mut self, summaries: &[SummaryEvent], now_ns: u64) {
-        for event in summaries {
-            let summary = self.builder.summary(event, now_ns);
-            self.emitter.emit(summary);
+    /// Takes totals that are to be reported in the next turns.
+    pub fn summarize(&mut self, summaries: Vec<SummaryEvent>) {
+        self.waiting.extend(summaries);
+    }
+
+    /// Reports some of the totals that wait.
+    pub fn tell_some(&mut self, now_ns: u64) {
+        self.tell(AT_ONCE.max(self.waiting.len() / TURNS), now_ns);
+    }
+
+    /// Reports all totals that wait.
+    pub fn tell_all(&mut self, now_ns: u64) {
+        self.tell(self.waiting.len(), now_ns);
+    }
+
+    fn tell(&mut self, most: usize, now_ns: u64) {
+        let count = most.min(self.waiting.len());
+        for event in self.waiting.drain(..count) {
+            for part in self.builder.summary(&event, now_ns) {
+                self.emitter.emit(part);
+                self.summaries_sent += 1;
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The state of a sink's daemon, which its duties share.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -19,7 +20,7 @@ use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SummaryPlan, Sweeper};
-use crate::model::{ClockSource, WatchRule};
+use crate::model::{ClockSource, Tally, WatchRule};
 use crate::os::signals;
 
 /// Why a sink's daemon ends.
@@ -41,6 +42,8 @@ pub struct SinkDaemon {
     pub flows: Sweeper,
     pub counters: DaemonCounters,
     pub metrics: Option<Metrics>,
+    /// The sums that metrics and summaries of groups are made of.
+    pub tally: Arc<Mutex<Tally>>,
     pub signs: Signs,
     /// Set when the last interface is gone.
     pub is_detached: bool,
@@ -80,6 +83,8 @@ impl SinkDaemon {
             (DatagramsLost, reports.datagrams.lost),
             (LogWritten, log.lines),
             (LogLost, log.lost),
+            (SummariesSent, self.reports.summaries_sent),
+            (SummariesLeftOut, self.flows.summaries_left_out()),
         ] {
             counts.set(which, count);
         }
@@ -96,9 +101,13 @@ impl SinkDaemon {
 /// The summaries of flows that the settings ask for.
 pub fn summary_plan(config: &SinkConfig) -> SummaryPlan {
     SummaryPlan {
-        period: config.summary_period.0,
+        period: match config.has_summary_receivers() {
+            true => config.summary_period.0,
+            false => Duration::ZERO,
+        },
         report_bytes: config.report_bytes().into(),
-        summary_bytes: config.summary_bytes(),
+        copies: config.copies().into(),
+        most_per_s: config.max_summaries,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 18] = [
+const COUNTED: [CountedField<CollectStatus>; 20] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -56,6 +56,16 @@ const COUNTED: [CountedField<CollectStatus>; 18] = [
         "reports_duplicate",
         "reports that had been received before",
         |s| s.reports_duplicate,
+    ),
+    (
+        "summaries_incomplete",
+        "summaries that lost a part on the way; the next one of their subject has their packets",
+        |s| s.summaries_incomplete,
+    ),
+    (
+        "summaries_untracked",
+        "summaries of flows, source nodes and classes beyond the limit of followed ones",
+        |s| s.summaries_untracked,
     ),
     ("lines", "lines written", |s| s.lines),
     ("lines_lost", "lines that could not be written", |s| {
@@ -147,8 +157,15 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     let help = "followed sequences of reports, one for each address, node and subsystem";
     page.family(name, MetricKind::Gauge, help)
         .value(&[], status.exporters_total);
+    let name = "hostint_collect_hosts";
+    let help = "hosts and devices that reported since the start and within a day, by whether reports still come";
+    let silent = status.hosts_known.saturating_sub(status.hosts_reporting);
+    let mut family = page.family(name, MetricKind::Gauge, help);
+    family.value(&[("state", "reporting")], status.hosts_reporting);
+    family.value(&[("state", "silent")], silent);
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
+    node_info(&mut page, &status.exporters);
     page.0
 }
 
@@ -195,5 +212,35 @@ fn exporters(page: &mut MetricsPage, nodes: &BTreeMap<String, Node>, rising: &mu
         if let Some(synchronised) = node.synchronised {
             family.value(&[("node", label)], u8::from(synchronised));
         }
+    }
+}
+
+/// The name of each node that has one, beside its id.
+fn node_info(page: &mut MetricsPage, exporters: &[ExporterHealth]) {
+    let mut nodes = BTreeMap::new();
+    for one in exporters {
+        if let (Some(node), Some(name)) = (one.node, &one.name)
+            && nodes.len() < MOST_NODES
+        {
+            let version = one.version.as_deref().unwrap_or_default();
+            nodes
+                .entry(node)
+                .or_insert((name, version, one.name_contested));
+        }
+    }
+    let help = "1; the name that a node tells, or that the collector was told, and the version of hostint there";
+    let mut family = page.family("hostint_node_info", MetricKind::Gauge, help);
+    for (node, (name, version, contested)) in nodes {
+        let contested = if contested { "true" } else { "false" };
+        let labels = [
+            ("node", node.to_string()),
+            ("name", name.clone()),
+            ("version", version.to_owned()),
+            ("contested", contested.to_owned()),
+        ];
+        family.value(
+            &labels.each_ref().map(|(key, value)| (*key, value.as_str())),
+            1,
+        );
     }
 }

@@ -77,9 +77,9 @@ export async function ask(what, span, parameters, signal) {
   return answer;
 }
 
-function measuredOf([packets, bytes, lost, recovered, reordered, duplicates], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
+function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
   return {
-    packets, bytes, lost, recovered, reordered, duplicates,
+    packets, bytes, lost, recovered, reordered, duplicates, steps,
     latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p99_ns - p50_ns },
   };
 }
@@ -88,8 +88,8 @@ export async function pairs(span, parameters, signal) {
   const answer = await ask("pairs", span, parameters, signal);
   return {
     total: answer.total,
-    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies]) => shown({
-      source, sink, flows, reports, packets, lost, reordered,
+    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies], i) => shown({
+      source, sink, last_ns: answer.last_ns[i], flows, reports, packets, lost, reordered,
       latency: latency?.length && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
       measured: measured && measuredOf(measured, latencies),
     })),

@@ -1,13 +1,15 @@
 // The page: it shows the view that the address names, keeps it up to date, and handles keys.
 
-import { NoAnswer, extent, receiveNews, ms, now, spanOf, status } from "./api.js";
+import { NoAnswer, extent, receiveNews, ms, now, parse, spanOf, status } from "./api.js";
 import { choice, h, say } from "./dom.js";
 import { ExportersView, troubles } from "./exporters.js";
+import { hostsLine, learn } from "./freshness.js";
 import { FlowView } from "./flow.js";
 import { FlowsView } from "./flows.js";
 import { help } from "./help.js";
 import { Overview } from "./overview.js";
 import { PairView } from "./pair.js";
+import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
 import { bytes, count, time } from "./units.js";
 
@@ -32,6 +34,11 @@ let goneSince;
 
 async function askStatus(signal) {
   lastStatus = await status(signal);
+  learn(lastStatus);
+  learnNames(lastStatus);
+  find("hosts").hidden = lastStatus.hosts_known === 0;
+  find("hosts").replaceChildren(hostsLine(lastStatus));
+  markLive();
   return lastStatus;
 }
 
@@ -82,8 +89,19 @@ function markLive() {
   button.disabled = fixed;
   button.setAttribute("aria-pressed", String(paused));
   button.title = fixed ? "A fixed period has no news" : paused ? "Resume (p)" : "Pause (p)";
-  button.className = goneSince ? "gone" : paused || fixed ? "still" : "on";
-  button.replaceChildren(h("i", {}), goneSince ? "No answer" : fixed ? "Fixed" : paused ? "Paused" : "Live");
+  const [kind, words] = liveness(fixed);
+  button.className = kind;
+  button.replaceChildren(h("i", {}), words);
+}
+
+// Live means that reports come, not only that the collector answers.
+function liveness(fixed) {
+  if (goneSince) return ["gone", "Not connected"];
+  if (fixed) return ["still", "Fixed"];
+  if (paused) return ["still", "Paused"];
+  if (!lastStatus || lastStatus.hosts_reporting > 0) return ["on", "Live"];
+  const last = ms(lastStatus.last_report_ns);
+  return ["old", last ? `Stale since ${time(last)}` : "No reports yet"];
 }
 
 // One request at a time: a newer one cancels the older.
@@ -139,9 +157,11 @@ function failed(error) {
 }
 
 // Requests news when enough of the shown period has passed.
-function news() {
+function news(event) {
   const shown = state();
   if (goneSince) return refresh();
+  // A host has fallen silent, or reports again.
+  if (event && lastStatus && parse(event.data).hosts_reporting !== lastStatus.hosts_reporting) askStatus().catch(() => {});
   if (paused || shown.range === "custom" || running || wanted) return undefined;
   const every = Math.min(SLOWEST, Math.max(QUICKEST, RANGES[shown.range] * PART));
   wanted = setTimeout(refresh, Math.max(0, fresh + every - Date.now()));

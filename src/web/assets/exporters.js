@@ -2,18 +2,23 @@
 
 import { ms, now } from "./api.js";
 import { h, panel } from "./dom.js";
+import { named } from "./names.js";
 import { setAbove } from "./state.js";
 import { ago, bytes, count, exact, time } from "./units.js";
-
-const SILENT = 60_000;
 
 // The problems of an exporter, in words.
 export function troubles(exporter) {
   const found = [];
-  if (exporter.last_seen_ns && now() - ms(exporter.last_seen_ns) > SILENT) found.push("silent");
+  if (!exporter.reporting) found.push(`silent since ${time(ms(exporter.last_seen_ns))}`);
+  if (exporter.name_contested) found.push("another host claims its name");
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not synchronised");
   return found;
+}
+
+// Version and labels.
+function aboutNode({ version, labels }) {
+  return [version && `hostint ${version}`, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].filter(Boolean).join(", ") || undefined;
 }
 
 const COUNTS = [
@@ -22,6 +27,7 @@ const COUNTS = [
   ["probes_unanswered", "Probes whose answer could not be sent", true], ["queue_drops", "Datagrams dropped because the queue to the decoder was full", true],
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
+  ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
   ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are only in the store's figures, because they came too fast to be written singly", true],
   ["store_drops", "Reports that the store does not have, because its queue was full or they could not be written", true],
@@ -39,7 +45,8 @@ export class ExportersView {
     const table = h("table", { class: "rows", "aria-label": "Exporters" },
       h("thead", {}, h("tr", {}, heads.map(([name, left, title]) => h("th", { scope: "col", class: left || undefined, title }, name || h("span", { class: "unseen" }, "problems"))))), this.body);
     this.unkept = h("p", { class: "none", hidden: true }, "This collector keeps no history, so it cannot show nodes, flows or past times (see ", h("code", {}, "--store"), " in hostint-collect(8)).");
-    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)));
+    this.wrong = h("p", { class: "old", hidden: true });
+    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts, this.wrong), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)));
   }
 
   async update(shown, span, signal) {
@@ -47,6 +54,8 @@ export class ExportersView {
     const status = await this.ask(signal);
     const began = h("div", {}, h("dt", {}, "running since"), h("dd", {}, time(ms(status.started_ns))));
     const size = h("div", {}, h("dt", {}, "received"), h("dd", {}, bytes(Number(status.bytes))));
+    this.wrong.hidden = !status.undecodable_last;
+    this.wrong.textContent = `The last unreadable datagram came from ${status.undecodable_last}.`;
     this.unkept.hidden = status.keeps_history;
     this.counts.replaceChildren(began, size, ...COUNTS.filter(([name]) => name in status).map(([name, title, bad]) =>
       h("div", { title: `${title}: ${exact(status[name])}`, class: bad && status[name] > 0 ? "trouble" : undefined }, h("dt", {}, name.replaceAll("_", " ").replace("rolled up only", "summarised only")), h("dd", {}, count(status[name])))));
@@ -60,7 +69,7 @@ export class ExportersView {
     const seen = ms(one.last_seen_ns);
     const kept = one.clock_synchronised;
     const clock = [one.clock ?? "", kept === null || kept === undefined ? "clock state unknown" : kept ? "synchronised" : "not synchronised"].filter(Boolean).join(", ");
-    return h("tr", {}, h("th", { scope: "row", class: "left" }, one.exporter), h("td", {}, one.node ?? ""), h("td", {}, one.hw_id),
+    return h("tr", {}, h("th", { scope: "row", class: "left" }, one.exporter), h("td", { title: aboutNode(one) }, one.node === null ? "" : named(one.node)), h("td", {}, one.hw_id),
       h("td", { title: exact(one.reports) }, count(one.reports)), h("td", { class: one.lost > 0 ? "trouble" : undefined }, exact(one.lost)),
       h("td", {}, exact(one.duplicates)), h("td", {}, exact(one.restarts)), h("td", { title: seen ? new Date(seen).toISOString() : undefined }, seen ? ago(now() - seen) : "–"),
       h("td", { class: "left" }, clock), h("td", { class: "left trouble" }, found.join(", ")));

@@ -8,8 +8,8 @@ const LEAST_SAMPLES = 20;
 export function shown(row) {
   const { measured } = row;
   if (measured) {
-    const { packets, duplicates, lost, reordered, latency } = measured;
-    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: latency || undefined, ofReports: undefined };
+    const { packets, duplicates, lost, reordered, latency, steps } = measured;
+    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: latency || undefined, ofReports: undefined, coarse: steps === 1 };
   }
   const latency = row.latency || undefined;
   const ofReports = latency?.samples ?? 0;
@@ -18,9 +18,15 @@ export function shown(row) {
   return { ...row, latency: { samples, min_ns, mean_ns, max_ns }, ofReports };
 }
 
-// What the figures of a row are of.
-export const basis = ({ ofReports }) => (ofReports === undefined ? "packets" : `${exact(ofReports)} rep.`);
+// A figure with a mark if it is of reports.
+export const marked = ({ ofReports }, text) => (ofReports && text !== "–" ? `~${text}` : text);
 
-export const basisTitle = ({ ofReports }) => (ofReports === undefined
-  ? "of all packets, as the sinks counted them"
+// What the figures of a row are of.
+export function basis({ ofReports, coarse }) {
+  if (ofReports === undefined) return coarse ? "packets ×2" : "packets";
+  return `${exact(ofReports)} rep.`;
+}
+
+export const basisTitle = ({ ofReports, coarse }) => (ofReports === undefined
+  ? `of all packets, as the sinks counted them${coarse ? "; quantiles may be up to twice the true ones, because a sink has slots of powers of two" : ""}`
   : `of ${exact(ofReports)} reported latencies, which favour slow packets, because no summaries came; no quantiles of fewer than ${LEAST_SAMPLES}`);

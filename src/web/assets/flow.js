@@ -3,6 +3,8 @@
 import { ask, ms } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
+import { staleNote } from "./freshness.js";
+import { nodeNamed } from "./names.js";
 import { reportsIn } from "./pair.js";
 import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
@@ -27,7 +29,7 @@ export class FlowView {
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
     this.chart.update(series, span);
     this.reports.update(reports);
   }
@@ -39,7 +41,7 @@ export class FlowView {
     const slash = () => h("span", { class: "dim" }, " / ");
     this.heading.replaceChildren(
       h("a", { href: link({ view: "overview" }) }, "Matrix"), slash(),
-      ...(pair ? [h("a", { href: link(pair) }, `node ${flow.source} → node ${flow.sink}`), slash()] : []),
+      ...(pair ? [h("a", { href: link(pair) }, `${nodeNamed(flow.source)} → ${nodeNamed(flow.sink)}`), slash()] : []),
       ...(flow ? flowName(flow).filter(Boolean) : [`flow ${shown.flow}`]),
       ...(flow?.class ? [h("span", { class: "tag" }, flow.class)] : []),
       ...(flow ? [h("span", { class: "more dim" }, `reported ${time(ms(flow.first_ns))} to ${time(ms(flow.last_ns))}`)] : []));

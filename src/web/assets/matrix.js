@@ -2,8 +2,10 @@
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
-import { basis } from "./figures.js";
-import { duration, exact, lossOf, share } from "./units.js";
+import { basis, marked } from "./figures.js";
+import { isSilent, staleSince } from "./freshness.js";
+import { named } from "./names.js";
+import { duration, exact, lossOf, share, time } from "./units.js";
 
 // Sizes of a cell, in pixels.
 const SMALLEST = 3;
@@ -101,7 +103,7 @@ export class Matrix {
     const width = this.field.clientWidth;
     const context = this.base.getContext("2d");
     context.font = FONT;
-    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(node).width), 8);
+    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(named(node)).width), 8);
     const count = Math.max(1, this.nodes.length);
     const gutter = Math.ceil(longest) + 26;
     const room = { width: width - gutter - 2, height: Math.max(320, window.innerHeight - 230) };
@@ -165,19 +167,19 @@ export class Matrix {
   drawCell(context, cell, gap, colours) {
     const pair = this.pairAt(cell);
     const value = pair && this.metric.of(pair);
-    const colour = value > 0 ? this.scale.colour(value) : undefined;
+    const colour = value > 0 && !staleSince(pair) ? this.scale.colour(value) : undefined;
     if (!pair && (cell.row !== cell.column || gap === 0)) return;
     const x = this.gutter.x + cell.column * this.cell.width - this.left;
     const y = this.gutter.y + cell.row * this.cell.height - this.top;
     if (colour) context.fillStyle = css(colour);
-    else if (!pair || value === undefined) context.fillStyle = colours.none;
+    else if (!pair || value === undefined || staleSince(pair)) context.fillStyle = colours.none;
     else context.fillStyle = value < 0 ? colours.negative : colours.zero;
     context.fillRect(x, y, this.cell.width - gap, this.cell.height - gap);
     if (this.cell.width < 50 || this.cell.height < 14 || !pair) return;
     context.fillStyle = colour ? ink(colour) : colours.dim;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.fillText(value === undefined ? "–" : this.scale.text(value), x + this.cell.width / 2, y + this.cell.height / 2);
+    context.fillText(value === undefined ? "–" : marked(pair, this.scale.text(value)), x + this.cell.width / 2, y + this.cell.height / 2);
   }
 
   drawLabels(context, top, bottom, left, right) {
@@ -189,7 +191,7 @@ export class Matrix {
     context.textAlign = "right";
     for (let row = top; row <= bottom; row += 1) {
       const at = y + (row + 0.5) * this.cell.height - this.top;
-      if (row % rows === 0 && at > y + 4) context.fillText(this.nodes[row], x - 5, at);
+      if (row % rows === 0 && at > y + 4) this.drawLabel(context, this.nodes[row], x - 5, at);
     }
     for (let column = left; column <= right; column += 1) {
       const at = x + (column + 0.5) * this.cell.width - this.left;
@@ -199,9 +201,10 @@ export class Matrix {
       if (this.turned) context.rotate(-Math.PI / 2);
       context.textAlign = this.turned ? "left" : "center";
       context.textBaseline = this.turned ? "middle" : "bottom";
-      context.fillText(this.nodes[column], 0, 0);
+      this.drawLabel(context, this.nodes[column], 0, 0);
       context.restore();
     }
+    context.fillStyle = style("--dim");
     context.textAlign = "left";
     context.textBaseline = "top";
     context.fillText("to →", x, 1);
@@ -210,6 +213,12 @@ export class Matrix {
     context.rotate(-Math.PI / 2);
     context.fillText("← from", 0, 0);
     context.restore();
+  }
+
+  // A node's label, in another colour if the node is silent.
+  drawLabel(context, node, x, y) {
+    context.fillStyle = style(isSilent(node) ? "--trouble" : "--dim");
+    context.fillText(named(node), x, y);
   }
 
   // The row, column and values of the cell that is pointed at or chosen.
@@ -247,13 +256,14 @@ export class Matrix {
   words(cell) {
     const [source, sink] = [this.nodes[cell.row], this.nodes[cell.column]];
     const pair = this.pairAt(cell);
-    const title = h("strong", {}, `${source} → ${sink}`);
+    const title = h("strong", {}, `${named(source)} → ${named(sink)}`);
     if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
     const rows = [
       ["p50", duration(pair.latency?.p50_ns)], ["p90", duration(pair.latency?.p90_ns)], ["p99", duration(pair.latency?.p99_ns)],
       ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)], ["of", basis(pair)],
     ];
-    return [title, h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];
+    const since = staleSince(pair);
+    return [title, since && h("span", { class: "old" }, `no report since ${time(since)}`) || "", h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];
   }
 
   drawLegend() {
@@ -348,7 +358,7 @@ export class Matrix {
     this.top = follow(this.top, this.shown.height, this.chosen.row, this.cell.height);
     this.draw();
     const pair = this.pairAt(this.chosen);
-    const which = `${this.nodes[this.chosen.row]} to ${this.nodes[this.chosen.column]}`;
-    say(pair ? `${which}: p50 ${duration(pair.latency?.p50_ns)}, p99 ${duration(pair.latency?.p99_ns)}, loss ${share(lossOf(pair))}` : `${which}: no reports`);
+    const which = `${named(this.nodes[this.chosen.row])} to ${named(this.nodes[this.chosen.column])}`;
+    say(pair ? `${which}: p50 ${duration(pair.latency?.p50_ns)}, p99 ${duration(pair.latency?.p99_ns)}, loss ${share(lossOf(pair))}${staleSince(pair) ? `, old: no report since ${time(staleSince(pair))}` : ""}` : `${which}: no reports`);
   }
 }

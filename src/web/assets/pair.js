@@ -3,6 +3,8 @@
 import { ask, pairs } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
+import { staleNote } from "./freshness.js";
+import { named, nodeNamed } from "./names.js";
 import { go, link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
 import { figuresList, flowTable } from "./tables.js";
@@ -21,10 +23,11 @@ export class PairView {
     this.flows = flowTable("Flows of this pair", (sort) => go({ sort }), { withPair: false });
     this.reports = new Reports({ withFlow: true });
     this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
+    this.name = h("span", {}, `node ${shown.source} → node ${shown.sink}`);
     this.back = h("a", { class: "more" }, "");
     this.crumb = h("a", {}, "Matrix");
     this.element = h("div", { class: "view stack" },
-      h("h1", {}, alone ? "The only pair: " : [this.crumb, h("span", { class: "dim" }, " / ")], `node ${shown.source} → node ${shown.sink}`, alone ? null : this.back),
+      h("h1", {}, alone ? "The only pair: " : [this.crumb, h("span", { class: "dim" }, " / ")], this.name, alone ? null : this.back),
       panel("Figures", null, this.figures), panel("By time", null, this.chart.element),
       panel("Flows", null, this.flows.element), panel("Newest reports", null, this.reports.element));
   }
@@ -39,9 +42,10 @@ export class PairView {
       ask("reports", reportsIn(span, shown.at), { ...pair, limit: 25 }, signal),
     ]);
     this.crumb.setAttribute("href", link({ view: "overview" }));
+    this.name.textContent = `${nodeNamed(shown.source)} → ${nodeNamed(shown.sink)}`;
     this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
-    this.back.textContent = `reverse direction, ${shown.sink} → ${shown.source}`;
-    this.figures.replaceChildren(found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
+    this.back.textContent = `reverse direction, ${named(shown.sink)} → ${named(shown.source)}`;
+    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
     this.chart.update(series, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);

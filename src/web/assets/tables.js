@@ -2,11 +2,19 @@
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
-import { basis, basisTitle } from "./figures.js";
+import { basis, basisTitle, marked } from "./figures.js";
+import { staleSince } from "./freshness.js";
+import { named } from "./names.js";
 import { link } from "./state.js";
 import { count, duration, endpoint, exact, lossOf, share, time } from "./units.js";
 
 const PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 58: "icmpv6", 132: "sctp" };
+
+// An old row is grey and says since when.
+function staleAttributes(row) {
+  const since = staleSince(row);
+  return since ? { class: "stale", title: `no report since ${time(since)}` } : {};
+}
 
 // `columns` have a name, a title, a function for the cell's content and, if rows can be sorted by them, a key.
 export class Table {
@@ -34,7 +42,7 @@ export class Table {
     this.columns.forEach(({ key }, i) => {
       if (key) this.heads[i].setAttribute("aria-sort", key === sorted ? "descending" : "none");
     });
-    this.body.replaceChildren(...rows.map((row) => h("tr", {}, this.columns.map((column, i) => this.cell(column, row, i)))));
+    this.body.replaceChildren(...rows.map((row) => h("tr", staleAttributes(row), this.columns.map((column, i) => this.cell(column, row, i)))));
     this.none.textContent = none;
     this.none.hidden = rows.length > 0;
     this.table.hidden = rows.length === 0;
@@ -59,8 +67,8 @@ export class Table {
 
 const latency = (name, key) => ({
   name, key, title: `${name} of the one-way latencies`,
-  of: (row) => duration(row.latency?.[`${name}_ns`]),
-  exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns`),
+  of: (row) => marked(row, duration(row.latency?.[`${name}_ns`])),
+  exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns ${basisTitle(row)}`),
 });
 
 const FIGURES = {
@@ -81,7 +89,7 @@ export function flowName({ flow }) {
 }
 
 export function flowTable(label, sort, { withPair }) {
-  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${row.source ?? "?"} → ${row.sink ?? "?"}` };
+  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${named(row.source)} → ${named(row.sink)}` };
   const columns = [
     { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
@@ -94,9 +102,9 @@ export function flowTable(label, sort, { withPair }) {
 
 export function pairTable(label, sort) {
   const columns = [
-    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => `${row.source} → ${row.sink}` },
+    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
-    { ...FIGURES.packets, key: undefined }, FIGURES.of,
+    { ...FIGURES.packets, key: undefined },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "pair", source: row.source, sink: row.sink }), sort });
 }

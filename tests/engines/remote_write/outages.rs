@@ -139,6 +139,7 @@ fn tally(packets: u64) -> Tally {
         duplicates: 0,
         latency_sum_ns: 1500 * packets as i64,
         histogram,
+        ..FlowCounts::default()
     };
     tally.look(flow, counts);
     tally.complete();

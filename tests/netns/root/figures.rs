@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hostint_testing::netns::{Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The lot of the packets to a port.
 #[derive(Clone, Copy)]
@@ -119,9 +119,52 @@ fn number(value: &Value, key: &str) -> i64 {
         .unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// The greatest value of the slot of a sink's histogram in which this share of packets is reached, and of its neighbours.
-fn slot_of_quantile(flow: &Value, share: f64) -> (i64, i64) {
-    let slots: Vec<u64> = flow["histogram"]
+/// The sums of the sink's flows, as it shows each of them.
+fn sum(flows: &[Value]) -> Value {
+    let mut slots = [0_i64; 32];
+    let mut latency_sum = 0;
+    for flow in flows {
+        let histogram = flow["histogram"].as_array().unwrap();
+        for (sum, count) in slots.iter_mut().zip(histogram) {
+            *sum += count.as_i64().unwrap();
+        }
+        latency_sum += number(flow, "latency_mean_ns") * number(flow, "packets");
+    }
+    let mut all = json!({"histogram": slots});
+    for key in COUNTS {
+        let sum: i64 = flows.iter().map(|flow| number(flow, key)).sum();
+        all[key] = sum.into();
+    }
+    all["latency_mean_ns"] = (latency_sum / number(&all, "packets")).into();
+    all
+}
+
+const COUNTS: [&str; 5] = ["packets", "bytes", "lost", "reordered", "duplicates"];
+
+/// The history's figures of all packets are those of the sink.
+fn equal(name: &str, mine: &Value, sink: &Value) {
+    let measured = &mine["measured"];
+    for key in COUNTS {
+        assert_eq!(measured[key], sink[key], "{name}: {key}: {mine}\n{sink}");
+    }
+    let latency = &measured["latency"];
+    assert_eq!(latency["samples"], sink["packets"], "{name}");
+    // The means of several flows are rounded.
+    let mean = number(latency, "mean_ns").abs_diff(number(sink, "latency_mean_ns"));
+    assert!(mean <= 1, "{name}: {mine}\n{sink}");
+    for (key, share) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)] {
+        let (least, most) = slot_of_quantile(sink, share);
+        let mine = number(latency, key);
+        assert!(
+            (least..=most).contains(&mine),
+            "{name}: {key} {mine}: {sink}"
+        );
+    }
+}
+
+/// The values of the slot of a sink's histogram in which this share of packets is reached, and of its neighbours.
+fn slot_of_quantile(sink: &Value, share: f64) -> (i64, i64) {
+    let slots: Vec<u64> = sink["histogram"]
         .as_array()
         .unwrap()
         .iter()
@@ -139,19 +182,39 @@ fn slot_of_quantile(flow: &Value, share: f64) -> (i64, i64) {
     ((1 << slot.saturating_sub(2)) - 1, (1 << (slot + 1)) - 1)
 }
 
+/// What the sink strips, and the class of the slow packets.
+const SETTINGS: &str = r#"
+[sink]
+dev = "b0"
+node-id = 2
+collector = "127.0.0.1"
+allow = "10.9.1.0/24"
+summary-period = "1s"
+loss-timeout = "100ms"
+
+[[watch]]
+to = "10.9.2.0/24"
+to-port = ["6001-6002"]
+class = "slow"
+
+[[watch]]
+to = "10.9.2.0/24"
+"#;
+
 #[test]
-fn each_flow_has_the_figures_that_its_sink_shows() {
+fn flows_pairs_and_classes_have_the_figures_that_the_sink_shows() {
     let lab = Lab::new();
     let folder = Folder::create();
     let store = folder.name("history.db");
+    let config = folder.name("hostint.toml");
+    std::fs::write(&config, SETTINGS).unwrap();
     let _collect = lab.b.start(
         &format!("collect --listen 127.0.0.1 --store {store}"),
         "collecting",
     );
-    let _b = lab.b.sink(
-        "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 1s \
-         --loss-timeout 100ms",
-    );
+    let _b = lab
+        .b
+        .start(&format!("sink --config {config}"), "sink attached");
     let _a = lab.a.sink("--dev a0 --node-id 1");
     lab.a.hostint("source attach --dev a0");
     lab.a.hostint("source add-dest --static 10.9.2.1");
@@ -189,53 +252,55 @@ fn each_flow_has_the_figures_that_its_sink_shows() {
         || format!("packets do not arrive: {:?}", shown()),
     );
     let flows = shown();
-    let known = || history(&lab.b, &store, "flows --limit 50");
+    let known = |what: &str| history(&lab.b, &store, what);
+    let told = |mine: Option<&Value>, sink: &Value| {
+        mine.is_some_and(|mine| {
+            ["packets", "lost"]
+                .iter()
+                .all(|key| mine["measured"][key] == sink[key])
+        })
+    };
+    let all = sum(&flows);
     await_that_or(
         || {
-            // Flows are told when they have packets.
-            send(&from, PUMP);
-            let known = known();
-            PATHS.iter().all(|path| {
-                let (sink, mine) = (of_port(&flows, path.port), of_port(&known, path.port));
-                mine.is_some_and(|mine| {
-                    mine["measured"]["packets"] == sink.as_ref().unwrap()["packets"]
-                        && mine["measured"]["lost"] == sink.unwrap()["lost"]
+            let known_flows = known("flows --limit 50");
+            told(known("pairs").first(), &all)
+                && PATHS.iter().all(|path| {
+                    let sink = of_port(&flows, path.port).unwrap();
+                    told(of_port(&known_flows, path.port).as_ref(), &sink)
                 })
-            })
         },
-        || format!("the history differs: {:#?}\n{flows:#?}", known()),
+        || {
+            let known = [known("flows --limit 50"), known("pairs")];
+            format!("the history differs: {known:#?}\n{flows:#?}")
+        },
     );
-    let known = known();
+
+    let known_flows = known("flows --limit 50");
     for path in PATHS {
-        let (sink, mine) = (
-            of_port(&flows, path.port).unwrap(),
-            of_port(&known, path.port).unwrap(),
-        );
-        let measured = &mine["measured"];
-        let port = path.port;
-        for key in ["packets", "bytes", "lost", "reordered", "duplicates"] {
-            assert_eq!(measured[key], sink[key], "{port}: {key}: {mine}\n{sink}");
-        }
-        let latency = &measured["latency"];
-        assert_eq!(latency["samples"], sink["packets"], "{port}");
-        assert_eq!(latency["mean_ns"], sink["latency_mean_ns"], "{port}");
-        for (key, share) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)] {
-            let (least, most) = slot_of_quantile(&sink, share);
-            let mine = number(latency, key);
-            assert!(
-                (least..=most).contains(&mine),
-                "{port}: {key} {mine}: {sink}"
-            );
-        }
+        let sink = of_port(&flows, path.port).unwrap();
+        let mine = of_port(&known_flows, path.port).unwrap();
+        equal(&format!("port {}", path.port), &mine, &sink);
     }
-    let late = of_port(&known, 6004).unwrap();
+    let late = of_port(&known_flows, 6004).unwrap();
     assert!(number(&late["measured"], "recovered") > 0, "{late}");
     assert!(
         number(&late, "lost") > number(&late["measured"], "lost"),
         "reports do not take back what arrived late: {late}"
     );
+    equal(
+        "all packets from node 1 to node 2",
+        &known("pairs")[0],
+        &all,
+    );
+    let slow = [6001, 6002].map(|port| of_port(&flows, port).unwrap());
+    let classes = known("classes");
+    assert_eq!(classes.len(), 1, "{classes:?}");
+    equal("the slow class", &classes[0], &sum(&slow));
     let text = lab
         .b
         .hostint(&format!("history flows --limit 50 --store {store}"));
-    eprintln!("{text}");
+    let of_packets =
+        (text.lines()).filter(|line| line.ends_with("  packets") || line.ends_with("  packets x2"));
+    assert!(of_packets.count() >= PATHS.len(), "{text}");
 }

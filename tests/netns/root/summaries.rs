@@ -6,6 +6,15 @@ use serde_json::Value;
 
 use crate::exchange::flow;
 
+/// What the collector wrote about all packets from node 1, oldest first.
+fn groups(collect: &Daemon) -> Vec<Value> {
+    let lines = collect.stdout();
+    let lines = lines.lines().map(serde_json::from_str);
+    let mut lines: Vec<Value> = lines.map(Result::unwrap).collect();
+    lines.retain(|line| line["kind"] == "group-summary");
+    lines
+}
+
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
     let lines = collect.stdout();
@@ -167,7 +176,7 @@ fn summaries_begin_and_end_with_the_file() {
         send();
         !summaries(&collect, 6000).is_empty()
     });
-    apply("");
+    apply("summary-period = \"0s\"\n");
     let sweeps = || lab.b.daemon_count("sweeps");
     let (before, told) = (sweeps(), summaries(&collect, 6000).len());
     await_that("the table is passed over three times", || {
@@ -176,5 +185,175 @@ fn summaries_begin_and_end_with_the_file() {
     });
     assert_eq!(summaries(&collect, 6000).len(), told);
     std::fs::remove_file(&file).unwrap();
+    drop(to);
+}
+
+/// The counts of slots by the power of two that they belong to, from a summary or from the status of flows.
+fn powers_of_two(told: &Value) -> [u64; 32] {
+    let mut slots = [0; 32];
+    for slot in told["slots"].as_array().unwrap() {
+        let bound_ns = slot[0].as_i64().unwrap();
+        let power = u64::try_from(bound_ns).ok().and_then(u64::checked_ilog2);
+        slots[power.map_or(0, |power| power as usize + 1)] += slot[1].as_u64().unwrap();
+    }
+    slots
+}
+
+#[test]
+fn the_totals_of_classes_have_each_packet_of_their_flows_once() {
+    const SETTINGS: &str = "[sink]\ndev = \"b0\"\nnode-id = 2\ncollector = \"127.0.0.1\"\n\
+         allow = \"10.9.1.0/24\"\nsummary-period = \"1s\"\n\
+         [[watch]]\nto = \"10.9.2.0/24\"\nto-port = 6001\nclass = \"odd\"\n\
+         [[watch]]\nto = \"10.9.2.0/24\"\n";
+    let lab = Lab::new();
+    let mut collect = collector(&lab.b);
+    let file = std::env::temp_dir().join(format!("{}.toml", lab.b.ns));
+    std::fs::write(&file, SETTINGS).unwrap();
+    let mut b = (lab.b).start(
+        &format!("sink --config {}", file.display()),
+        "sink attached",
+    );
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    // Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
+    let mut held = None;
+    hostint_testing::line::install(&lab, move |n, packet| match n % 10 {
+        1 => Vec::new(),
+        2 => {
+            held = Some(packet);
+            Vec::new()
+        }
+        4 => vec![packet.clone(), packet],
+        _ => [Some(packet), held.take()].into_iter().flatten().collect(),
+    });
+    // The daemon does not know these flows when it starts, so all of their packets count.
+    let to: Vec<_> = (6000..6003)
+        .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
+        .collect();
+    let from: Vec<_> = (5000..5009)
+        .map(|port| lab.a.udp(&format!("10.9.1.1:{port}")))
+        .collect();
+    for round in 0..300_u32 {
+        for (n, from) in from.iter().enumerate() {
+            // A flow of a single packet is too small for a summary of its own.
+            if n != 8 || round == 0 {
+                let to = format!("10.9.2.1:{}", 6000 + n % 3);
+                from.send_to(&round.to_be_bytes(), to).unwrap();
+            }
+        }
+    }
+    let keys = [
+        "packets",
+        "bytes",
+        "reordered",
+        "duplicates",
+        "late",
+        "restarts",
+    ];
+    let of_status = |odd: bool| {
+        let status = lab.b.status();
+        let flows = status["sink"]["flows"].as_array().unwrap().clone();
+        let own = flows
+            .into_iter()
+            .filter(move |flow| (flow["flow"]["dport"] == 6001) == odd);
+        own.collect::<Vec<_>>()
+    };
+    let sum = |flows: &[Value], key: &str| -> u64 {
+        flows.iter().map(|flow| flow[key].as_u64().unwrap()).sum()
+    };
+    let last = |class: Option<&str>| {
+        groups(&collect)
+            .into_iter()
+            .rfind(|line| line["summary"]["class"].as_str() == class)
+    };
+    for (class, flows) in [(Some("odd"), 3), (None, 6)] {
+        await_that(&format!("all packets of class {class:?} are told"), || {
+            let status = of_status(class.is_some());
+            status.len() == flows
+                && last(class).is_some_and(|last| {
+                    let told = |key: &str| last["summary"][key].as_u64().unwrap();
+                    keys.iter().all(|key| told(key) == sum(&status, key))
+                        && told("lost") - told("recovered") == sum(&status, "lost")
+                })
+        });
+        let (told, status) = (last(class).unwrap(), of_status(class.is_some()));
+        let latency = &told["summary"]["latency"];
+        let mut slots = [0_u64; 32];
+        for flow in &status {
+            let histogram = flow["histogram"].as_array().unwrap();
+            for (slot, count) in slots.iter_mut().zip(histogram) {
+                *slot += count.as_u64().unwrap();
+            }
+        }
+        assert_eq!(powers_of_two(latency), slots, "{class:?}");
+        assert_eq!(latency["samples"], told["summary"]["packets"], "{class:?}");
+        let least = status.iter().map(|flow| flow["latency_min_ns"].as_i64());
+        assert_eq!(latency["min_ns"].as_i64(), least.min().unwrap());
+        assert_eq!(
+            (&told["source"]["node"], &told["sink"]["node"]),
+            (&1.into(), &2.into())
+        );
+        assert_eq!(told["summary"]["period_ns"], 1_000_000_000);
+    }
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(b.end(), Some(0));
+    assert_eq!(collect.end(), Some(0));
+    drop(to);
+}
+
+#[test]
+fn the_budget_goes_to_groups_and_then_to_flows_with_losses() {
+    const LOSSY: u16 = 6003;
+    let lab = Lab::new();
+    let collect = collector(&lab.b);
+    // Two summaries in a period: one of the group, one of a flow.
+    let _b = lab.b.sink(
+        "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 2s \
+         --max-summaries 1",
+    );
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    hostint_testing::line::install(&lab, |n, packet| {
+        let dport = u16::from_be_bytes([packet[22], packet[23]]);
+        match dport == LOSSY && n % 5 == 0 {
+            true => Vec::new(),
+            false => vec![packet],
+        }
+    });
+    let from = lab.a.udp("10.9.1.1:5000");
+    let to: Vec<_> = (6000..6006)
+        .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
+        .collect();
+    let told = || -> Vec<Value> {
+        let lines = collect.stdout();
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        lines
+            .filter(|line: &Value| line["kind"] == "flow-summary")
+            .collect()
+    };
+    await_that("three flows are told", || {
+        for port in 6000..6006 {
+            // The others have more bytes.
+            let size = if port == LOSSY { 64 } else { 1000 };
+            for _ in 0..20 {
+                from.send_to(&vec![7; size], format!("10.9.2.1:{port}"))
+                    .unwrap();
+            }
+        }
+        told().len() >= 3
+    });
+    let told = told();
+    let lossy = told.iter().filter(|line| line["flow"]["dport"] == LOSSY);
+    // The first period may end before the first loss is known.
+    assert!(lossy.count() >= told.len() - 1, "{told:?}");
+    assert!(lab.b.daemon_count("summaries_left_out") >= 5);
+    let last = groups(&collect).pop().unwrap();
+    let of_group = last["summary"]["packets"].as_u64().unwrap();
+    let of_flow = told.last().unwrap()["summary"]["packets"].as_u64().unwrap();
+    assert!(of_group > 5 * of_flow, "{of_group} packets of all flows");
     drop(to);
 }

@@ -1,0 +1,48 @@
+//! Freshness: of which hosts reports come, and which fell silent.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::exporter::Exporter;
+use crate::model::NodeId;
+
+/// An exporter that does not say how often it reports is silent after this time.
+pub const SILENT_NS: u64 = 60_000_000_000;
+
+/// One that says it is silent after this number of its periods.
+pub const PERIODS: u64 = 3;
+
+/// One that was silent for this time is not expected to report any more.
+pub const GONE_NS: u64 = 86_400_000_000_000;
+
+/// Hosts and devices: a node is one, however many addresses it has, and so is an address whose node is not known.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Hosts {
+    /// Those that are expected to report.
+    pub known: usize,
+    pub reporting: usize,
+    /// The time of the last report of all; 0 without any.
+    pub last_report_ns: u64,
+}
+
+impl Hosts {
+    pub(super) fn count<'a>(
+        exporters: impl Iterator<Item = (IpAddr, &'a Exporter)>,
+        now_ns: u64,
+    ) -> Self {
+        let mut last_report_ns = 0;
+        let mut hosts = HashMap::<Result<NodeId, IpAddr>, bool>::new();
+        for (address, one) in exporters {
+            last_report_ns = one.last_seen_ns.max(last_report_ns);
+            if now_ns.saturating_sub(one.last_seen_ns) <= GONE_NS {
+                let host = hosts.entry(one.node().ok_or(address)).or_default();
+                *host |= one.reports_at(now_ns);
+            }
+        }
+        Self {
+            known: hosts.len(),
+            reporting: hosts.values().filter(|reporting| **reporting).count(),
+            last_report_ns,
+        }
+    }
+}

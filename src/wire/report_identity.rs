@@ -1,0 +1,113 @@
+//! hostint's report of a node's identity (NProto 15, sub-kind 1). It is about no packet, so it is no [`Report`].
+//!
+//! [`Report`]: crate::model::Report
+
+use std::collections::BTreeMap;
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use super::report_v05::HEADER_BYTES;
+use crate::model::node_identity::{
+    MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS, MOST_NAME_BYTES, MOST_VERSION_BYTES,
+    is_plain, printable,
+};
+use crate::model::{NodeId, NodeIdentity};
+
+/// The first byte of a framed report of v0.5: version 0 and NProto 15.
+const FRAMED: u8 = 15;
+const SUB_KIND: u8 = 1;
+
+/// True for a datagram that announces an identity.
+pub(super) fn is_one(datagram: &[u8]) -> bool {
+    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
+}
+
+/// Reads a whole datagram, and returns its number and what it says. What follows the labels is left for later
+/// versions.
+pub(super) fn decode(datagram: &[u8]) -> Result<(u32, NodeIdentity), DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    cursor.array::<4>("report header")?;
+    let sequence = cursor.u32("report sequence number")?;
+    cursor.u32("report timestamp")?;
+    cursor.u8("sub-kind of a framed report")?;
+    cursor.expect_u8("reserved byte of a framed report", 0)?;
+    let length = cursor.u16("length of a framed report")?;
+    if usize::from(length) != cursor.rest().len() {
+        return Err(DecodeError::Length {
+            what: "content of a framed report",
+            found: cursor.rest().len(),
+            expected: "the number in its frame",
+        });
+    }
+    let node = NodeId(cursor.u32("node ID")?);
+    let period_s = cursor.u16("period of identities")?;
+    let name = text(&mut cursor, "node name", MOST_NAME_BYTES)?;
+    let version = text(&mut cursor, "version", MOST_VERSION_BYTES)?;
+    let count = cursor.u8("number of labels")?;
+    if usize::from(count) > MOST_LABELS {
+        return Err(DecodeError::Length {
+            what: "labels",
+            found: count.into(),
+            expected: "at most 8",
+        });
+    }
+    let mut labels = BTreeMap::new();
+    for _ in 0..count {
+        let key = text(&mut cursor, "label", MOST_LABEL_KEY_BYTES)?;
+        labels.insert(
+            key,
+            text(&mut cursor, "value of a label", MOST_LABEL_BYTES)?,
+        );
+    }
+    let identity = NodeIdentity {
+        node,
+        period_s,
+        name,
+        version,
+        labels,
+    };
+    Ok((sequence, identity))
+}
+
+/// Characters that are not UTF-8, or that would not show as themselves, are replaced.
+fn text(cursor: &mut Cursor<'_>, what: &'static str, most: usize) -> Result<String, DecodeError> {
+    let length = usize::from(cursor.u8(what)?);
+    if length > most {
+        return Err(DecodeError::Length {
+            what,
+            found: length,
+            expected: "less",
+        });
+    }
+    let bytes = cursor.take(what, length)?;
+    Ok(printable(&String::from_utf8_lossy(bytes)))
+}
+
+/// Appends the datagram with the number 0. Texts are cut to what a report has room for.
+pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
+    out.extend([FRAMED, 0, 0, 0]);
+    out.extend(0u32.to_be_bytes());
+    out.extend(time_s.to_be_bytes());
+    let mut content = Vec::new();
+    content.extend(identity.node.0.to_be_bytes());
+    content.extend(identity.period_s.to_be_bytes());
+    put(&identity.name, MOST_NAME_BYTES, &mut content);
+    put(&identity.version, MOST_VERSION_BYTES, &mut content);
+    let labels: Vec<_> = identity.labels.iter().take(MOST_LABELS).collect();
+    content.push(labels.len() as u8);
+    for (key, value) in labels {
+        put(key, MOST_LABEL_KEY_BYTES, &mut content);
+        put(value, MOST_LABEL_BYTES, &mut content);
+    }
+    out.extend([SUB_KIND, 0]);
+    out.extend((content.len() as u16).to_be_bytes());
+    out.extend(content);
+}
+
+fn put(text: &str, most: usize, out: &mut Vec<u8>) {
+    let plain: String = text.chars().filter(|c| is_plain(*c)).collect();
+    let cut = plain.floor_char_boundary(most.min(plain.len()));
+    let bytes = plain.as_bytes().get(..cut).unwrap_or_default();
+    out.push(bytes.len() as u8);
+    out.extend(bytes);
+}

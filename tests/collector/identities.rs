@@ -1,0 +1,111 @@
+//! Nodes tell their identities; the collector keeps that in bounds, and says when a name is contested.
+
+use std::net::IpAddr;
+
+use hostint::collector::{Exporters, decode};
+use hostint::model::{Arrival, NodeId, NodeIdentity};
+use hostint::wire::report_identity;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn identity(node: u32, name: &str) -> NodeIdentity {
+    NodeIdentity {
+        node: NodeId(node),
+        period_s: 10,
+        name: name.to_owned(),
+        version: "0.2.0".to_owned(),
+        labels: [("rack".to_owned(), "r7".to_owned())].into(),
+    }
+}
+
+fn host(last: u8) -> IpAddr {
+    [192, 0, 2, last].into()
+}
+
+/// Has a node say who it is, from an address.
+fn tell(exporters: &mut Exporters, address: u8, identity: &NodeIdentity, second: u64) {
+    let mut datagram = Vec::new();
+    report_identity::emit(identity, 1, &mut datagram);
+    let arrival = Arrival {
+        exporter: (host(address), 5000).into(),
+        received_ns: second * SECOND,
+    };
+    exporters.received(arrival, &decode(&datagram).unwrap());
+}
+
+/// Node, name and whether the name is contested, of each exporter.
+fn names(exporters: &Exporters) -> Vec<(u32, Option<String>, bool)> {
+    let health = exporters.health(100, SECOND);
+    let named = health.into_iter();
+    let mut named: Vec<_> = named
+        .map(|one| (one.node.unwrap().0, one.name, one.name_contested))
+        .collect();
+    named.sort();
+    named
+}
+
+#[test]
+fn a_node_is_known_by_what_it_tells() {
+    let mut exporters = Exporters::default();
+    tell(&mut exporters, 1, &identity(7, "web-3"), 0);
+    let health = &exporters.health(1, 0)[0];
+    assert_eq!(health.node, Some(NodeId(7)));
+    assert_eq!(health.name.as_deref(), Some("web-3"));
+    assert_eq!(health.version.as_deref(), Some("0.2.0"));
+    assert_eq!(health.labels["rack"], "r7");
+    let sums = exporters.counts();
+    assert_eq!((sums.decoded, sums.not_decoded, sums.reports), (1, 0, 0));
+    assert_eq!((sums.numbers.received, sums.numbers.lost), (1, 0));
+}
+
+#[test]
+fn a_host_that_measures_nothing_is_not_silent_until_it_ends() {
+    let mut exporters = Exporters::default();
+    for second in (0..=600).step_by(10) {
+        tell(&mut exporters, 1, &identity(7, "web-3"), second);
+    }
+    for (second, reporting) in [(600, 1), (630, 1), (631, 0)] {
+        let hosts = exporters.hosts(second * SECOND);
+        assert_eq!((hosts.known, hosts.reporting), (1, reporting), "{second} s");
+    }
+}
+
+#[test]
+fn a_name_that_two_claim_is_contested_until_one_gives_it_up() {
+    let named = |node, name: &str, contested| (node, Some(name.to_owned()), contested);
+    let mut exporters = Exporters::default();
+    tell(&mut exporters, 1, &identity(7, "web-3"), 0);
+    tell(&mut exporters, 2, &identity(8, "web-4"), 0);
+    assert_eq!(
+        names(&exporters),
+        [named(7, "web-3", false), named(8, "web-4", false)]
+    );
+    tell(&mut exporters, 2, &identity(8, "web-3"), 0);
+    assert_eq!(
+        names(&exporters),
+        [named(7, "web-3", true), named(8, "web-3", true)]
+    );
+    tell(&mut exporters, 2, &identity(8, "web-4"), 0);
+    assert_eq!(
+        names(&exporters),
+        [named(7, "web-3", false), named(8, "web-4", false)]
+    );
+    // Another address pretends to be node 7.
+    tell(&mut exporters, 3, &identity(7, "web-3"), 0);
+    let pair = [
+        named(7, "web-3", true),
+        named(7, "web-3", true),
+        named(8, "web-4", false),
+    ];
+    assert_eq!(names(&exporters), pair);
+}
+
+#[test]
+fn what_was_not_told_for_an_hour_is_forgotten() {
+    let mut exporters = Exporters::default();
+    tell(&mut exporters, 1, &identity(7, "web-3"), 0);
+    tell(&mut exporters, 2, &identity(8, "web-3"), 3600);
+    exporters.forget_old_identities(3601 * SECOND);
+    let alone = (8, Some("web-3".to_owned()), false);
+    assert_eq!(names(&exporters), [(7, None, false), alone]);
+}
