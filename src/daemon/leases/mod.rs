@@ -16,7 +16,7 @@ use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging};
+use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
@@ -255,9 +255,13 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
-            if let Some(flow) = taken.vouched {
+            if let Some((flow, vouch)) = taken.vouched {
+                let until_ns = match vouch {
+                    Vouch::Arrives => now_ns + VOUCH_NS,
+                    Vouch::Trial => 0,
+                };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
-                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+                vouched.extend(flows.map(|flow| (flow, until_ns)));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
