@@ -49,6 +49,7 @@ mod summary;
 mod tally;
 mod watch;
 mod ways;
+mod wide_slots;
 
 pub use batch::is_whole_batch;
 pub use capabilities::Capabilities;
@@ -82,8 +83,8 @@ pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
 pub use latency_resolution::LatencyResolution;
 pub use lease::{
-    AddressPair, ClockOffset, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey,
-    LeaseQuestion, LeaseState, Marks,
+    AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion,
+    LeaseState, Marks, SinkClock,
 };
 pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{
@@ -111,6 +112,9 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tally::{
+    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
+};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
+pub use wide_slots::WideSlots;
