@@ -63,7 +63,7 @@ impl Judge<'_> {
     }
 
     fn one(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &LeaseAnswer) -> Meaning {
-        peer.note_clock(asked, answer.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, answer.answered_ns, self.at);
         let now_ns = self.at.monotonic_ns;
         let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         Meaning::Lease(NewLease {
@@ -84,7 +84,7 @@ impl Judge<'_> {
     fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
         let now_ns = self.at.monotonic_ns;
         peer.versions.note_full(answer.witness.digest, now_ns);
-        peer.note_clock(asked, answer.witness.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, answer.witness.answered_ns, self.at);
         let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         if state == LeaseState::Granted {
             let times = (asked.asked_ns, now_ns);
@@ -106,7 +106,7 @@ impl Judge<'_> {
         if peer.versions.note_short(counts.digest) != Heard::Answer && !counts.astray {
             return Meaning::Nothing;
         }
-        peer.note_clock(asked, counts.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, counts.answered_ns, self.at);
         let state = if counts.astray {
             peer.proof.break_off();
             LeaseState::Astray

@@ -27,6 +27,8 @@ pub struct LeaseUpdate {
 pub struct AnswerTime {
     pub monotonic_ns: u64,
     pub realtime_ns: u64,
+    /// By the raw clock.
+    pub raw_ns: u64,
 }
 
 /// Returns the multiple of [`TOGETHER_NS`] that is nearest to a time.

@@ -6,6 +6,8 @@ use hostint::model::{
     ProbeForm, Ways,
 };
 
+use hostint::views::peers::sentence;
+
 use crate::network::{MARKS, MS, Network, PAIR, Path, Sink};
 
 fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
@@ -611,6 +613,31 @@ fn a_sink_in_front_of_many_destinations_is_proved_for_one_after_the_other() {
             "{pair:?}"
         );
     }
+}
+
+#[test]
+fn nothing_is_probed_for_another_host_while_the_sink_tells_nothing_about_it() {
+    let mut network = network(None, Path::default());
+    network.sink.untold = true;
+    // The packets' own address is not this host's.
+    network.keeper.set_origin(&PAIR, [192, 0, 2, 77].into());
+    network.pass(3_000);
+    assert_eq!(state(&network), LeaseState::Granted);
+    let known = proof(&network);
+    assert!(known.untold && known.ways.is_empty(), "{known:?}");
+    assert!(known.eaten.is_empty(), "no form is told to be eaten");
+    assert_eq!(network.probes, 0, "no probe is sent");
+    let lease = network.keeper.lease(&PAIR).expect("it is kept");
+    let sentence = sentence(lease);
+    assert!(
+        sentence.contains("packets stay untagged (give both sides the same --lease-key)"),
+        "{sentence}"
+    );
+    network.sink.untold = false;
+    network
+        .prove(3_000)
+        .expect("it is proved once the sink tells");
+    assert!(!proof(&network).untold);
 }
 
 #[test]
