@@ -61,7 +61,7 @@ fn run(program: &OwnedFd, frame: &[u8]) -> f64 {
 
 fn answer() {
     let lab = Lab::new();
-    let _sink = lab.b.sink("--dev b0 --node-id 2");
+    let _sink = lab.b.sink("--dev b0 --node-id 2 --hook xdp");
     let id = programs::pinned(&lab.b, "sink", "b0");
     // SAFETY: no pointers; a new descriptor that nobody else owns.
     let program = unsafe { OwnedFd::from_raw_fd(libbpf_sys::bpf_prog_get_fd_by_id(id)) };
