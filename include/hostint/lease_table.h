@@ -27,8 +27,8 @@ struct source_lease {
 	__u64 wanted_ns; /* time of the last packet that needed the lease */
 	__u64 answered_ns;
 	__u64 instance;
-	__s64 clock_offset_ns; /* the sink's clock less ours */
-	__u64 clock_error_ns;  /* greatest error of clock_offset_ns */
+	__s64 clock_ahead_ns; /* the sink's clock less our raw clock at clock_raw_ns, as it is estimated */
+	__u64 clock_less_ns;  /* it is less than that by this at most, and more by clock_more_ns */
 	__u32 rtt_ns;
 	__u32 state; /* enum lease_state */
 	__u32 sink_node;
@@ -51,7 +51,13 @@ struct source_lease {
 	__u8 version;     /* of the last answer */
 	__u8 tos_changed; /* bits of the ToS byte that the path changes */
 	__u16 longest;    /* longest packet, with INT, that probes proved to pass; 0: no limit is known */
-	__u32 distrusted; /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 distrusted;  /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 untold;      /* 1: without a key, the sink tells this host nothing about packets of this address */
+	__u16 zero;
+	__u64 clock_more_ns;
+	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
+	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
+	__u32 zero2;
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */

@@ -65,16 +65,21 @@ impl Answers {
     /// Takes an exchange. `None`: nothing can be said, because the sink's clock contradicted itself a short time ago. It
     /// was set, or runs faster than `drift`, or a stamp is false.
     pub fn note(&mut self, new: Exchange, drift: Drift) -> Option<SinkAhead> {
-        let raw_ns = new.received_raw_ns;
+        // Times of receipt are uncertain by what the clock was slewed. A later one is no mistake.
+        let earliest_ns = self
+            .last
+            .back()
+            .map_or(i128::MIN, |last| last.received_raw_ns);
+        let raw_ns = new.received_raw_ns.max(earliest_ns);
+        let new = Exchange {
+            received_raw_ns: raw_ns,
+            ..new
+        };
         if new.asked_raw_ns > raw_ns {
             return None;
         }
         let bound = new.ahead(drift);
         if let Some(last) = self.last.back() {
-            // An older question that was answered late says nothing new.
-            if raw_ns < last.received_raw_ns {
-                return None;
-            }
             if last.ahead_at(raw_ns, drift).intersection(bound).is_some() {
                 self.doubts = self.doubts.saturating_sub(1);
             } else {
@@ -89,13 +94,14 @@ impl Answers {
         (self.doubts == 0).then(|| SinkAhead {
             raw_ns,
             bound,
-            estimate_ns: bound.clip(self.middle(raw_ns, drift).unwrap_or(bound).middle_ns()),
+            estimate_ns: bound.clip(self.likely(raw_ns).unwrap_or(bound).middle_ns()),
         })
     }
 
-    /// The intersection of all answers' bounds; the newest may contradict an old one.
-    fn middle(&self, raw_ns: i128, drift: Drift) -> Option<ClockInterval> {
-        let mut bounds = self.last.iter().map(|one| one.ahead_at(raw_ns, drift));
+    /// The intersection of all answers' bounds, if clocks drift as most do; the newest may contradict an old one.
+    fn likely(&self, raw_ns: i128) -> Option<ClockInterval> {
+        let at = |one: &Exchange| one.ahead_at(raw_ns, Drift::LIKELY);
+        let mut bounds = self.last.iter().map(at);
         let first = bounds.next()?;
         bounds.try_fold(first, ClockInterval::intersection)
     }

@@ -11,7 +11,10 @@ impl Drift {
     /// and 100 ppb for the product of both rates and for an age that is itself measured by such a clock.
     pub const CRYSTALS: Self = Self { ppb: 200_100 };
 
-    /// The same, if one of the clocks is steered besides by up to this rate.
+    /// Between the clocks of most hosts. Estimates may rely on it, bounds may not.
+    pub const LIKELY: Self = Self { ppb: 30_000 };
+
+    /// The drift of raw clocks, if one of the clocks is steered besides by up to this rate.
     pub const fn steered(ppb: u32) -> Self {
         Self {
             ppb: Self::CRYSTALS.ppb.saturating_add(ppb),

@@ -9,8 +9,8 @@ use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks,
-    NodeId, PathProof, ProbeForms, Ways,
+    AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
+    PathProof, ProbeForms, SinkClock, Ways,
 };
 
 /// The kernel's map of leases.
@@ -86,15 +86,18 @@ fn state_of(value: &source_lease) -> LeaseState {
 pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
     let lease = &entry.lease;
     let answer = lease.answer;
-    let offset = lease.offset;
+    let clock = lease.clock;
     let proof = lease.proof;
     source_lease {
         until_ns: lease.until_ns,
         wanted_ns: entry.wanted_ns,
         answered_ns: lease.answered_ns,
         instance: answer.map_or(0, |answer| answer.instance),
-        clock_offset_ns: offset.map_or(0, |offset| offset.offset_ns),
-        clock_error_ns: offset.map_or(0, |offset| offset.error_ns),
+        clock_ahead_ns: clock.map_or(0, |clock| clock.ahead_ns),
+        clock_less_ns: clock.map_or(0, |clock| clock.less_ns),
+        clock_more_ns: clock.map_or(0, |clock| clock.more_ns),
+        clock_raw_ns: clock.map_or(0, |clock| clock.raw_ns),
+        clock_drift: clock.map_or(0, |clock| clock.drift_ppb),
         rtt_ns: lease.rtt_ns,
         state: number_of(lease.state),
         sink_node: answer.map_or(0, |answer| answer.node.0),
@@ -120,6 +123,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tos_changed: proof.tos_changed,
         longest: proof.longest,
         distrusted: proof.distrusted.into(),
+        untold: proof.untold.into(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
         ..source_lease::default()
@@ -149,9 +153,12 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
             answered_ns: value.answered_ns,
             answer: (value.has_answer != 0).then_some(answer),
             rtt_ns: value.rtt_ns,
-            offset: (value.clock_error_ns != 0).then_some(ClockOffset {
-                offset_ns: value.clock_offset_ns,
-                error_ns: value.clock_error_ns,
+            clock: (value.clock_raw_ns != 0).then_some(SinkClock {
+                raw_ns: value.clock_raw_ns,
+                ahead_ns: value.clock_ahead_ns,
+                less_ns: value.clock_less_ns,
+                more_ns: value.clock_more_ns,
+                drift_ppb: value.clock_drift,
             }),
             proof: proof_of(value),
         },
@@ -174,6 +181,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         vouched_ns: value.vouched_ns,
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
+        untold: value.untold != 0,
     }
 }
 

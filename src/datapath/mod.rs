@@ -26,6 +26,7 @@ pub mod map_names;
 pub mod maps;
 mod orphans;
 pub mod peer;
+mod peer_clock;
 mod peer_status;
 pub mod pins;
 pub mod probe;

@@ -3,9 +3,10 @@
 use std::io;
 
 use super::leases::{LeaseEntry, Leases};
+use super::peer_clock::PeerClock;
 use super::pins::Pins;
 use crate::model::{AddressPair, LeaseState, PeerStatus};
-use crate::os::clock;
+use crate::os::clock::{self, ClockPair};
 
 /// A peer without a packet for this long is idle: of many peers, idle ones are asked every five seconds.
 const IDLE_NS: u64 = 10_000_000_000;
@@ -17,7 +18,8 @@ pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
         return Ok(found);
     };
     let now_ns = clock::monotonic_ns();
-    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns)))?;
+    let clocks = clock::pair()?;
+    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns, clocks)))?;
     found.sort_by_key(|peer| {
         (
             peer.lease.state == LeaseState::Granted,
@@ -28,7 +30,12 @@ pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
     Ok(found)
 }
 
-fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus {
+fn peer_status(
+    pair: AddressPair,
+    entry: &LeaseEntry,
+    now_ns: u64,
+    clocks: ClockPair,
+) -> PeerStatus {
     let mut lease = entry.lease;
     let left_ns = lease.until_ns.saturating_sub(now_ns);
     let ended = lease.state == LeaseState::Granted && left_ns == 0;
@@ -39,6 +46,8 @@ fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus
         lease.state = LeaseState::Silent;
     }
     let answer = lease.answer;
+    let sink_clock = lease.clock.as_ref();
+    let clock = sink_clock.and_then(|sink| PeerClock::new(sink, clocks));
     PeerStatus {
         source: pair.source,
         dest: pair.dest,
@@ -46,8 +55,11 @@ fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus
         lease_left_ns: left_ns,
         node: answer.map(|answer| answer.node),
         rtt_ns: answer.map(|_| lease.rtt_ns),
-        clock_offset_ns: lease.offset.map(|offset| offset.offset_ns),
-        clock_error_ns: lease.offset.map(|offset| offset.error_ns),
+        clock_offset_ns: clock.map(|clock| clock.offset_ns),
+        clock_error_ns: clock.map(|clock| clock.error_ns()),
+        clock_bound_ns: clock.map(|clock| clock.bound_ns),
+        clock_age_ns: clock.map(|clock| clock.age_ns),
+        clock_from: clock.map(|_| "lease answers"),
         clock_synchronised: answer.map(|answer| answer.clock.synchronised),
         mtu: answer.map(|answer| answer.mtu),
         tai_offset_s: answer.map(|answer| answer.tai_offset_s),
@@ -60,6 +72,7 @@ fn peer_status(pair: AddressPair, entry: &LeaseEntry, now_ns: u64) -> PeerStatus
             proved_ns => Some(now_ns.saturating_sub(proved_ns)),
         },
         distrusted: lease.proof.distrusted,
+        untold: lease.proof.untold,
         fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
         lease,

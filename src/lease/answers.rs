@@ -1,5 +1,6 @@
 //! The meaning of a reply for the lease of its pair.
 
+use super::doubts::Vouch;
 use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
@@ -22,8 +23,8 @@ pub(super) struct NewLease {
     pub(super) state: LeaseState,
     pub(super) answer: Option<LeaseAnswer>,
     pub(super) proof: PathProof,
-    /// The sink sees packets of this flow.
-    pub(super) vouched: Option<FlowAsked>,
+    /// The doubted flow whose packets go tagged again.
+    pub(super) vouched: Option<(FlowAsked, Vouch)>,
 }
 
 /// This host, by which answers are judged.
@@ -62,7 +63,7 @@ impl Judge<'_> {
     }
 
     fn one(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &LeaseAnswer) -> Meaning {
-        peer.note_clock(asked, answer.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, answer.answered_ns, self.at);
         let now_ns = self.at.monotonic_ns;
         let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         Meaning::Lease(NewLease {
@@ -83,7 +84,7 @@ impl Judge<'_> {
     fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
         let now_ns = self.at.monotonic_ns;
         peer.versions.note_full(answer.witness.digest, now_ns);
-        peer.note_clock(asked, answer.witness.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, answer.witness.answered_ns, self.at);
         let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         if state == LeaseState::Granted {
             let times = (asked.asked_ns, now_ns);
@@ -91,8 +92,8 @@ impl Judge<'_> {
         } else {
             peer.proof.break_off();
         }
-        let seen = |flow: &FlowAsked| peer.doubts.note(*flow, asked.asked_ns, answer);
-        let vouched = asked.flow.filter(seen);
+        let vouch = |flow| Some((flow, peer.doubts.note(flow, asked.asked_ns, answer)?));
+        let vouched = asked.flow.and_then(vouch);
         Meaning::Lease(NewLease {
             state,
             answer: Some(answer.as_version_1()),
@@ -105,7 +106,7 @@ impl Judge<'_> {
         if peer.versions.note_short(counts.digest) != Heard::Answer && !counts.astray {
             return Meaning::Nothing;
         }
-        peer.note_clock(asked, counts.answered_ns, self.at.realtime_ns);
+        peer.note_clock(asked, counts.answered_ns, self.at);
         let state = if counts.astray {
             peer.proof.break_off();
             LeaseState::Astray

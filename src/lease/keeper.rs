@@ -9,7 +9,7 @@ use slab::Slab;
 use super::nodes::NodeHolders;
 use super::peer::{ASK_NS, LEASE_NS, LeasePeer};
 use super::probing::{OutgoingProbe, Probing};
-use super::questions::{Asked, QuestionKind};
+use super::questions::{Asked, AskingTime, QuestionKind};
 use super::replies::{LeaseUpdate, together};
 use super::verdict::OwnTagging;
 use crate::model::{AddressPair, FlowAsked, Lease, LeaseKey, LeaseState, PathProof};
@@ -205,10 +205,10 @@ impl LeaseKeeper {
     pub fn next_due(
         &mut self,
         now_ns: u64,
-        realtime_ns: u64,
+        at: AskingTime,
     ) -> Option<(AddressPair, OutgoingQuestion)> {
         if let Some((place, kind)) = self.twin.take() {
-            return self.ask(place, kind, now_ns, realtime_ns);
+            return self.ask(place, kind, now_ns, at);
         }
         self.begin_rounds(now_ns);
         let (_, place) = *self.due.first().filter(|(when, _)| *when <= now_ns)?;
@@ -232,7 +232,7 @@ impl LeaseKeeper {
             _ => together(again_ns),
         };
         self.due.insert((peer.next_ns, place));
-        self.ask(place, kind, now_ns, realtime_ns)
+        self.ask(place, kind, now_ns, at)
     }
 
     fn ask(
@@ -240,7 +240,7 @@ impl LeaseKeeper {
         place: usize,
         kind: QuestionKind,
         now_ns: u64,
-        realtime_ns: u64,
+        at: AskingTime,
     ) -> Option<(AddressPair, OutgoingQuestion)> {
         let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;
@@ -252,7 +252,7 @@ impl LeaseKeeper {
             nonce,
             kind,
             asked_ns: now_ns,
-            realtime_ns,
+            at,
             round: peer.proof.round_id(),
             flow,
         };

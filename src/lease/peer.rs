@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::doubts::Doubts;
-use super::offsets::Offsets;
 use super::proof::Proof;
 use super::questions::Asked;
+use super::replies::AnswerTime;
+use super::sink_clock::SinkAnswers;
 use super::versions::Versions;
 use crate::model::{AddressPair, Lease, LeaseAnswer, LeaseState};
 
@@ -56,7 +57,7 @@ pub(super) struct LeasePeer {
     pub(super) heard_ns: u64,
     /// The number of renewals that are asked early, because questions or answers were lost recently.
     early: u32,
-    offsets: Offsets,
+    clock: SinkAnswers,
     pub(super) versions: Versions,
     pub(super) proof: Proof,
     pub(super) doubts: Doubts,
@@ -77,7 +78,7 @@ impl LeasePeer {
             listening_since_ns: now_ns,
             heard_ns: 0,
             early: 0,
-            offsets: Offsets::default(),
+            clock: SinkAnswers::default(),
             versions: Versions::default(),
             proof: Proof::default(),
             doubts: Doubts::default(),
@@ -138,10 +139,9 @@ impl LeasePeer {
         probes.into_iter().chain(doubts).min()
     }
 
-    /// Improves the sink's clock offset by an answer that was stamped by its clock.
-    pub(super) fn note_clock(&mut self, asked: &Asked, answered_ns: u64, received_ns: u64) {
-        let stamps = (asked.realtime_ns, answered_ns, received_ns);
-        self.lease.offset = self.offsets.note(stamps).or(self.lease.offset);
+    /// Takes the time when the sink answered, by its clock.
+    pub(super) fn note_clock(&mut self, asked: &Asked, answered_ns: u64, at: AnswerTime) {
+        self.lease.clock = self.clock.note(asked, answered_ns, at);
     }
 
     /// Makes the next renewals early if an older question of the same version than the answered one is unanswered.

@@ -17,14 +17,22 @@ pub(super) enum QuestionKind {
     Short,
 }
 
+/// The time when a question is asked, by the clock that answers are stamped by, and by the raw clock, which was read
+/// first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct AskingTime {
+    pub realtime_ns: u64,
+    pub raw_ns: u64,
+}
+
 /// An unanswered question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) nonce: u64,
     pub(super) kind: QuestionKind,
     pub(super) asked_ns: u64,
-    /// The same time by the clock that answers are stamped by.
-    pub(super) realtime_ns: u64,
+    /// The same time by other clocks.
+    pub(super) at: AskingTime,
     /// The round of probes, and the flow, that a full question names.
     pub(super) round: u64,
     pub(super) flow: Option<FlowAsked>,
@@ -53,7 +61,7 @@ impl Asked {
                     nonce: self.nonce,
                     flow_source: pair.source,
                     origin,
-                    asked_ns: self.realtime_ns,
+                    asked_ns: self.at.realtime_ns,
                     source_node: ours.node,
                 };
                 v1::encode_question(&question, pair.dest, key).to_vec()
@@ -63,7 +71,7 @@ impl Asked {
                     nonce: self.nonce,
                     flow_source: pair.source,
                     origin,
-                    asked_ns: self.realtime_ns,
+                    asked_ns: self.at.realtime_ns,
                     source_node: ours.node,
                     capabilities: Capabilities::from(all),
                     round: self.round,

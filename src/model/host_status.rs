@@ -312,10 +312,19 @@ pub struct PeerStatus {
     /// The sink's node ID, if the sink ever answered.
     pub node: Option<NodeId>,
     pub rtt_ns: Option<u32>,
-    /// How far the sink's clock is ahead of this host's.
+    /// How far the sink's clock is ahead of this host's, as it is estimated; null if that is unknown.
     pub clock_offset_ns: Option<i64>,
     /// Greatest error of `clock_offset_ns`.
     pub clock_error_ns: Option<u64>,
+    /// The least and the greatest that the true offset can be.
+    #[serde(default)]
+    pub clock_bound_ns: Option<[i64; 2]>,
+    /// Time since the sink's clock was last compared.
+    #[serde(default)]
+    pub clock_age_ns: Option<u64>,
+    /// The evidence of these figures.
+    #[serde(default, deserialize_with = "interned_name::maybe")]
+    pub clock_from: Option<InternedName>,
     pub clock_synchronised: Option<bool>,
     pub mtu: Option<u16>,
     pub tai_offset_s: Option<i16>,
@@ -339,6 +348,9 @@ pub struct PeerStatus {
     /// A form was given up because flows in it came to nothing; it is proved again later.
     #[serde(default)]
     pub distrusted: bool,
+    /// Without a key, the sink tells this host nothing about packets that another host sends through it.
+    #[serde(default)]
+    pub untold: bool,
     /// Flows that went untagged because their tagged packets came to nothing.
     #[serde(default)]
     pub fallen: u64,

@@ -2,8 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use serde::Serialize;
-
 use super::{ClockState, Encapsulation, NodeId, PathProof};
 
 /// The addresses that packets of a lease go from and to.
@@ -188,14 +186,20 @@ pub struct Lease {
     /// The last answer.
     pub answer: Option<LeaseAnswer>,
     pub rtt_ns: u32,
-    pub offset: Option<ClockOffset>,
+    pub clock: Option<SinkClock>,
     pub proof: PathProof,
 }
 
-/// The offset of another host's clock to ours.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-pub struct ClockOffset {
-    pub offset_ns: i64,
-    /// Greatest error: half of the round trip that the offset was measured in.
-    pub error_ns: u64,
+/// A sink's clock against this host's raw clock (CLOCK_MONOTONIC_RAW) when its newest answer was received.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SinkClock {
+    pub raw_ns: u64,
+    /// The distance by which it was ahead, as it is estimated.
+    pub ahead_ns: i64,
+    /// The true distance is less than that by this at most.
+    pub less_ns: u64,
+    /// The true distance is more than that by this at most.
+    pub more_ns: u64,
+    /// The two clocks drift apart by this at most, in ppb.
+    pub drift_ppb: u32,
 }

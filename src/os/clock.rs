@@ -5,6 +5,10 @@ use std::io;
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
+/// The most samples of a pair of clocks. The quickest is the most exact, and one that took this time will do.
+const PAIR_SAMPLES: usize = 16;
+const QUICK_NS: i64 = 1_000;
+
 /// Reads a clock in nanoseconds.
 fn read_ns(clock: ClockId) -> io::Result<i64> {
     let time = clock_gettime(clock)?;
@@ -19,6 +23,41 @@ pub fn realtime_ns() -> u64 {
 /// Returns nanoseconds of a clock that is never set, by which leases count.
 pub fn monotonic_ns() -> u64 {
     read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
+/// The raw clock, CLOCK_MONOTONIC_RAW, which is neither set nor slewed, and the time since the Unix epoch, read together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ClockPair {
+    /// The raw clock just before.
+    pub raw_ns: i64,
+    /// The time until the raw clock was read again just after.
+    pub took_ns: i64,
+    pub realtime_ns: i64,
+}
+
+/// Reads both, again if this thread was interrupted meanwhile.
+pub fn pair() -> io::Result<ClockPair> {
+    let sample = || -> io::Result<ClockPair> {
+        let raw_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)?;
+        let realtime_ns = read_ns(ClockId::CLOCK_REALTIME)?;
+        let took_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)? - raw_ns;
+        Ok(ClockPair {
+            raw_ns,
+            took_ns,
+            realtime_ns,
+        })
+    };
+    let mut best = sample()?;
+    for _ in 1..PAIR_SAMPLES {
+        if best.took_ns <= QUICK_NS {
+            break;
+        }
+        let another = sample()?;
+        if another.took_ns < best.took_ns {
+            best = another;
+        }
+    }
+    Ok(best)
 }
 
 /// Returns the CPU time that this thread has used, in nanoseconds.

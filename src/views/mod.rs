@@ -6,6 +6,7 @@ pub mod diagnosis;
 mod grants;
 pub mod history;
 pub mod hosts;
+pub mod known_digits;
 pub mod matrix;
 pub mod metrics;
 pub mod paths;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::known_digits::KnownDigits;
 use super::paths;
 use super::text::Nanoseconds;
 use crate::model::{Lease, LeaseState, PeerStatus};
@@ -54,6 +55,15 @@ pub fn sentence(lease: &Lease) -> String {
     }
 }
 
+/// The distance by which a peer's clock is ahead of this host's, if it is known.
+pub fn clock(peer: &PeerStatus) -> Option<KnownDigits> {
+    let mut clock = KnownDigits::new(peer.clock_offset_ns?, peer.clock_error_ns?);
+    if !clock.value.starts_with(['-', '0']) || clock.value.starts_with("0.") {
+        clock.value.insert(0, '+');
+    }
+    Some(clock)
+}
+
 /// Writes one line for each sink, then one with the reason for each that grants no lease.
 pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> fmt::Result {
     if total == 0 {
@@ -83,14 +93,12 @@ pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> 
                     answer.node,
                     Nanoseconds(lease.rtt_ns.into()).to_string()
                 )?;
-                if let Some(clock) = lease.offset {
-                    write!(
-                        f,
-                        "  clock {}{} ± {}",
-                        if clock.offset_ns < 0 { "" } else { "+" },
-                        Nanoseconds(clock.offset_ns),
-                        Nanoseconds(clock.error_ns.cast_signed())
-                    )?;
+                match clock(peer) {
+                    Some(KnownDigits { value, error }) => write!(f, "  clock {value} ± {error}")?,
+                    None => f.write_str("  clock unknown")?,
+                }
+                if peer.clock_synchronised == Some(false) {
+                    f.write_str(", not synchronised")?;
                 }
                 writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
                 write!(f, "      {}", paths::sentence(lease))?;

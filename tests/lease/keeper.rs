@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use hostint::lease::{AnswerTime, LeaseKeeper, OutgoingQuestion, OwnTagging, Tagging};
+use hostint::lease::{AnswerTime, AskingTime, LeaseKeeper, OutgoingQuestion, OwnTagging, Tagging};
 use hostint::model::{
-    AddressPair, ClockOffset, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState,
-    Marks, NodeId,
+    AddressPair, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState, Marks, NodeId,
 };
 use hostint::wire::lease::v1::{MESSAGE_LEN, encode_answer};
 
@@ -17,6 +16,8 @@ const MS: u64 = 1_000_000;
 /// Any monotonic time to begin at, and what to add to get the time since the Unix epoch.
 const T: u64 = 5_000_000 * MS;
 const EPOCH: u64 = 1_700_000_000_000 * MS;
+/// What to add to get the raw clock.
+const RAW: u64 = 77_000 * MS;
 const OUR_NODE: NodeId = NodeId(1);
 
 fn pair(n: u16) -> AddressPair {
@@ -76,7 +77,11 @@ fn keeper() -> LeaseKeeper {
 
 /// All questions of version 1 that are due. These sinks speak no other.
 fn questions(keeper: &mut LeaseKeeper, now: u64) -> Vec<(AddressPair, OutgoingQuestion)> {
-    let asked = std::iter::from_fn(|| keeper.next_due(now, EPOCH + now));
+    let at = AskingTime {
+        realtime_ns: EPOCH + now,
+        raw_ns: RAW + now,
+    };
+    let asked = std::iter::from_fn(|| keeper.next_due(now, at));
     asked
         .filter(|(_, asked)| asked.message.len() == MESSAGE_LEN)
         .collect()
@@ -93,6 +98,7 @@ fn received(now: u64) -> AnswerTime {
     AnswerTime {
         monotonic_ns: now,
         realtime_ns: EPOCH + now,
+        raw_ns: RAW + now,
     }
 }
 
@@ -708,68 +714,110 @@ fn a_pair_that_the_user_names_is_asked_often_from_then_on() {
     assert_eq!(times[0], 0, "at once");
 }
 
-#[test]
-fn of_eight_answers_the_quickest_tells_the_clock_offset() {
-    struct Step {
-        name: &'static str,
-        round_trip: u64,
-        ahead: i64,
-        offset: ClockOffset,
+/// A keeper and what it knows of one sink's clock, whose answers take this long in both directions.
+struct ClockTold {
+    keeper: LeaseKeeper,
+    /// The number of questions so far.
+    number: u64,
+}
+
+impl ClockTold {
+    fn new() -> Self {
+        let mut keeper = keeper();
+        keeper.want(pair(0), false, T);
+        Self { keeper, number: 0 }
     }
-    let offset = |offset_ns, error_ns| ClockOffset {
-        offset_ns,
-        error_ns,
-    };
-    let step = |name, round_trip, ahead, offset| Step {
-        name,
-        round_trip,
-        ahead,
-        offset,
-    };
-    let best = offset(-300, 1_000);
-    let steps = [
-        step("the first", 10_000, 5_000, offset(5_000, 5_000)),
-        step("a quicker one", 4_000, 7_000, offset(7_000, 2_000)),
-        step("the quickest, behind", 2_000, -300, best),
-        step("a slow one", 90_000, 1, best),
-        step("3", 90_000, 1, best),
-        step("4", 90_000, 1, best),
-        step("5", 90_000, 1, best),
-        step("6", 90_000, 1, best),
-        step("7", 90_000, 1, best),
-        step("the eighth", 90_001, 2, best),
-        step("it is forgotten", 80_000, 9, offset(9, 40_000)),
-        step("an odd round trip", 77, 3, offset(3, 39)),
-    ];
-    let mut keeper = keeper();
-    keeper.want(pair(0), false, T);
-    for (number, step) in steps.iter().enumerate() {
-        let now = T + number as u64 * 701 * MS;
-        let asked = question(&mut keeper, now);
-        let middle = EPOCH + now + step.round_trip / 2;
+
+    /// The sink stamps half way, by a clock that is ahead by this. Returns the middle, the least and the greatest that
+    /// the lease tells, less what this host's clock is ahead of the raw clock.
+    fn answer(&mut self, round_trip: u64, ahead: i64) -> Option<(i64, i64, i64)> {
+        let now = T + self.number * 701 * MS;
+        self.number += 1;
+        let asked = question(&mut self.keeper, now);
+        let middle = EPOCH + now + round_trip / 2;
         let said = LeaseAnswer {
-            answered_ns: middle.wrapping_add_signed(step.ahead),
+            answered_ns: middle.wrapping_add_signed(ahead),
             ..answer()
         };
-        take(&mut keeper, &reply(&asked, &said), now + step.round_trip);
-        let found = keeper.lease(&pair(0)).unwrap().offset;
-        assert_eq!(found, Some(step.offset), "{}", step.name);
+        take(&mut self.keeper, &reply(&asked, &said), now + round_trip);
+        let clock = self.keeper.lease(&pair(0)).unwrap().clock?;
+        assert_eq!(clock.raw_ns, RAW + now + round_trip);
+        let middle = clock.ahead_ns - (EPOCH - RAW).cast_signed();
+        let low = middle - clock.less_ns.cast_signed();
+        Some((low, middle, middle + clock.more_ns.cast_signed()))
     }
 }
 
 #[test]
-fn a_clock_that_was_set_back_while_an_answer_was_on_its_way_tells_no_offset() {
-    let mut keeper = keeper();
-    keeper.want(pair(0), false, T);
-    let asked = question(&mut keeper, T);
-    let at = AnswerTime {
-        monotonic_ns: T + MS,
-        realtime_ns: EPOCH + T - 1,
-    };
-    let taken = keeper.take(&reply(&asked, &answer()), at);
-    assert_eq!(taken.map(|taken| taken.pair), Some(pair(0)));
-    assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "a lease it is");
-    assert_eq!(keeper.lease(&pair(0)).unwrap().offset, None);
+fn the_newest_answer_bounds_a_sinks_clock_and_the_quickest_ones_estimate_it() {
+    // The question's bound ages while the answer travels: by 0.7 ns in a microsecond.
+    let steps = [
+        ("the first", 10_000, 5_000, (0, 5_004, 10_008)),
+        ("a quicker one", 4_000, 7_000, (5_000, 7_001, 9_003)),
+        (
+            "a slow one bounds less, and tells no worse",
+            90_000,
+            1,
+            (-44_999, 7_001, 45_065),
+        ),
+    ];
+    let mut told = ClockTold::new();
+    for (name, round_trip, ahead, expected) in steps {
+        let (low, estimate, high) = told.answer(round_trip, ahead).unwrap();
+        assert_eq!((low, high), (expected.0, expected.2), "{name}");
+        assert!((estimate - expected.1).abs() < 10, "{name}: {estimate}");
+    }
+}
+
+#[test]
+fn a_sinks_clock_that_was_set_is_unknown_until_three_answers_agree() {
+    let mut told = ClockTold::new();
+    assert!(told.answer(10_000, 0).is_some());
+    for (name, known) in [
+        ("the first", false),
+        ("the second", false),
+        ("the third", true),
+    ] {
+        let found = told.answer(10_000, 5 * MS as i64);
+        assert_eq!(
+            found.is_some(),
+            known,
+            "{name} after the clock was set: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_sinks_clock_is_unknown_if_this_hosts_was_set_while_an_answer_was_on_its_way() {
+    let cases: [(&str, i64, bool); 5] = [
+        ("it ran on", 0, true),
+        ("it was slewed", 900, true),
+        ("it was set back a little", -900_000, true),
+        ("it was set back", -2_000_000, false),
+        ("it was set forward", 2_000_000, false),
+    ];
+    for (name, by, known) in cases {
+        let mut keeper = keeper();
+        keeper.want(pair(0), false, T);
+        let asked = question(&mut keeper, T);
+        let at = AnswerTime {
+            realtime_ns: (EPOCH + T + MS).wrapping_add_signed(by),
+            ..received(T + MS)
+        };
+        let said = LeaseAnswer {
+            answered_ns: EPOCH + T,
+            ..answer()
+        };
+        let taken = keeper.take(&reply(&asked, &said), at);
+        assert_eq!(taken.map(|taken| taken.pair), Some(pair(0)), "{name}");
+        assert_eq!(lease(&keeper, 0).0, LeaseState::Granted, "{name}");
+        let clock = keeper.lease(&pair(0)).unwrap().clock;
+        assert_eq!(clock.is_some(), known, "{name}: {clock:?}");
+        if let Some(clock) = clock {
+            let width = clock.less_ns + clock.more_ns;
+            assert!(width >= MS + 2 * by.unsigned_abs(), "{name}: {clock:?}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use hostint::lease::{
-    AnswerTime, LeaseKeeper, LeaseUpdate, OutgoingProbe, OutgoingQuestion, OwnTagging,
+    AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, OutgoingProbe, OutgoingQuestion, OwnTagging,
 };
 use hostint::model::{
     AddressPair, Capabilities, ClockState, Encapsulation, Encapsulations, FullAnswer, LeaseAnswer,
@@ -74,6 +74,7 @@ impl Default for Path {
 pub struct Sink {
     pub version: u8,
     pub astray: bool,
+    pub untold: bool,
     pub digest: u32,
     pub capabilities: Encapsulations,
     pub marks: Marks,
@@ -91,6 +92,7 @@ impl Default for Sink {
         Self {
             version: 2,
             astray: false,
+            untold: false,
             digest: 1,
             capabilities: all(),
             marks: MARKS,
@@ -153,7 +155,7 @@ impl Sink {
     fn witness(&self, now: u64) -> LeaseWitness {
         LeaseWitness {
             astray: self.astray,
-            untold: false,
+            untold: self.untold,
             digest: self.digest,
             stripped: self.stripped,
             lost: self.lost,
@@ -305,10 +307,11 @@ impl Network {
                 let received = AnswerTime {
                     monotonic_ns: at.0,
                     realtime_ns: EPOCH + at.0,
+                    raw_ns: at.0,
                 };
                 self.updates.extend(self.keeper.take(&reply, received));
             }
-            while let Some((_, asked)) = self.keeper.next_due(self.now, EPOCH + self.now) {
+            while let Some((_, asked)) = self.keeper.next_due(self.now, asking(self.now)) {
                 self.carry_question(&asked);
             }
             while let Some(probe) = self.keeper.next_probe(self.now) {
@@ -329,5 +332,12 @@ impl Network {
             }
         }
         None
+    }
+}
+
+fn asking(now: u64) -> AskingTime {
+    AskingTime {
+        realtime_ns: EPOCH + now,
+        raw_ns: now,
     }
 }

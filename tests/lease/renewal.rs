@@ -10,8 +10,8 @@ mod root {
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
     use hostint::model::{
-        AddressPair, ClockOffset, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState,
-        Marks, NodeId, PathProof, ProbeForms, Ways,
+        AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
+        PathProof, ProbeForms, SinkClock, Ways,
     };
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
@@ -74,9 +74,12 @@ mod root {
             answered_ns: random.next(),
             answer: random.chance(0.8).then(|| any_answer(random)),
             rtt_ns: random.u32(),
-            offset: random.chance(0.8).then(|| ClockOffset {
-                offset_ns: random.next().cast_signed(),
-                error_ns: random.next() | 1,
+            clock: random.chance(0.8).then(|| SinkClock {
+                raw_ns: random.next() | 1,
+                ahead_ns: random.next().cast_signed(),
+                less_ns: random.next(),
+                more_ns: random.next(),
+                drift_ppb: random.u32(),
             }),
             proof: PathProof {
                 version: random.u8(),
@@ -87,6 +90,7 @@ mod root {
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),
+                untold: random.chance(0.5),
             },
         }
     }

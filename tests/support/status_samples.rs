@@ -216,7 +216,7 @@ pub fn flow(vlans: Vlans) -> FlowStatus {
     }
 }
 
-fn source() -> SourceStatus {
+pub fn source() -> SourceStatus {
     SourceStatus {
         attachments: vec![Attachment {
             encapsulation: Some("vxlan-gpe".to_owned()),
@@ -248,6 +248,9 @@ pub fn silent_peer() -> PeerStatus {
         rtt_ns: None,
         clock_offset_ns: None,
         clock_error_ns: None,
+        clock_bound_ns: None,
+        clock_age_ns: None,
+        clock_from: None,
         clock_synchronised: None,
         mtu: None,
         tai_offset_s: None,
@@ -258,6 +261,7 @@ pub fn silent_peer() -> PeerStatus {
         tos_changed: 0,
         proved_ago_ns: None,
         distrusted: false,
+        untold: false,
         fallen: 0,
         lease: Lease::default(),
     }
@@ -269,6 +273,9 @@ fn known_peer() -> PeerStatus {
         rtt_ns: Some(0),
         clock_offset_ns: Some(0),
         clock_error_ns: Some(0),
+        clock_bound_ns: Some([0, 0]),
+        clock_age_ns: Some(0),
+        clock_from: Some("lease answers"),
         clock_synchronised: Some(true),
         mtu: Some(1500),
         tai_offset_s: Some(37),

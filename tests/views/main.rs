@@ -3,6 +3,7 @@
 mod dashboards;
 mod diagnosis;
 mod hosts;
+mod known_digits;
 mod metrics;
 mod reports;
 mod schemas;

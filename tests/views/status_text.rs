@@ -171,6 +171,72 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
 }
 
 #[test]
+fn a_peers_clock_is_told_with_what_is_known_of_it() {
+    let cases = [
+        (
+            "ahead",
+            Some((12_300, 2_500)),
+            Some(true),
+            "  clock +12 us ± 3\n",
+        ),
+        (
+            "behind",
+            Some((-12_300, 2_500)),
+            Some(true),
+            "  clock -12 us ± 3\n",
+        ),
+        (
+            "neither",
+            Some((100, 90_000)),
+            Some(true),
+            "  clock 0 us ± 100\n",
+        ),
+        ("unknown", None, Some(true), "  clock unknown\n"),
+        (
+            "not synchronised",
+            Some((1_230_000_000, 150_000)),
+            Some(false),
+            "  clock +1.23000 s ± 0.00015, not synchronised\n",
+        ),
+    ];
+    let answer = LeaseAnswer {
+        instance: 1,
+        node: NodeId(2),
+        encapsulations: Encapsulations::default(),
+        marks: Marks {
+            tos_value: 0,
+            tos_mask: 0,
+            extension_port: 0,
+        },
+        clock: ClockState::default(),
+        mtu: 1500,
+        tai_offset_s: 0,
+        software: (0, 2),
+        answered_ns: 0,
+    };
+    for (name, clock, synchronised, expected) in cases {
+        let mut peer = status_samples::silent_peer();
+        peer.lease.state = LeaseState::Granted;
+        peer.lease.answer = Some(answer);
+        peer.clock_offset_ns = clock.map(|(offset, _)| offset);
+        peer.clock_error_ns = clock.map(|(_, error)| error);
+        peer.clock_synchronised = synchronised;
+        let mut status = status(Vec::new());
+        status.source = Some(SourceStatus {
+            peers: vec![peer],
+            peers_total: 1,
+            ..status_samples::source()
+        });
+        let text = StatusText {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        assert!(text.contains(expected), "{name}: {text}");
+    }
+}
+
+#[test]
 fn collectors_are_told_with_their_states_and_shares() {
     let collector = |address: &str, state: CollectorState, sent, doubtful| CollectorStatus {
         address: address.parse().unwrap(),

@@ -16,7 +16,7 @@ use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{AnswerTime, LeaseKeeper, OwnTagging, Tagging};
+use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
@@ -232,16 +232,18 @@ impl LeaseKeeping {
 
     fn take_answers(&mut self) -> Result<()> {
         let now_ns = clock::monotonic_ns();
-        let realtime_now_ns = clock::realtime_ns();
+        let now = asking_time();
         let keeper = &mut self.keeper;
         let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
-            let waited_ns = realtime_now_ns.saturating_sub(realtime_ns);
+            let waited_ns = now.realtime_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),
                 realtime_ns,
+                // Packets that arrived since the clocks were read are in the future.
+                raw_ns: (now.raw_ns).wrapping_add(realtime_ns.wrapping_sub(now.realtime_ns)),
             };
             let Some(taken) = keeper.take(payload, at) else {
                 return;
@@ -253,9 +255,13 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
-            if let Some(flow) = taken.vouched {
+            if let Some((flow, vouch)) = taken.vouched {
+                let until_ns = match vouch {
+                    Vouch::Arrives => now_ns + VOUCH_NS,
+                    Vouch::Trial => 0,
+                };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
-                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+                vouched.extend(flows.map(|flow| (flow, until_ns)));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
@@ -279,7 +285,7 @@ impl LeaseKeeping {
 
     fn ask(&mut self) {
         let now_ns = clock::monotonic_ns();
-        while let Some((_, asked)) = self.keeper.next_due(now_ns, clock::realtime_ns()) {
+        while let Some((_, asked)) = self.keeper.next_due(now_ns, asking_time()) {
             self.number = self.number.wrapping_add(1);
             self.counts.asked += 1;
             // No route, a full queue: then there is no answer, which is the same.
@@ -303,6 +309,21 @@ impl LeaseKeeping {
     }
 }
 
+/// The time before a question is sent.
+fn asking_time() -> AskingTime {
+    let unsigned = |ns: i64| u64::try_from(ns).unwrap_or(0);
+    clock::pair().map_or_else(
+        |_| AskingTime {
+            realtime_ns: clock::realtime_ns(),
+            raw_ns: 0,
+        },
+        |pair| AskingTime {
+            realtime_ns: unsigned(pair.realtime_ns),
+            raw_ns: unsigned(pair.raw_ns),
+        },
+    )
+}
+
 /// This host as its questions describe it.
 fn ours(pins: &Pins) -> Result<OwnTagging> {
     let attached = source_links::attachments(pins)?;
@@ -324,8 +345,7 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
 fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
     let now = (lease.state, lease.proof.ways, lease.proof.eaten);
     // The proof takes less than a second, and then there is more to say.
-    if lease.state == LeaseState::Granted && lease.proof.version == 2 && lease.proof.proved_ns == 0
-    {
+    if lease.state == LeaseState::Granted && lease.proof.is_open() {
         return;
     }
     let before = said.insert(dest, now);
@@ -337,7 +357,9 @@ fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted if lease.proof.eaten.is_empty() => Level::Info,
+                LeaseState::Granted if lease.proof.eaten.is_empty() && !lease.proof.untold => {
+                    Level::Info
+                }
                 _ => Level::Warning,
             },
             Event::Peer,

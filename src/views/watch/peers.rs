@@ -9,6 +9,8 @@ use super::draw::{put, split};
 use super::state::{Tab, Watch};
 use super::words::{NONE, maybe_ns, shortened};
 use crate::model::{PathState, PeerStatus};
+use crate::views::known_digits::KnownDigits;
+use crate::views::peers::clock;
 use crate::views::text::Nanoseconds;
 
 /// Widths of the columns after the address.
@@ -22,15 +24,13 @@ const PATH: usize = 14;
 const WORDS: usize = 2;
 
 fn cells(peer: &PeerStatus) -> [(String, usize); 6] {
-    let clock = match (peer.clock_offset_ns, peer.clock_error_ns) {
-        (Some(offset), Some(error)) => format!(
-            "{}{} +- {}",
-            if offset < 0 { "" } else { "+" },
-            Nanoseconds(offset),
-            Nanoseconds(error.cast_signed())
-        ),
-        _ => NONE.to_owned(),
+    let mut clock = match clock(peer) {
+        Some(KnownDigits { value, error }) => format!("{value} +- {error}"),
+        None => "unknown".to_owned(),
     };
+    if peer.clock_synchronised == Some(false) {
+        clock.push_str(" unsync");
+    }
     let node = peer
         .node
         .map_or_else(|| NONE.to_owned(), |node| node.to_string());

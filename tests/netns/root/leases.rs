@@ -142,6 +142,22 @@ fn a_sink_that_is_detached_costs_nothing() {
 }
 
 #[test]
+fn a_sink_that_is_detached_at_once_says_what_sources_do_meanwhile() {
+    let lab = Lab::new();
+    for (sentence, leased) in [("nobody has a lease", false), ("a host has one", true)] {
+        let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+        let _a = leased.then(|| watch(&lab));
+        if leased {
+            await_proved(&lab);
+        }
+        let said = lab.b.try_hostint("sink detach --now").stderr;
+        let said = String::from_utf8_lossy(&said);
+        let warned = said.contains("sources go on tagging for up to a second");
+        assert_eq!(warned, leased, "{sentence}: {said}");
+    }
+}
+
+#[test]
 fn leases_outlive_the_sinks_daemon() {
     let lab = Lab::new();
     let _a = watch(&lab);
@@ -260,6 +276,9 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
                 offset_ns.unsigned_abs() <= error_ns,
                 "the same clock, and yet {dest} is off by {offset_ns} ± {error_ns} ns"
             );
+            let [low, high] = [0, 1].map(|end| peer["clock_bound_ns"][end].as_i64().unwrap());
+            assert!(low <= 0 && high >= 0, "the same clock, and yet: {peer}");
+            assert_eq!(peer["clock_from"], "lease answers", "{peer}");
         }
         answered() > before + 20
     });
@@ -298,4 +317,24 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
         text.contains("lease 2: proved vxlan-gpe and stray packets"),
         "{text}"
     );
+    // The evidence ages, and the interval grows with it: by 700 ppm at least, for both ends.
+    lab.b.hostint("sink detach");
+    let mut first = None;
+    await_that("the last answer is two seconds old", || {
+        let peer = peer(&lab.a, "10.9.2.1");
+        let Some(age_ns) = peer["clock_age_ns"].as_i64() else {
+            return false;
+        };
+        let [low, high] = [0, 1].map(|end| peer["clock_bound_ns"][end].as_i64().unwrap());
+        assert!(low <= 0 && high >= 0, "the same clock, and yet: {peer}");
+        let (first_ns, width) = *first.get_or_insert((age_ns, high - low));
+        if age_ns < first_ns {
+            first = None;
+            return false;
+        }
+        let grown = (age_ns - first_ns) * 2 * 700 / 1_000_000;
+        // Each reading of this host's clocks is uncertain by some microseconds.
+        assert!(high - low + 50_000 >= width + grown, "{peer}");
+        age_ns > 2_000_000_000
+    });
 }

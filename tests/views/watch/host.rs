@@ -97,6 +97,7 @@ pub fn source(tagged: u64) -> HostStatus {
         clock_error_ns: Some(92_300),
         ways: vec!["tcp vxlan-gpe", "udp vxlan-gpe"],
         proved_ago_ns: Some(1),
+        clock_synchronised: Some(false),
         ..peer("192.0.2.2", LeaseState::Granted)
     };
     let reason = |severity, count, text: &str, advice: &str| Reason {

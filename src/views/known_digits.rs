@@ -1,0 +1,64 @@
+//! A time with its greatest error: no digit is shown that is not known.
+
+/// A measured time as text.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KnownDigits {
+    /// The value and its unit, as in `-26.8 us`.
+    pub value: String,
+    /// The error in the same unit, as in `1.9`.
+    pub error: String,
+}
+
+/// Units, the longest first, and the nanoseconds in each.
+const UNITS: [(&str, u128); 4] = [
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+/// The place of an error's last digit that is shown: the second if the first is 1, else the first.
+fn last_place(error_ns: u128) -> u128 {
+    let mut place = 1;
+    while error_ns / place >= 20 {
+        place *= 10;
+    }
+    place
+}
+
+impl KnownDigits {
+    pub fn new(value_ns: i64, error_ns: u64) -> Self {
+        let (value, error) = (u128::from(value_ns.unsigned_abs()), u128::from(error_ns));
+        let place = last_place(error);
+        let rounded = (value + place / 2) / place * place;
+        // What rounding takes from the value is added to the error, so that the true value stays between both ends.
+        let error = (error + rounded.abs_diff(value)).div_ceil(place) * place;
+        let unit = UNITS
+            .into_iter()
+            .find(|(_, ns)| rounded.max(error) >= *ns)
+            .unwrap_or(("ns", 1));
+        let sign = if value_ns < 0 && rounded != 0 {
+            "-"
+        } else {
+            ""
+        };
+        Self {
+            value: format!("{sign}{} {}", decimal(rounded, unit.1, place), unit.0),
+            error: decimal(error, unit.1, place),
+        }
+    }
+}
+
+/// Writes a multiple of `place` in a unit, with the decimals that `place` has.
+fn decimal(ns: u128, unit: u128, place: u128) -> String {
+    let mut decimals = 0;
+    let mut step = unit;
+    while step > place {
+        step /= 10;
+        decimals += 1;
+    }
+    if decimals == 0 {
+        return (ns / unit).to_string();
+    }
+    format!("{}.{:0decimals$}", ns / unit, ns % unit / step,)
+}
