@@ -106,8 +106,9 @@ pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
 
 fn put(text: &str, most: usize, out: &mut Vec<u8>) {
     let plain: String = text.chars().filter(|c| is_plain(*c)).collect();
-    let cut = plain.floor_char_boundary(most.min(plain.len()));
-    let bytes = plain.as_bytes().get(..cut).unwrap_or_default();
+    let mut lengths = (0..=most.min(plain.len())).rev();
+    let cut = lengths.find_map(|length| plain.get(..length));
+    let bytes = cut.unwrap_or_default().as_bytes();
     out.push(bytes.len() as u8);
     out.extend(bytes);
 }
