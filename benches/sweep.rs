@@ -127,7 +127,7 @@ fn bench(flows: u32) {
         clock: None,
     };
     sweeper.set_summaries(SummaryPlan {
-        period: Duration::from_nanos(1),
+        period: Duration::from_millis(1),
         report_bytes: 256,
         copies: 1,
         most_per_s: u32::MAX,

@@ -37,6 +37,41 @@ def flows():
                 yield source, sink, random.randrange(32768, 61000), random.choice([443, 5432, 9000, 4420])
 
 
+SAMPLES = 40
+
+
+def slot(ns):
+    """The greatest value that is counted with this one: 32 slots for each power of two."""
+    shift = max(ns.bit_length() - 6, 0)
+    return (((ns >> shift) + 1) << shift) - 1
+
+
+class Totals:
+    """What a sink has counted of a pair."""
+
+    def __init__(self, at):
+        self.told = {"period_ns": 10 * SECOND, "epoch_ns": at, "last_ns": at, "packets": 0, "bytes": 0, "lost": 0,
+                     "recovered": 0, "reordered": 0, "duplicates": 0, "late": 0, "restarts": 0}
+        self.slots = {}
+        self.least, self.most, self.sum = 1 << 62, 0, 0
+
+    def add(self, at, packets, lost, latencies):
+        self.told["last_ns"] = at
+        self.told["lost"] += lost
+        for latency in latencies:
+            count = packets // SAMPLES
+            self.told["packets"] += count
+            self.told["bytes"] += count * 900
+            self.slots[slot(latency)] = self.slots.get(slot(latency), 0) + count
+            self.least, self.most = min(self.least, latency), max(self.most, latency)
+            self.sum += count * latency
+
+    def summary(self):
+        latency = {"steps": 32, "samples": self.told["packets"], "min_ns": self.least, "max_ns": self.most,
+                   "sum_ns": self.sum, "slots": sorted(self.slots.items())}
+        return {**self.told, "latency": latency}
+
+
 def records():
     for source, sink, sport, dport in flows():
         base = 22_000 if (source - 1) // RACK == (sink - 1) // RACK else 41_000
@@ -44,6 +79,7 @@ def records():
         rate = random.randrange(40, 400)
         flow = {"src": address(source), "dst": address(sink), "sport": sport, "dport": dport, "protocol": 6}
         at, sequence = begin + random.randrange(20 * SECOND), 1
+        totals = Totals(at)
         while at < end:
             step = int(random.uniform(15, 25) * SECOND)
             bad = sink == BAD and bad_from <= at < bad_to
@@ -51,13 +87,19 @@ def records():
             if bad:
                 latency += random.lognormvariate(14.2, 0.7)
             yield at, "latency", source, sink, flow, {"latency_ns": int(latency), "seq": sequence}
+            slower = lambda: random.lognormvariate(14.2, 0.7) if bad else 0
+            latencies = [int(base * random.lognormvariate(0, 0.15) + slower()) for _ in range(SAMPLES)]
             lost = random.random() < (0.9 if bad else 0.0015)
             sequence += rate * step // SECOND
             at += step
+            count = 0
             if lost and at < end:
                 count = random.randrange(1, max(2, rate * step // SECOND // 40)) if bad else 1
                 gap = {"first_seq": sequence - count, "last_seq": sequence - 1, "count": count, "time_s": at // SECOND}
                 yield at, "drop-summary", source, sink, flow, {"gap": gap}
+            totals.add(at, rate * step // SECOND, count, latencies)
+            yield at, "group-summary", source, sink, None, {"summary": totals.summary()}
+            yield at, "flow-summary", source, sink, flow, {"summary": totals.summary()}
 
 
 numbers = {}
@@ -66,16 +108,17 @@ for at, kind, source, sink, flow, rest in sorted(records(), key=lambda record: r
     report = {
         "schema": "hostint.report/1", "version": "0.5", "kind": kind, "exporter": address(sink), "exporter_port": 40000,
         "received_ns": at, "report_seq": numbers[sink], "hw_id": 0, "tracked_flow": True, "report_time_s": at // SECOND,
-        "sink_clock": "tai", "sink_clock_synchronised": True, "flow": flow,
+        "sink_clock": "tai", "sink_clock_synchronised": True, "reporter_node": sink,
     }
+    if flow:
+        report["flow"] = flow
     if kind == "latency":
         sent = at - rest["latency_ns"]
         stamps = lambda time: {"ingress_ts_ns": time % 2**32, "egress_ts_ns": time % 2**32}
         report["source"] = {"node": source, "ingress_port": 2, "egress_port": 2, **stamps(sent)}
         report["sink"] = {"node": sink, "ingress_port": 2, "egress_port": 2, **stamps(at)}
-        report["reporter_node"] = sink
     else:
-        report["dropped"] = True
+        report["dropped"] = kind == "drop-summary"
         report["source"] = {"node": source, "port": 2}
         report["sink"] = {"node": sink, "port": 2}
     print(json.dumps({**report, **rest}))

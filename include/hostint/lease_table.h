@@ -51,11 +51,13 @@ struct source_lease {
 	__u8 version;     /* of the last answer */
 	__u8 tos_changed; /* bits of the ToS byte that the path changes */
 	__u16 longest;    /* longest packet, with INT, that probes proved to pass; 0: no limit is known */
-	__u32 distrusted; /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 distrusted;  /* 1: the encapsulation was given up because flows came to nothing; asked again later */
+	__u8 untold;      /* 1: without a key, the sink tells this host nothing about packets of this address */
+	__u16 zero;
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
-	__u32 zero;
+	__u32 zero2;
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */

@@ -92,7 +92,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `hops.node` Array(UInt32),
     `hops.latency_ns` Array(UInt32),
     `hops.queue_occupancy` Array(UInt32),
-    -- flow-summaries: totals since the flow began; 0 in other kinds
+    -- flow-summaries: totals since the flow began; group-summaries: totals of a class from a source node since flow_first_ns;
+    -- each part of a summary has them all; 0 in other kinds
     flow_first_ns UInt64,
     flow_last_ns UInt64,
     flow_packets UInt64,

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     time_ns UInt64 CODEC(DoubleDelta, ZSTD),
     -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8 CODEC(ZSTD),
-    -- latency, drop-summary, flow-summary, local, drop, intermediate, packet, ethernet
+    -- latency, drop-summary, flow-summary, group-summary, local, drop, intermediate, packet, ethernet
     kind LowCardinality(String) CODEC(ZSTD),
     -- 0.5, 1.0 or 2.0 of Telemetry Report
     version LowCardinality(String) CODEC(ZSTD),
@@ -96,7 +96,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `hops.node` Array(UInt32) CODEC(ZSTD),
     `hops.latency_ns` Array(UInt32) CODEC(ZSTD),
     `hops.queue_occupancy` Array(UInt32) CODEC(ZSTD),
-    -- flow-summaries: totals since the flow began; 0 in other kinds
+    -- flow-summaries: totals since the flow began; group-summaries: totals of a class from a source node since flow_first_ns;
+    -- each part of a summary has them all; 0 in other kinds
     flow_first_ns UInt64 CODEC(ZSTD),
     flow_last_ns UInt64 CODEC(ZSTD),
     flow_packets UInt64 CODEC(ZSTD),
@@ -109,7 +110,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     flow_latency_min_ns Int64 CODEC(ZSTD),
     flow_latency_max_ns Int64 CODEC(ZSTD),
     flow_latency_sum_ns Int64 CODEC(ZSTD),
-    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
+    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less; empty in the parts of a summary
     flow_histogram Array(UInt32) CODEC(ZSTD),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),

@@ -38,7 +38,7 @@ return function()
     local NPROTO = {
         [0] = "Ethernet", [1] = "drop header, Ethernet", [2] = "switch-local header, Ethernet", [3] = "Host-INT drop summary",
         [4] = "Host-INT latency", [5] = "hostint extended latency", [6] = "hostint extended drop summary",
-        [7] = "hostint flow summary",
+        [7] = "hostint flow summary", [14] = "hostint group summary", [15] = "hostint framed report",
     }
     local NPROT = { [0] = "Ethernet", [1] = "IPv4", [2] = "IPv6" }
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
@@ -188,6 +188,22 @@ return function()
         duplicates = u64("hostint.totals.duplicates", "Duplicates"),
         late = u64("hostint.totals.late", "Too late to be told from duplicates"),
         restarts = u32("hostint.totals.restarts", "Restarts of the numbering"),
+        restarts64 = u64("hostint.totals.all_restarts", "Restarts of the numbering"),
+        recovered = u64("hostint.totals.recovered", "Lost packets that arrived later"),
+        all_lost = u64("hostint.totals.declared_lost", "Packets declared lost"),
+        period = u64("hostint.period_ns", "Period of summaries (ns)"),
+        class = ProtoField.string("hostint.class", "Class"),
+        sub_kind = u8("hostint.sub_kind", "Sub-kind"),
+        frame_length = u16("hostint.frame_length", "Length"),
+        steps = u8("hostint.latency.steps", "Slots for each power of two"),
+        first_slot = ProtoField.int16("hostint.latency.from", "First slot", base.DEC),
+        end_slot = ProtoField.int16("hostint.latency.to", "End of the slots", base.DEC),
+        pairs = u16("hostint.latency.slots", "Slots with packets"),
+        samples = u64("hostint.latency.samples", "Latencies"),
+        sum_high = u64("hostint.latency.sum_high", "Sum (ns), high 64 bits"),
+        sum_low = u64("hostint.latency.sum_low", "Sum (ns), low 64 bits"),
+        least = ProtoField.int64("hostint.latency.least", "Least (ns)", base.DEC),
+        greatest = ProtoField.int64("hostint.latency.greatest", "Greatest (ns)", base.DEC),
         latency_min = ProtoField.int32("hostint.totals.latency_min_ns", "Least latency (ns)", DEC),
         latency_max = ProtoField.int32("hostint.totals.latency_max_ns", "Greatest latency (ns)", DEC),
         latency_sum = ProtoField.int64("hostint.totals.latency_sum_ns", "Sum of latencies (ns)", DEC),

@@ -1,4 +1,4 @@
--- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7) added to Telemetry Report v0.5.
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 14 and 15) added to Telemetry Report v0.5.
 
 return function(fields, tools, headers, quotes)
     local M = {}
@@ -238,6 +238,99 @@ return function(fields, tools, headers, quotes)
             tvb(16, 4):uint(), name, tostring(tvb(40, 8):uint64()), tostring(tvb(56, 8):uint64()))
     end
 
+    local TOTALS_BYTES, DISTRIBUTION_BYTES = 88, 48
+
+    -- A number in groups of seven bits, lowest first; returns it and the place behind it.
+    local function varint(tvb, at)
+        local value, shift = 0, 1
+        repeat
+            local byte = tvb(at, 1):uint()
+            value, shift, at = value + byte % 128 * shift, shift * 128, at + 1
+        until byte < 128
+        return value, at
+    end
+
+    -- The greatest value of a slot, in ns.
+    local function slot_bound(slot)
+        local size = math.abs(slot)
+        local shift = math.max(math.floor(size / 32) - 1, 0)
+        local first = (size - shift * 32) * 2 ^ shift
+        return slot < 0 and -first or first + 2 ^ shift - 1
+    end
+
+    local function show_distribution(tree, tvb, at)
+        local all = tree:add(tvb(at), "Distribution of latency")
+        put(all, h.steps, tvb(at, 1))
+        put(all, h.first_slot, tvb(at + 2, 2))
+        put(all, h.end_slot, tvb(at + 4, 2))
+        put(all, h.pairs, tvb(at + 6, 2))
+        put(all, h.samples, tvb(at + 8, 8))
+        put(all, h.sum_high, tvb(at + 16, 8))
+        put(all, h.sum_low, tvb(at + 24, 8))
+        put(all, h.least, tvb(at + 32, 8))
+        put(all, h.greatest, tvb(at + 40, 8))
+        local slot, place = tvb(at + 2, 2):int(), at + DISTRIBUTION_BYTES
+        for _ = 1, tvb(at + 6, 2):uint() do
+            local begin, ahead, count = place, nil, nil
+            ahead, place = varint(tvb, place)
+            count, place = varint(tvb, place)
+            slot = slot + ahead
+            local bound = slot_bound(slot)
+            local text = (bound < 0 and "-" or "") .. tools.duration(math.abs(bound))
+            all:add(tvb(begin, place - begin), string.format("up to %s: %.0f packets", text, count))
+        end
+        if place ~= tvb:len() then
+            tools.warn(all, "length", "bytes follow the last slot")
+        end
+    end
+
+    -- Totals and distribution, up to the end; returns the text of packets and losses.
+    local function show_totals(top, tvb, at)
+        if tvb:len() < at + TOTALS_BYTES + DISTRIBUTION_BYTES then
+            tools.warn(top, "short", "the totals are cut short")
+            return "cut short"
+        end
+        local totals = top:add(tvb(at, TOTALS_BYTES), "Totals")
+        for place, field in ipairs({ h.period, h.first, h.last, h.total_packets, h.total_bytes, h.all_lost, h.recovered, h.reordered, h.duplicates, h.late, h.restarts64 }) do
+            put(totals, field, tvb(at + 8 * place - 8, 8))
+        end
+        show_distribution(top, tvb, at + TOTALS_BYTES)
+        return string.format("%s packets, %s lost", tostring(tvb(at + 24, 8):uint64()), tostring(tvb(at + 40, 8):uint64()))
+    end
+
+    local function group_summary(tvb, _, top)
+        if too_short(tvb, top, 21, "a group summary") or too_short(tvb, top, 21 + tvb(20, 1):uint(), "a group summary with this class") then
+            return "Group summary, cut short"
+        end
+        local length = tvb(20, 1):uint()
+        put(top, h.source_node, tvb(12, 4))
+        put(top, h.sink_node, tvb(16, 4))
+        local name = "no class"
+        if length > 0 then
+            put(top, h.class, tvb(21, length))
+            name = "class " .. tvb(21, length):string()
+        end
+        return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, 21 + length))
+    end
+
+    local function framed(tvb, _, top)
+        if too_short(tvb, top, 16, "a framed report") then
+            return "Framed report, cut short"
+        end
+        put(top, h.sub_kind, tvb(12, 1))
+        put(top, h.frame_length, tvb(14, 2))
+        odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
+        if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
+            return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())
+        end
+        put(top, h.source_node, tvb(16, 4))
+        put(top, h.sink_node, tvb(20, 4))
+        put(top, h.source_port, tvb(24, 2))
+        put(top, h.sink_port, tvb(26, 2))
+        local name = show_flow(top, tvb, 28, false)
+        return string.format("Flow summary from node %d to %d: %s, %s", tvb(16, 4):uint(), tvb(20, 4):uint(), name, show_totals(top, tvb, 28 + FLOW_BYTES))
+    end
+
     -- v2.0: the DSMdstatus of hostint's domain, and the words that DSMdBits announce.
     M.DOMAIN = 0x4849
 
@@ -272,6 +365,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [14] = group_summary, [15] = framed }
     return M
 end

@@ -80,6 +80,8 @@ pub struct Exporters {
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
     identities: Identities,
+    /// The sender of the last datagram or report that could not be decoded, and the reason.
+    last_undecodable: Option<(IpAddr, DecodeError)>,
     /// The sums without `numbers`, which are added up when the counts are read.
     sums: ExportersCounts,
     forgotten: NumberingCounts,
@@ -101,6 +103,7 @@ impl Exporters {
             undecodable_from: HashMap::new(),
             swept_ns: None,
             identities: Identities::default(),
+            last_undecodable: None,
             sums: ExportersCounts::default(),
             forgotten: NumberingCounts::default(),
         }
@@ -150,6 +153,7 @@ impl Exporters {
     fn count_cause(&mut self, arrival: Arrival, error: &DecodeError) {
         self.sums.undecodable.count(error.kind());
         let from = arrival.exporter.ip();
+        self.last_undecodable = Some((from, *error));
         if self.undecodable_from.len() >= self.limit && !self.undecodable_from.contains_key(&from) {
             self.sweep(arrival.received_ns);
             if self.undecodable_from.len() >= self.limit {
@@ -288,6 +292,12 @@ impl Exporters {
         self.addresses
             .iter()
             .flat_map(|(address, known)| known.followed.iter().map(|one| (*address, one)))
+    }
+
+    /// Returns the sender of the last undecodable datagram, the field that was wrong, and what was expected there.
+    pub fn last_undecodable(&self) -> Option<String> {
+        let (from, error) = self.last_undecodable.as_ref()?;
+        Some(format!("{from}: {error}"))
     }
 
     /// Iterates over the undecodable datagrams of each address.

@@ -158,7 +158,12 @@ impl SinkOptions {
         check_receivers(&self.collector, self.report_to_sender, faults);
         check_spread(self.spread.unwrap_or(false), &self.collector, faults);
         check_format(self.report_format, self.compat, faults);
-        check_summaries(self.summary_period(), self.compat, faults);
+        check_summaries(
+            self.summary_period(),
+            self.max_summaries,
+            self.compat,
+            faults,
+        );
         check_http(self.http.as_deref(), SINK_HTTP_PORT, faults);
     }
 

@@ -66,9 +66,20 @@ pub(super) fn check_format(
     }
 }
 
-pub(super) fn check_summaries(period: TimeSpan, compat: Option<Compat>, faults: &mut Vec<Fault>) {
+pub(super) fn check_summaries(
+    period: TimeSpan,
+    most_per_s: Option<u32>,
+    compat: Option<Compat>,
+    faults: &mut Vec<Fault>,
+) {
     if period.0.is_zero() {
         return;
+    }
+    if most_per_s == Some(0) {
+        faults.push(fault(
+            &["max-summaries"],
+            "at least 1 summary a second is needed (to send none, try summary-period 0s)",
+        ));
     }
     if period.0 < SHORTEST_SUMMARY_PERIOD {
         faults.push(fault(

@@ -123,6 +123,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tos_changed: proof.tos_changed,
         longest: proof.longest,
         distrusted: proof.distrusted.into(),
+        untold: proof.untold.into(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
         ..source_lease::default()
@@ -180,6 +181,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         vouched_ns: value.vouched_ns,
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
+        untold: value.untold != 0,
     }
 }
 

@@ -72,6 +72,7 @@ fn peer_status(
             proved_ns => Some(now_ns.saturating_sub(proved_ns)),
         },
         distrusted: lease.proof.distrusted,
+        untold: lease.proof.untold,
         fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
         lease,

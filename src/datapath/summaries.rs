@@ -1,14 +1,14 @@
 //! The selection of what to summarise: all groups, and flows whose traffic pays for it, within a budget of reports.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::time::{Duration, Instant};
 
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
 use crate::model::{
-    NodeId, SlotRange, SubjectTotals, SummaryEvent, SummarySubject, Tally, TallyNews,
-    coarse_latency,
+    FlowKey, LATENCY_SLOTS, NodeId, SlotRange, SubjectTotals, SummaryEvent, SummarySubject, Tally,
+    TallyNews, WideSlots, coarse_latency,
 };
 
 /// The period of summaries, and their price.
@@ -23,6 +23,9 @@ pub struct SummaryPlan {
     /// The most summaries in a second.
     pub most_per_s: u32,
 }
+
+/// The counts of a flow with this many packets are widened.
+const WIDE_PACKETS: u64 = 1 << 31;
 
 /// Bytes of a summary without slots, as an IP packet, and of each slot.
 const SUMMARY_BYTES: u64 = 280;
@@ -45,6 +48,8 @@ pub(super) struct Summaries {
     /// The summaries that may be sent now; less than 0 after more groups than a period has room for.
     budget: f64,
     refilled: Instant,
+    /// The counts of flows with enough packets to make those of the kernel wrap around.
+    wide: HashMap<FlowKey, (u64, WideSlots)>,
     /// Summaries of flows that were due, and had no room in the budget.
     pub(super) left_out: u64,
 }
@@ -89,6 +94,7 @@ impl Summaries {
             chosen: BinaryHeap::new(),
             budget: 0.0,
             refilled: now,
+            wide: HashMap::new(),
             left_out: 0,
         }
     }
@@ -175,7 +181,9 @@ impl Summaries {
 
     /// Returns the last summary of a flow that is removed.
     pub(super) fn end(&mut self, key: &flow_key, flow: &sink_flow) -> Option<SummaryEvent> {
-        let summary = self.of(key, flow, 1)?;
+        let summary = self.of(key, flow, 1);
+        self.wide.remove(&FlowKey::from(key));
+        let summary = summary?;
         self.refill(Instant::now());
         if self.budget < 1.0 {
             self.left_out += 1;
@@ -224,7 +232,7 @@ impl Summaries {
 
     /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
     /// `more` is the number of its summaries beyond one for each period.
-    fn of(&self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
+    fn of(&mut self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
         let period_ns = self.plan.period.as_nanos() as u64;
         let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);
         // Its first and its last packet need not be in the same period.
@@ -234,6 +242,7 @@ impl Summaries {
         let each = (SUMMARY_BYTES + SLOT_BYTES * slots).saturating_mul(self.plan.copies);
         let price = summaries.saturating_mul(each);
         let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
+        let slots = self.wide_slots(key, flow);
         (paid && flow.first_ns != 0).then(|| SummaryEvent {
             subject: SummarySubject::Flow {
                 flow: key.into(),
@@ -242,8 +251,26 @@ impl Summaries {
             },
             source_node: NodeId(flow.source_node),
             period_ns,
-            totals: totals_of(flow),
+            totals: totals_of(flow, slots),
         })
+    }
+
+    fn wide_slots(&mut self, key: &flow_key, flow: &sink_flow) -> [u64; LATENCY_SLOTS] {
+        let packets = flow.all_packets();
+        if packets < WIDE_PACKETS {
+            return flow.histogram.map(u64::from);
+        }
+        let mean_ns = flow.all_latency_sum_ns() / i64::try_from(packets).unwrap_or(i64::MAX);
+        let new = || {
+            let slots = WideSlots::new(flow.histogram, packets, mean_ns);
+            (flow.first_ns, slots)
+        };
+        let known = self.wide.entry(key.into()).or_insert_with(new);
+        if known.0 != flow.first_ns {
+            *known = new();
+        }
+        known.1.read(flow.histogram);
+        known.1.counts()
     }
 }
 
@@ -254,7 +281,7 @@ impl SummaryPlan {
     }
 }
 
-fn totals_of(flow: &sink_flow) -> SubjectTotals {
+fn totals_of(flow: &sink_flow, slots: [u64; LATENCY_SLOTS]) -> SubjectTotals {
     SubjectTotals {
         epoch_ns: flow.first_ns,
         last_ns: flow.last_ns,
@@ -269,7 +296,7 @@ fn totals_of(flow: &sink_flow) -> SubjectTotals {
         latency: coarse_latency(
             (flow.latency_min_ns, flow.latency_max_ns),
             flow.all_latency_sum_ns().into(),
-            flow.histogram.map(u64::from),
+            slots,
         ),
         slots: SlotRange::ALL,
     }

@@ -89,7 +89,9 @@ pub fn detach(bpffs: Option<&Path>, devs: &[String], now: bool) -> Result<Vec<St
     let Some(pins) = pins::find(bpffs)? else {
         return Ok(Vec::new());
     };
-    if !now {
+    if now {
+        warn_of_sources(&pins, devs);
+    } else {
         stop_sources(&pins, devs).context("cannot end leases before detaching (try --now)")?;
     }
     let _changing = pins.change().context("cannot detach the sink")?;
@@ -111,18 +113,34 @@ fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
     Ok(detached)
 }
 
+/// The attached interfaces, among them some that are to be detached, if a source may still tag packets by a lease.
+fn tagged_devs(pins: &Pins, devs: &[String]) -> Result<Option<Vec<String>>> {
+    let attached = sink_links::attached_devs(pins)?;
+    let attached: Vec<String> = attached.into_iter().map(|(dev, _)| dev).collect();
+    let any = devs.is_empty() || devs.iter().any(|dev| attached.contains(dev));
+    let tagged = any && !attached.is_empty() && grants::in_use(pins)?;
+    Ok(tagged.then_some(attached))
+}
+
+/// Says what sources do to traffic until their leases end, if there are any.
+fn warn_of_sources(pins: &Pins, devs: &[String]) {
+    if let Ok(Some(_)) = tagged_devs(pins, devs) {
+        log::warning(
+            "sources go on tagging for up to a second: tagged packets are lost meanwhile, or reach applications with \
+             INT, and connections in tunnels may rest for 1.5 s (without --now, sources stop first)",
+        );
+    }
+}
+
 /// Makes sources stop tagging, and waits until they have, while their packets are still stripped.
 fn stop_sources(pins: &Pins, devs: &[String]) -> Result<()> {
-    let attached = sink_links::attached_devs(pins)?;
-    let concerned = |dev: &String| devs.is_empty() || devs.contains(dev);
-    let any = attached.iter().any(|(dev, _)| concerned(dev));
-    if !any || !grants::in_use(pins)? {
+    let Some(attached) = tagged_devs(pins, devs)? else {
         return Ok(());
-    }
+    };
     sink_links::set_closing(pins, true)?;
     log::info("waiting until sources have stopped tagging");
     std::thread::sleep(Duration::from_nanos(grants::LEASE_ENDS_NS));
-    let all = attached.iter().all(|(dev, _)| concerned(dev));
+    let all = devs.is_empty() || attached.iter().all(|dev| devs.contains(dev));
     if !all {
         sink_links::set_closing(pins, false)?;
     }

@@ -1,5 +1,6 @@
 //! The meaning of a reply for the lease of its pair.
 
+use super::doubts::Vouch;
 use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
@@ -22,8 +23,8 @@ pub(super) struct NewLease {
     pub(super) state: LeaseState,
     pub(super) answer: Option<LeaseAnswer>,
     pub(super) proof: PathProof,
-    /// The sink sees packets of this flow.
-    pub(super) vouched: Option<FlowAsked>,
+    /// The doubted flow whose packets go tagged again.
+    pub(super) vouched: Option<(FlowAsked, Vouch)>,
 }
 
 /// This host, by which answers are judged.
@@ -91,8 +92,8 @@ impl Judge<'_> {
         } else {
             peer.proof.break_off();
         }
-        let seen = |flow: &FlowAsked| peer.doubts.note(*flow, asked.asked_ns, answer);
-        let vouched = asked.flow.filter(seen);
+        let vouch = |flow| Some((flow, peer.doubts.note(flow, asked.asked_ns, answer)?));
+        let vouched = asked.flow.and_then(vouch);
         Meaning::Lease(NewLease {
             state,
             answer: Some(answer.as_version_1()),

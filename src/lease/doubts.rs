@@ -10,24 +10,46 @@ const AGAIN_NS: u64 = 300_000_000;
 const REPEAT_NS: u64 = 40_000_000;
 /// A doubt that was not raised again for this time is not asked about any more.
 const OPEN_NS: u64 = 1_000_000_000;
-/// A doubt that was not raised again for this time is forgotten.
-const FORGET_NS: u64 = 5_000_000_000;
+/// A doubt that was not raised again for this time is forgotten, with its trials.
+const FORGET_NS: u64 = 60_000_000_000;
+/// A doubt that was not raised again for this time begins anew.
+const ANEW_NS: u64 = 5_000_000_000;
 /// A packet of the flow that arrived within this time before the first doubt shows that its packets arrive. After that
 /// doubt they may go untagged, so that none can arrive.
 const RECENT_NS: u64 = 1_000_000_000;
+/// A flow whose packets do not arrive may have lost them by chance: it is tagged again after this time, on trial.
+const TRIAL_NS: u64 = 300_000_000;
+/// Trials of a flow since its packets last arrived, and of one that the sink does not know.
+const TRIALS: u8 = 3;
+const TRIALS_OF_UNKNOWN: u8 = 1;
 /// Flows of a pair that are asked about at a time; of more, the guard decides alone.
 const MOST: usize = 64;
+
+/// What an answer of the sink means for a doubted flow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Vouch {
+    /// Its packets arrive: what it repeats was lost by chance.
+    Arrives,
+    /// Its packets do not arrive now. It is tagged again, and the guard goes on watching it.
+    Trial,
+}
 
 struct Doubt {
     flow: FlowAsked,
     /// The time of the first doubt since the last vouch.
+    began_ns: u64,
+    /// The same, but doubts before a long pause do not count.
     since_ns: u64,
     vouched: bool,
+    /// Trials since packets of the flow last arrived.
+    trials: u8,
     doubted_ns: u64,
     /// The earliest time of the next question.
     next_ns: u64,
     /// A question is to be asked, or unanswered.
     open: bool,
+    /// The sink was asked since the doubt began.
+    asked: bool,
     /// The sink's count at the last answer.
     packets: Option<u32>,
 }
@@ -42,23 +64,33 @@ impl Doubts {
         self.0
             .retain(|doubt| now_ns.saturating_sub(doubt.doubted_ns) < FORGET_NS);
         if let Some(doubt) = self.0.iter_mut().find(|doubt| doubt.flow == flow) {
+            let is_old = now_ns.saturating_sub(doubt.doubted_ns) >= ANEW_NS;
             if std::mem::take(&mut doubt.vouched) {
+                doubt.began_ns = now_ns;
                 doubt.since_ns = now_ns;
             }
+            if is_old {
+                doubt.since_ns = now_ns;
+            }
+            doubt.asked &= !is_old;
             doubt.doubted_ns = now_ns;
             doubt.open = true;
             return Some(doubt.next_ns.max(now_ns));
         }
         if self.0.len() == MOST {
-            return None;
+            let closed = self.0.iter().position(|doubt| !doubt.is_open(now_ns))?;
+            self.0.remove(closed);
         }
         self.0.push_back(Doubt {
             flow,
+            began_ns: now_ns,
             since_ns: now_ns,
             vouched: false,
+            trials: 0,
             doubted_ns: now_ns,
             next_ns: now_ns,
             open: true,
+            asked: false,
             packets: None,
         });
         Some(now_ns)
@@ -78,26 +110,53 @@ impl Doubts {
         Some(doubt.flow)
     }
 
-    /// Takes the answer to a question about a flow. Returns true if the flow's packets arrive.
-    pub(super) fn note(&mut self, flow: FlowAsked, asked_ns: u64, answer: &FullAnswer) -> bool {
-        let Some(doubt) = self.0.iter_mut().find(|doubt| doubt.flow == flow) else {
-            return false;
-        };
-        doubt.open = doubt.doubted_ns > asked_ns;
+    /// Takes the answer to a question about a flow.
+    pub(super) fn note(
+        &mut self,
+        flow: FlowAsked,
+        asked_ns: u64,
+        answer: &FullAnswer,
+    ) -> Option<Vouch> {
+        let doubt = self.0.iter_mut().find(|doubt| doubt.flow == flow)?;
         doubt.next_ns = asked_ns + AGAIN_NS;
-        let before = doubt.packets.replace(answer.flow_packets);
-        let grew = before.is_some_and(|before| before != answer.flow_packets);
-        let recent_ns = RECENT_NS + asked_ns.saturating_sub(doubt.since_ns);
-        let recent = answer
-            .flow_age_ms
-            .is_some_and(|age| u64::from(age) * 1_000_000 < recent_ns);
-        doubt.vouched = answer.flow_packets > 0 && (grew || recent);
-        doubt.vouched
+        let vouch = doubt.judge(asked_ns, answer);
+        doubt.vouched = vouch.is_some();
+        doubt.open = !doubt.vouched || doubt.doubted_ns > asked_ns;
+        vouch
     }
 }
 
 impl Doubt {
     fn is_open(&self, now_ns: u64) -> bool {
         self.open && now_ns.saturating_sub(self.doubted_ns) < OPEN_NS
+    }
+
+    fn judge(&mut self, asked_ns: u64, answer: &FullAnswer) -> Option<Vouch> {
+        let packets = answer.flow_packets;
+        let grew = self
+            .packets
+            .replace(packets)
+            .is_some_and(|before| before != packets);
+        let doubted_ns = asked_ns.saturating_sub(self.since_ns);
+        let recent = answer
+            .flow_age_ms
+            .is_some_and(|age| u64::from(age) * 1_000_000 < RECENT_NS + doubted_ns);
+        if grew {
+            self.trials = 0;
+        }
+        let asked = std::mem::replace(&mut self.asked, true);
+        if packets > 0 && (grew && asked || recent) {
+            return Some(Vouch::Arrives);
+        }
+        let trials = if packets > 0 {
+            TRIALS
+        } else {
+            TRIALS_OF_UNKNOWN
+        };
+        if self.trials >= trials || asked_ns.saturating_sub(self.began_ns) < TRIAL_NS {
+            return None;
+        }
+        self.trials += 1;
+        Some(Vouch::Trial)
     }
 }

@@ -24,6 +24,7 @@ mod versions;
 mod ways;
 mod witness;
 
+pub use doubts::Vouch;
 pub use keeper::{LeaseKeeper, OutgoingQuestion};
 pub use probing::OutgoingProbe;
 pub use questions::AskingTime;

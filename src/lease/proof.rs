@@ -153,7 +153,7 @@ impl Proof {
         let Some(answer) = self.answer.as_ref().filter(|_| self.round.is_none()) else {
             return ProbeForms::NONE;
         };
-        if now_ns < self.ready_ns {
+        if now_ns < self.ready_ns || answer.witness.untold {
             return ProbeForms::NONE;
         }
         let gpe_failed = self.verdict(ProbeForm::Gpe) == FormVerdict::Failed;
@@ -251,6 +251,9 @@ impl Proof {
             self.doubt(now_ns);
         }
         self.answer = Some(*answer);
+        if answer.witness.untold {
+            self.break_off();
+        }
         let rtt_ns = now_ns.saturating_sub(asked_ns);
         let results = self
             .round
@@ -370,6 +373,7 @@ impl Proof {
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),
+            untold: self.answer.is_some_and(|answer| answer.witness.untold),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Replies: each becomes a lease, or ends one, and plans the next question.
 
 use super::answers::{Judge, Meaning, NewLease};
+use super::doubts::Vouch;
 use super::keeper::LeaseKeeper;
 use super::peer::{IDLE_NS, READY, Times};
 use super::questions::{Asked, QuestionKind, Reply};
@@ -17,8 +18,8 @@ pub struct LeaseUpdate {
     pub lease: Lease,
     /// The lease's state changed, or what is known of its path.
     pub changed: bool,
-    /// The sink sees packets of this flow.
-    pub vouched: Option<FlowAsked>,
+    /// The doubted flow whose packets go tagged again.
+    pub vouched: Option<(FlowAsked, Vouch)>,
 }
 
 /// The time at which an answer was received.

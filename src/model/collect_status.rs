@@ -36,6 +36,8 @@ pub struct CollectStatus {
     pub queue_drops: u64,
     /// Datagrams that held no readable report.
     pub undecodable: u64,
+    /// The sender of the last one, the field that was wrong, and what was expected there.
+    pub undecodable_last: Option<String>,
     /// Datagrams that held at least one readable report.
     pub decoded: u64,
     /// Individual reports in the decoded datagrams.

@@ -64,16 +64,19 @@ impl GroupTotals {
         self.restarts += u64::from(now.restarts.saturating_sub(before.restarts));
         let more_ns = now.latency_sum_ns.wrapping_sub(before.latency_sum_ns);
         self.latency_sum_ns += i128::from(more_ns);
+        let slots = now.histogram.iter().zip(&before.histogram);
+        for (sum, (now, before)) in self.histogram.iter_mut().zip(slots) {
+            *sum += u64::from(now.wrapping_sub(*before));
+        }
+        if now.packets == before.packets {
+            return;
+        }
         // An extreme that the flow had before this group counted is no value of the group.
         if before.packets == 0 || now.latency_min_ns < before.latency_min_ns {
             self.latency_min_ns = self.latency_min_ns.min(now.latency_min_ns);
         }
         if before.packets == 0 || now.latency_max_ns > before.latency_max_ns {
             self.latency_max_ns = self.latency_max_ns.max(now.latency_max_ns);
-        }
-        let slots = now.histogram.iter().zip(&before.histogram);
-        for (sum, (now, before)) in self.histogram.iter_mut().zip(slots) {
-            *sum += u64::from(now.wrapping_sub(*before));
         }
     }
 

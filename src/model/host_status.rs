@@ -348,6 +348,9 @@ pub struct PeerStatus {
     /// A form was given up because flows in it came to nothing; it is proved again later.
     #[serde(default)]
     pub distrusted: bool,
+    /// Without a key, the sink tells this host nothing about packets that another host sends through it.
+    #[serde(default)]
+    pub untold: bool,
     /// Flows that went untagged because their tagged packets came to nothing.
     #[serde(default)]
     pub fallen: u64,

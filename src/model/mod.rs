@@ -49,6 +49,7 @@ mod summary;
 mod tally;
 mod watch;
 mod ways;
+mod wide_slots;
 
 pub use batch::is_whole_batch;
 pub use capabilities::Capabilities;
@@ -111,6 +112,9 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tally::{
+    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
+};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
+pub use wide_slots::WideSlots;

@@ -194,10 +194,7 @@ impl Observation {
     /// The class that a group summary is about.
     pub fn group_class(&self) -> Option<&str> {
         match &self.body {
-            Body::Summary(summary) => match &summary.subject {
-                SummarySubject::Group { class } => class.as_deref(),
-                SummarySubject::Flow { .. } => None,
-            },
+            Body::Summary(summary) => summary.class(),
             _ => None,
         }
     }

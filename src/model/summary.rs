@@ -85,6 +85,28 @@ impl SubjectTotals {
     }
 }
 
+impl SubjectTotals {
+    /// The same as 0.1.0 tells totals. The histogram of a part lacks the counts of the other parts.
+    pub fn as_flow_totals(&self) -> FlowTotals {
+        let (min, max) = self.latency.ends().unwrap_or_default();
+        FlowTotals {
+            first_ns: self.epoch_ns,
+            last_ns: self.last_ns,
+            packets: self.packets,
+            bytes: self.bytes,
+            lost: self.lost.saturating_sub(self.recovered),
+            reordered: self.reordered,
+            duplicates: self.duplicates,
+            late: self.late,
+            restarts: u32::try_from(self.restarts).unwrap_or(u32::MAX),
+            latency_min_ns: in_32_bits(min),
+            latency_max_ns: in_32_bits(max),
+            latency_sum_ns: self.latency.sum_ns(),
+            histogram: powers_of_two(&self.latency),
+        }
+    }
+}
+
 impl Summary {
     /// The class of a group.
     pub fn class(&self) -> Option<&str> {
@@ -132,8 +154,6 @@ impl Summary {
         else {
             return None;
         };
-        let totals = &self.totals;
-        let (min, max) = totals.latency.ends().unwrap_or_default();
         let whole = FlowSummary {
             time_s: self.time_s,
             source_node: self.source_node,
@@ -141,21 +161,7 @@ impl Summary {
             source_port,
             sink_port,
             flow,
-            totals: FlowTotals {
-                first_ns: totals.epoch_ns,
-                last_ns: totals.last_ns,
-                packets: totals.packets,
-                bytes: totals.bytes,
-                lost: totals.lost.saturating_sub(totals.recovered),
-                reordered: totals.reordered,
-                duplicates: totals.duplicates,
-                late: totals.late,
-                restarts: u32::try_from(totals.restarts).unwrap_or(u32::MAX),
-                latency_min_ns: in_32_bits(min),
-                latency_max_ns: in_32_bits(max),
-                latency_sum_ns: totals.latency.sum_ns(),
-                histogram: powers_of_two(&totals.latency),
-            },
+            totals: self.totals.as_flow_totals(),
         };
         self.is_whole().then_some(whole)
     }

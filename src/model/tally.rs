@@ -70,7 +70,8 @@ struct FlowReading {
 pub struct Tally {
     classes: Classes,
     edition: u32,
-    flows: HashMap<FlowKey, FlowReading>,
+    /// Boxed, because up to half of a large table is empty.
+    flows: HashMap<FlowKey, Box<FlowReading>>,
     nodes: BTreeMap<NodeId, Traffic>,
     other_nodes: Option<Traffic>,
     by_class: Vec<(String, Traffic)>,
@@ -200,11 +201,13 @@ impl Tally {
                 name.map(|name| self.class_number(&name))
             }
         };
-        let seen = self.flows.entry(flow).or_insert_with(|| FlowReading {
-            counts: FlowCounts::default(),
-            class,
-            edition,
-            reading,
+        let seen = self.flows.entry(flow).or_insert_with(|| {
+            Box::new(FlowReading {
+                counts: FlowCounts::default(),
+                class,
+                edition,
+                reading,
+            })
         });
         let before = std::mem::replace(&mut seen.counts, now);
         (seen.class, seen.edition, seen.reading) = (class, edition, reading);

@@ -151,4 +151,13 @@ pub struct PathProof {
     pub proved_ns: u64,
     /// A form was given up because flows in it came to nothing; it is probed again later.
     pub distrusted: bool,
+    /// Without a key, the sink tells this host nothing about packets of the pair's address, so nothing can be proved.
+    pub untold: bool,
+}
+
+impl PathProof {
+    /// True until the first round of probes ends.
+    pub fn is_open(&self) -> bool {
+        self.version == 2 && self.proved_ns == 0 && !self.untold
+    }
 }

@@ -78,6 +78,13 @@ impl Destination {
         self.count(sent, 1);
     }
 
+    /// Sends an identity in the numbering of v0.5. It is no report, and it is told again soon: whether it left is not
+    /// counted.
+    pub(super) fn tell(&mut self, sockets: &Sockets, identity: &mut [u8]) {
+        report_v05::renumber(identity, number(&mut self.next.v05));
+        let _ = sockets.send(identity, self.address);
+    }
+
     pub(super) fn send_v10(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
         report_v10::renumber(datagram, number(&mut self.next.v10));
         let sent = sockets.send(datagram, self.address);

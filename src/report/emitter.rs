@@ -184,7 +184,7 @@ impl Emitter {
         self.datagram.clear();
         report_identity::emit(identity, time_s, &mut self.datagram);
         for collector in &mut self.collectors {
-            collector.send_v05(&self.sockets, &mut self.datagram);
+            collector.tell(&self.sockets, &mut self.datagram);
         }
     }
 

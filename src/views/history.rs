@@ -231,7 +231,11 @@ fn extent_text(extent: &Extent, out: &mut String) {
 
 impl View {
     pub fn text(&self, span: Span, width: usize, hosts: &KnownHosts) -> String {
-        let mut out = hosts.line(moment);
+        let mut out = match self {
+            // One line is one report.
+            Self::Reports { .. } => String::new(),
+            _ => hosts.line(moment),
+        };
         match self {
             Self::Flows(flows) => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);

@@ -11,6 +11,11 @@ pub fn sentence(lease: &Lease) -> String {
         });
         return format!("unproved{version}");
     }
+    if proof.untold {
+        return "this host sends packets of another host, and without a key the sink tells it nothing about them: packets \
+                stay untagged (give both sides the same --lease-key)"
+            .to_owned();
+    }
     if proof.proved_ns == 0 {
         return "being proved: nothing is tagged yet".to_owned();
     }

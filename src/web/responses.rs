@@ -153,9 +153,9 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
 }
 
 /// Values, or an empty array.
-struct Values<const N: usize>(Option<[i64; N]>);
+struct ValuesOrNone<const N: usize>(Option<[i64; N]>);
 
-impl<const N: usize> Serialize for Values<N> {
+impl<const N: usize> Serialize for ValuesOrNone<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let values = self.0.as_ref().map_or(&[][..], |values| values);
         values.serialize(serializer)
@@ -170,9 +170,9 @@ enum PairRow {
         NodeId,
         NodeId,
         [Option<u64>; 5],
-        Values<5>,
+        ValuesOrNone<5>,
         [u64; 7],
-        Values<7>,
+        ValuesOrNone<7>,
     ),
     OfReports(
         NodeId,
@@ -223,9 +223,9 @@ impl From<&PairFigures> for PairRow {
             pair.source,
             pair.sink,
             counts,
-            Values(latency),
+            ValuesOrNone(latency),
             measured,
-            Values(of_all),
+            ValuesOrNone(of_all),
         )
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     let expected = u32::from(FIXED_WORDS) + bits.count_ones();
     if u32::from(length) != expected {
         return Err(DecodeError::Field {
-            what: "header length of its metadata bits",
+            what: "report header length in words, by its metadata bits,",
             offset: 0,
             found: length.into(),
             expected,

@@ -396,6 +396,18 @@ fn undecodable_datagrams_are_counted_by_cause() {
     let by_address = exporters.undecodable_by_address();
     let by_address: Vec<_> = by_address.map(|(at, from)| (at, from.counts)).collect();
     assert_eq!(by_address, [(host(1), seen)]);
+    assert_eq!(
+        exporters.last_undecodable().unwrap(),
+        "10.0.0.1: IPv4 version and header length at offset 16 is 0x0, expected 0x45"
+    );
+    // Telemetry Report v1.0 with a header of one word.
+    let mut short = vec![0; 40];
+    short[0] = 0x11;
+    exporters.undecodable(from(host(2)), &decode(&short).expect_err("no report"));
+    assert_eq!(
+        exporters.last_undecodable().unwrap(),
+        "10.0.0.2: report header length in words, by its metadata bits, at offset 0 is 0x1, expected 0x4"
+    );
 }
 
 const SECOND: u64 = 1_000_000_000;

@@ -143,7 +143,7 @@ fn what_is_no_report_is_counted() {
     assert_eq!(lines(&output).len(), 1);
     let err = text(&output.stderr);
     for part in [
-        "exporter 203.0.113.3: 1 undecodable (field 1); the last: header length of its metadata bits at offset 0 is 0x5, \
+        "exporter 203.0.113.3: 1 undecodable (field 1); the last: report header length in words, by its metadata bits, at offset 0 is 0x5, \
          expected 0x",
         "3 packets, 2 datagrams, 2 with a wrong checksum, 1 fragments of UDP, 1 reports from 1 exporter",
     ] {

@@ -163,8 +163,10 @@ mod root {
             assert!(!c.send(201, ACK, 0), "and acknowledgements");
             assert_eq!(c.guarded(), 3, "all are counted");
             assert_eq!(c.left(), None, "a vouch may still come");
-            c.wait_ms(3_000);
-            assert!(!c.send(201, ACK, 100), "none came");
+            for n in 0..4 {
+                c.wait_ms(800);
+                assert!(!c.send(201 + n, ACK, 1), "none came");
+            }
             assert_eq!(
                 c.left(),
                 Some(flow_left::LEFT_GUARD.0),
@@ -172,7 +174,25 @@ mod root {
             );
             c.vouch();
             assert!(!c.send(301, ACK, 100), "for good");
-            assert_eq!((c.guarded(), c.fallen()), (5, 1));
+            assert_eq!((c.guarded(), c.fallen()), (8, 1));
+        }
+    }
+
+    #[test]
+    fn a_connection_that_pauses_while_it_is_held_may_still_be_vouched_for() {
+        for c in every_connection() {
+            c.begin();
+            assert!(c.send(1, ACK, 100), "new data");
+            c.wait_ms(200);
+            assert!(!c.send(1, ACK, 100), "held");
+            for n in 1..4 {
+                c.wait_ms(5_000);
+                assert!(!c.send(1 + 100 * n, ACK, 100), "held still");
+                assert_eq!(c.left(), None, "the sink was not asked meanwhile");
+            }
+            c.vouch();
+            assert!(c.send(401, ACK, 100), "tagged again");
+            assert_eq!((c.guarded(), c.fallen()), (4, 0));
         }
     }
 
@@ -262,6 +282,9 @@ mod root {
                 );
                 c.wait_ms(2_000);
                 assert!(!c.send(0, flags, 0), "that is believed once");
+                assert_eq!((c.left(), c.fallen()), (None, 0), "two may be lost");
+                c.vouch();
+                assert!(c.send(1, ACK, 100), "the connection is tried again");
             }
         }
     }

@@ -74,6 +74,7 @@ impl Default for Path {
 pub struct Sink {
     pub version: u8,
     pub astray: bool,
+    pub untold: bool,
     pub digest: u32,
     pub capabilities: Encapsulations,
     pub marks: Marks,
@@ -91,6 +92,7 @@ impl Default for Sink {
         Self {
             version: 2,
             astray: false,
+            untold: false,
             digest: 1,
             capabilities: all(),
             marks: MARKS,
@@ -153,7 +155,7 @@ impl Sink {
     fn witness(&self, now: u64) -> LeaseWitness {
         LeaseWitness {
             astray: self.astray,
-            untold: false,
+            untold: self.untold,
             digest: self.digest,
             stripped: self.stripped,
             lost: self.lost,

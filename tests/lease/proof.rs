@@ -1,10 +1,12 @@
 //! The source proves paths before it tags packets: verdicts over a simulated network, and the times that they take.
 
-use hostint::lease::{OwnTagging, Tagging};
+use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
     AddressPair, Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof,
     ProbeForm, Ways,
 };
+
+use hostint::views::peers::sentence;
 
 use crate::network::{MARKS, MS, Network, PAIR, Path, Sink};
 
@@ -459,9 +461,75 @@ fn a_doubted_flow_is_asked_about_at_once_until_it_is_vouched_for() {
         network.updates.clear();
         network.keeper.doubt(&PAIR, flow, network.now);
         network.pass(100 + (1000.0 * loss) as u64);
-        let found = network.updates.iter().any(|one| one.vouched == Some(flow));
+        let word = (flow, Vouch::Arrives);
+        let found = network.updates.iter().any(|one| one.vouched == Some(word));
         assert_eq!(found, vouched, "{name}");
     }
+}
+
+/// Doubts a flow for two seconds, and returns how often it is tried.
+fn trials(network: &mut Network, flow: FlowAsked) -> usize {
+    let mut trials = 0;
+    for _ in 0..20 {
+        network.updates.clear();
+        network.keeper.doubt(&PAIR, flow, network.now);
+        network.pass(100);
+        let vouches: Vec<_> = network
+            .updates
+            .iter()
+            .filter_map(|one| one.vouched)
+            .collect();
+        assert!(
+            vouches.iter().all(|one| *one == (flow, Vouch::Trial)),
+            "{vouches:?}"
+        );
+        trials += vouches.len();
+    }
+    trials
+}
+
+#[test]
+fn a_flow_whose_packets_do_not_arrive_is_tried_again_a_few_times() {
+    let flow = FlowAsked {
+        sport: 40000,
+        dport: 80,
+        protocol: 6,
+    };
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    network.sink.flow_packets = 0;
+    network.sink.flow_age_ms = None;
+    assert_eq!(trials(&mut network, flow), 1, "the sink does not know it");
+    network.sink.flow_packets = 9;
+    network.sink.flow_age_ms = Some(60_000);
+    network.keeper.doubt(&PAIR, flow, network.now);
+    network.pass(400);
+    assert_eq!(trials(&mut network, flow), 3, "one of its packets arrived");
+    assert_eq!(trials(&mut network, flow), 0, "no other arrived");
+    network.sink.flow_packets = 10;
+    network.keeper.doubt(&PAIR, flow, network.now);
+    network.pass(400);
+    assert_eq!(trials(&mut network, flow), 3, "another arrived");
+}
+
+#[test]
+fn packets_that_arrived_before_a_pause_do_not_vouch_for_those_after_it() {
+    let flow = FlowAsked {
+        sport: 40000,
+        dport: 80,
+        protocol: 6,
+    };
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    network.sink.flow_packets = 9;
+    network.sink.flow_age_ms = Some(5000);
+    network.keeper.doubt(&PAIR, flow, network.now);
+    network.pass(6000);
+    network.sink.flow_packets = 90;
+    network.updates.clear();
+    network.keeper.doubt(&PAIR, flow, network.now);
+    network.pass(100);
+    assert!(network.updates.iter().all(|one| one.vouched.is_none()));
 }
 
 #[test]
@@ -545,6 +613,31 @@ fn a_sink_in_front_of_many_destinations_is_proved_for_one_after_the_other() {
             "{pair:?}"
         );
     }
+}
+
+#[test]
+fn nothing_is_probed_for_another_host_while_the_sink_tells_nothing_about_it() {
+    let mut network = network(None, Path::default());
+    network.sink.untold = true;
+    // The packets' own address is not this host's.
+    network.keeper.set_origin(&PAIR, [192, 0, 2, 77].into());
+    network.pass(3_000);
+    assert_eq!(state(&network), LeaseState::Granted);
+    let known = proof(&network);
+    assert!(known.untold && known.ways.is_empty(), "{known:?}");
+    assert!(known.eaten.is_empty(), "no form is told to be eaten");
+    assert_eq!(network.probes, 0, "no probe is sent");
+    let lease = network.keeper.lease(&PAIR).expect("it is kept");
+    let sentence = sentence(lease);
+    assert!(
+        sentence.contains("packets stay untagged (give both sides the same --lease-key)"),
+        "{sentence}"
+    );
+    network.sink.untold = false;
+    network
+        .prove(3_000)
+        .expect("it is proved once the sink tells");
+    assert!(!proof(&network).untold);
 }
 
 #[test]

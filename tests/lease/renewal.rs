@@ -90,6 +90,7 @@ mod root {
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),
+                untold: random.chance(0.5),
             },
         }
     }

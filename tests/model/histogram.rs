@@ -1,6 +1,6 @@
 //! Latency histograms bound the error of quantiles, add up, and survive damaged bytes.
 
-use hostint::model::{LatencyHistogram, LatencyResolution};
+use hostint::model::{LATENCY_SLOTS, LatencyHistogram, LatencyResolution, WideSlots};
 use hostint_testing::random::Random;
 
 fn of(values: &[i64]) -> LatencyHistogram {
@@ -261,4 +261,39 @@ fn a_state_with_other_values_is_not_an_earlier_one() {
     }
     assert_eq!(now.since(&LatencyHistogram::new()), Some(now.clone()));
     assert_eq!(now.since(&now), Some(LatencyHistogram::new()));
+}
+
+#[test]
+fn counts_of_32_bits_are_widened_where_they_wrap_around() {
+    const WRAP: u64 = 1 << 32;
+    let slots = |counts: &[(usize, u64)]| {
+        let mut all = [0_u64; LATENCY_SLOTS];
+        for (slot, count) in counts {
+            all[*slot] = *count;
+        }
+        all
+    };
+    let low = |all: [u64; LATENCY_SLOTS]| all.map(|count| count as u32);
+    let cases = [
+        ("nothing wraps", slots(&[(3, 7)]), slots(&[(3, 9), (4, 1)])),
+        (
+            "one slot wraps",
+            slots(&[(3, WRAP - 1), (4, 5)]),
+            slots(&[(3, WRAP + 6), (4, 5)]),
+        ),
+        (
+            "two slots wrap",
+            slots(&[(3, WRAP - 9), (31, WRAP - 1)]),
+            slots(&[(3, WRAP), (31, 2 * WRAP - 2)]),
+        ),
+    ];
+    for (sentence, before, after) in cases {
+        let mut wide = WideSlots::new(low(before), before.iter().sum(), 5);
+        assert_eq!(wide.counts(), before, "{sentence}");
+        wide.read(low(after));
+        assert_eq!(wide.counts(), after, "{sentence}");
+    }
+    let wrapped = slots(&[(3, 2 * WRAP + 4), (9, 6)]);
+    let found = WideSlots::new(low(wrapped), wrapped.iter().sum(), 5);
+    assert_eq!(found.counts(), wrapped, "slot 3 has the mean of 5 ns");
 }

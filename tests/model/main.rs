@@ -1,5 +1,6 @@
-//! Values without input or output: prefixes, classes, histograms.
+//! Values without input or output: prefixes, classes, histograms, tallies.
 
 mod classes;
 mod histogram;
 mod prefix;
+mod tally;

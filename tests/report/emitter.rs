@@ -419,3 +419,46 @@ fn a_full_disk_costs_log_lines_and_nothing_else() {
     let log = emitter.counts().log.unwrap();
     assert_eq!((log.lines, log.lost), (0, 5));
 }
+
+#[test]
+fn every_collector_is_told_the_identity_in_the_numbering_of_reports() {
+    let collectors = [(); 2].map(|()| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+    let mut emitter = Emitter::new(Destinations {
+        collectors: collectors
+            .iter()
+            .map(|one| one.local_addr().unwrap())
+            .collect(),
+        ..Destinations::default()
+    })
+    .unwrap();
+    let identity = NodeIdentity {
+        node: NodeId(3),
+        period_s: 10,
+        name: "web-3".to_owned(),
+        ..NodeIdentity::default()
+    };
+    let loss = SinkEvent::Loss(loss_event(17));
+    emitter.identify(&identity, 1);
+    emitter.emit(BUILDER.build(&loss, NOW_NS).unwrap());
+    emitter.identify(&identity, 11);
+    assert_eq!(emitter.counts().sent, 2, "an identity is no report");
+    for collector in &collectors {
+        collector
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            let mut buffer = [0; 2000];
+            let length = collector.recv(&mut buffer).unwrap();
+            let group = hostint::collector::decode(&buffer[..length]).unwrap();
+            told.push((group.sequence, group.node, group.identity));
+        }
+        let node = Some(NodeId(3));
+        let wanted = [
+            (1, node, Some(identity.clone())),
+            (2, node, None),
+            (3, node, Some(identity.clone())),
+        ];
+        assert_eq!(told, wanted);
+    }
+}

@@ -314,7 +314,7 @@ fn a_live_collector_is_asked_while_it_collects() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     assert_eq!(history(&file, "reports --limit 1000").lines().count(), 100);
-    assert!(history(&file, "pairs").starts_with("2 pairs "));
+    assert!(history(&file, "pairs").contains("2 pairs "));
 
     let (code, said) = start().end();
     assert_eq!(code, Some(1), "{said}");
@@ -325,7 +325,7 @@ fn a_live_collector_is_asked_while_it_collects() {
     let (code, said) = daemon.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("100 reports stored: "), "{said}");
-    assert!(history(&file, "info").starts_with("100 single reports, 2 flows"));
+    assert!(history(&file, "info").contains("100 single reports, 2 flows"));
 }
 
 #[test]

@@ -67,6 +67,12 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
             (None, 0) => 0,
             (None, transit) => transit + 2,
         };
+        let (packets, slots) = match &report.observation.body {
+            Body::FlowSummary(summary) => (summary.totals.packets, LATENCY_SLOTS),
+            Body::Summary(part) if part.is_whole() => (part.totals.packets, LATENCY_SLOTS),
+            Body::Summary(part) => (part.totals.packets, 0),
+            _ => (0, 0),
+        };
         let expected = [
             (n + 1).to_string(),
             record.kind.to_string(),
@@ -85,18 +91,15 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
             observed.lost.to_string(),
             maybe(seq),
             maybe(report.observation.drop_reason().map(i64::from)),
-            record.totals.map_or(0, |totals| totals.packets).to_string(),
+            packets.to_string(),
             hops.to_string(),
             "storage".to_owned(),
             "acl deny".to_owned(),
             record.received_ns.unwrap_or(0).to_string(),
-            record
-                .totals
-                .map_or(0, |totals| totals.histogram.len())
-                .to_string(),
+            slots.to_string(),
         ];
         assert_eq!(row.split('\t').collect::<Vec<_>>(), expected, "{record:?}");
         kinds.insert(record.kind);
     }
-    assert_eq!(kinds.len(), 8, "{kinds:?}");
+    assert_eq!(kinds.len(), 9, "{kinds:?}");
 }

@@ -290,6 +290,10 @@ impl Synthetic {
             datagrams: reports,
             bytes: reports * 92,
             reports,
+            undecodable: 1,
+            undecodable_last: Some(
+                "192.0.2.1: INT type at offset 12 is 0x0, expected 0x1".to_owned(),
+            ),
             reports_lost: exporters.iter().map(|one| one.lost).sum(),
             stored: reports,
             engines: vec![EngineStatus {

@@ -163,7 +163,7 @@ pub fn summaries() -> Vec<Report> {
         sport: 49152,
         dport: 80,
         protocol: 6,
-        vlans: Vlans::NONE,
+        vlans: Vlans { outer: 0, inner: 7 },
     };
     let group = |class: Option<&str>| SummarySubject::Group {
         class: class.map(str::to_owned),
@@ -225,7 +225,10 @@ pub fn summaries() -> Vec<Report> {
             observation: Observation {
                 hw_id: HwId::default(),
                 flags: flags(false),
-                clock: None,
+                clock: Some(ClockState {
+                    source: ClockSource::Realtime,
+                    synchronised: false,
+                }),
                 body: Body::Summary(Box::new(part)),
             },
         })

@@ -261,6 +261,7 @@ pub fn silent_peer() -> PeerStatus {
         tos_changed: 0,
         proved_ago_ns: None,
         distrusted: false,
+        untold: false,
         fallen: 0,
         lease: Lease::default(),
     }

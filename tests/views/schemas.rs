@@ -55,36 +55,42 @@ fn status() -> Shape {
 fn reports() -> Vec<(String, Shape)> {
     let records = values(&hostint_testing::report_samples::all());
     let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
-        kind @ ("latency" | "drop-summary" | "flow-summary") => kind.to_owned(),
+        kind @ ("latency" | "drop-summary" | "flow-summary" | "group-summary") => kind.to_owned(),
         _ => "packet".to_owned(),
     };
-    ["latency", "drop-summary", "flow-summary", "packet"]
-        .into_iter()
-        .map(|name| {
-            let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
-            let mut shape = shape_of(of_kind.iter().copied());
-            for path in ["kind", "version", "sink_clock"] {
-                say(
-                    &mut shape,
-                    path,
-                    of_kind.iter().filter_map(|one| one[path].as_str()),
-                );
-            }
-            let headers: Vec<&Value> = of_kind
-                .iter()
-                .filter_map(|one| one["int"].as_array())
-                .flatten()
-                .collect();
-            for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
-                say(
-                    &mut shape,
-                    path,
-                    headers.iter().filter_map(|one| one[key].as_str()),
-                );
-            }
-            (format!("{RECORD_SCHEMA} {name}"), shape)
-        })
-        .collect()
+    [
+        "latency",
+        "drop-summary",
+        "flow-summary",
+        "group-summary",
+        "packet",
+    ]
+    .into_iter()
+    .map(|name| {
+        let of_kind: Vec<&Value> = records.iter().filter(|one| kinds(one) == name).collect();
+        let mut shape = shape_of(of_kind.iter().copied());
+        for path in ["kind", "version", "sink_clock"] {
+            say(
+                &mut shape,
+                path,
+                of_kind.iter().filter_map(|one| one[path].as_str()),
+            );
+        }
+        let headers: Vec<&Value> = of_kind
+            .iter()
+            .filter_map(|one| one["int"].as_array())
+            .flatten()
+            .collect();
+        for (path, key) in [("int[].type", "type"), ("int[].version", "version")] {
+            say(
+                &mut shape,
+                path,
+                headers.iter().filter_map(|one| one[key].as_str()),
+            );
+        }
+        (format!("{RECORD_SCHEMA} {name}"), shape)
+    })
+    .collect()
 }
 
 fn destinations() -> Shape {
@@ -314,6 +320,9 @@ fn collect_status() -> Shape {
     let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
     let mut status = ask(&server, "/api/status");
     let mut silent = status["exporters"][0].clone();
+    for key in ["name", "version"] {
+        status["exporters"][0][key] = json!("text");
+    }
     for key in ["node", "clock", "clock_synchronised"] {
         silent[key] = Value::Null;
     }

@@ -805,3 +805,96 @@ fn parts_are_joined_in_order_and_with_those_of_the_same_summary_alone() {
         "counts that are missing"
     );
 }
+
+#[test]
+fn summaries_that_were_written_by_hand_are_read_and_written_alike() {
+    let summary = |name: &str| {
+        let bytes = udp_payload(&format!("../wire/dissector/{name}"));
+        let report = decode(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(emit(&report), bytes, "{name}");
+        match report.observation.body {
+            Body::Summary(summary) => *summary,
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    let group = summary("group_summary");
+    assert_eq!(group.class(), Some("storage"));
+    assert_eq!((group.source_node, group.sink_node), (NodeId(2), NodeId(3)));
+    assert_eq!(group.period_ns, 10_000_000_000);
+    let totals = &group.totals;
+    assert_eq!((totals.packets, totals.bytes), (10_000, 15_000_000));
+    assert_eq!((totals.lost, totals.recovered), (5, 2));
+    assert_eq!((totals.reordered, totals.duplicates), (12, 3));
+    assert_eq!((totals.late, totals.restarts), (1, 2));
+    let latency = &totals.latency;
+    assert_eq!(latency.resolution(), LatencyResolution::Coarse);
+    assert_eq!(latency.ends(), Some((-120, 60_000)));
+    assert_eq!(latency.sum_ns(), 400_000_000);
+    let slots: Vec<_> = latency.counts().collect();
+    assert_eq!(slots, [(0, 100), (255, 900), (65_535, 9000)]);
+
+    let flow = summary("flow_distribution");
+    let tcp = key("192.0.2.1", "198.51.100.2", 49152, 80, 6);
+    let subject = SummarySubject::Flow {
+        flow: in_vlans(tcp, 0, 7).unwrap(),
+        source_port: 13,
+        sink_port: 12,
+    };
+    assert_eq!(flow.subject, subject);
+    assert_eq!(flow.totals.latency.resolution(), LatencyResolution::Middle);
+    let slots: Vec<_> = flow.totals.latency.counts().collect();
+    assert_eq!(slots, [(212_991, 400), (262_143, 500), (327_679, 100)]);
+
+    let unknown = decode(&udp_payload("../wire/dissector/framed_unknown"));
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "sub-kind of a framed report 9, expected 2"
+    );
+}
+
+#[test]
+fn refusals_of_summaries_name_what_is_wrong() {
+    let group = udp_payload("../wire/dissector/group_summary");
+    let flow = udp_payload("../wire/dissector/flow_distribution");
+    let with = |report: &[u8], at: usize, byte: u8| {
+        let mut bytes = report.to_vec();
+        bytes[at] = byte;
+        bytes
+    };
+    let histogram =
+        "distribution of latencies at offset 116: no values have these counts, sum and ends";
+    let cases = [
+        (
+            with(&group, 21, 0xff),
+            "class at offset 21 is not UTF-8".to_owned(),
+        ),
+        (
+            with(&group, 116, 2),
+            "latency slots for each power of two 2, expected 1, 8 or 32".to_owned(),
+        ),
+        (
+            with(&group, 117, 1),
+            "reserved byte of a distribution at offset 117 is 0x1, expected 0x0".to_owned(),
+        ),
+        // The first slot that the report has, the number of latencies, their sum, and the least one.
+        (with(&group, 118, 0), histogram.to_owned()),
+        (with(&group, 130, 1), histogram.to_owned()),
+        (with(&group, 133, 0x7f), histogram.to_owned()),
+        (with(&group, 148, 0x10), histogram.to_owned()),
+        (
+            with(&flow, 13, 1),
+            "reserved byte of a framed report at offset 13 is 0x1, expected 0x0".to_owned(),
+        ),
+        (
+            with(&flow, 15, 1),
+            format!(
+                "content of a framed report of {} bytes, expected the number in its frame",
+                flow.len() - 16
+            ),
+        ),
+    ];
+    for (bytes, sentence) in cases {
+        let error = decode(&bytes).expect_err(&sentence);
+        assert_eq!(error.to_string(), sentence);
+    }
+}

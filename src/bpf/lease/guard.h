@@ -6,8 +6,10 @@
  * asks the sink whether packets of this flow arrive, and if they do, it vouches for the flow: then the loss is real,
  * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
  * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
- * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The sink does
- * not know a flow whose SYN is repeated, so there the vouch for the pair counts, once.
+ * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The daemon also
+ * ends it a few times on trial, because a few packets in a row are lost by chance, too. The sink does not know a flow
+ * whose SYN is repeated. If other packets of the pair arrive, the first repetition goes tagged, and the next ones begin
+ * a hold; else the flow stays untagged.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
  */
@@ -27,7 +29,8 @@ enum {
 	STUCK_REPEATS = 3,                        /* repetitions of the same data in a row */
 	STUCK_TIME = 150000000 >> GUARD_SHIFT,    /* since the newest data; the shortest timeout of Linux is 200 ms */
 	DOUBT_TIME = 200000000 >> GUARD_SHIFT,    /* least time between two events of a flow */
-	HOLD_TIME = 3000000000ULL >> GUARD_SHIFT, /* a vouch must come within this time */
+	HOLD_TIME = 3000000000ULL >> GUARD_SHIFT, /* a vouch must come within this time of doubts without a pause */
+	HOLD_PAUSE = 1000000000 >> GUARD_SHIFT,
 	MOST_REPEATS = 255,
 };
 
@@ -86,7 +89,7 @@ __noinline int judge_flow(void)
 	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease;
 	struct source_flow *f;
-	bool syn, stuck;
+	bool syn, stuck, arrive; /* other packets of the pair arrive */
 	__u32 now;
 
 	if (!p)
@@ -98,6 +101,9 @@ __noinline int judge_flow(void)
 	syn = p->l4.tcp.flags & TCP_SYN;
 	stuck = p->repeats && is_stuck(p, f, now);
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	/* The daemon does not ask about a connection that is silent, so the time does not pass for it. */
+	if (now - f->doubted_at >= HOLD_PAUSE)
+		f->held_at = now;
 	tell_doubt(p, f, now);
 	if (f->doubt == DOUBT_HELD) {
 		if (now - f->held_at >= HOLD_TIME)
@@ -106,14 +112,15 @@ __noinline int judge_flow(void)
 	}
 	if (!stuck || p->now_ns < f->vouched_ns)
 		return 1;
-	if (!syn) {
-		f->doubt = DOUBT_HELD;
-		f->held_at = now;
+	arrive = lease && p->now_ns < lease->vouched_ns;
+	if (syn && arrive && f->repeats == 1)
+		return 1;
+	if (syn && !arrive) {
+		give_up(f, lease);
 		return 0;
 	}
-	if (f->repeats == 1 && lease && p->now_ns < lease->vouched_ns)
-		return 1;
-	give_up(f, lease);
+	f->doubt = DOUBT_HELD;
+	f->held_at = now;
 	return 0;
 }
 

@@ -38,6 +38,7 @@ impl Collector {
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
         status.undecodable = sums.not_decoded;
+        status.undecodable_last = exporters.last_undecodable();
         status.decoded = sums.decoded;
         status.reports = sums.reports;
         status.reports_refused = sums.refused;

@@ -16,7 +16,7 @@ use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging};
+use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
@@ -255,9 +255,13 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
-            if let Some(flow) = taken.vouched {
+            if let Some((flow, vouch)) = taken.vouched {
+                let until_ns = match vouch {
+                    Vouch::Arrives => now_ns + VOUCH_NS,
+                    Vouch::Trial => 0,
+                };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
-                vouched.extend(flows.map(|flow| (flow, now_ns + VOUCH_NS)));
+                vouched.extend(flows.map(|flow| (flow, until_ns)));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
@@ -341,8 +345,7 @@ fn ours(pins: &Pins) -> Result<OwnTagging> {
 fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
     let now = (lease.state, lease.proof.ways, lease.proof.eaten);
     // The proof takes less than a second, and then there is more to say.
-    if lease.state == LeaseState::Granted && lease.proof.version == 2 && lease.proof.proved_ns == 0
-    {
+    if lease.state == LeaseState::Granted && lease.proof.is_open() {
         return;
     }
     let before = said.insert(dest, now);
@@ -354,7 +357,9 @@ fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted if lease.proof.eaten.is_empty() => Level::Info,
+                LeaseState::Granted if lease.proof.eaten.is_empty() && !lease.proof.untold => {
+                    Level::Info
+                }
                 _ => Level::Warning,
             },
             Event::Peer,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::row::{NO_ADDRESS, TableRow};
+use super::row::{NO_ADDRESS, TableRow, histogram};
 use crate::model::ReportVersion;
 
 /// A column that rows have a value for.
@@ -119,7 +119,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "flow_latency_min_ns" I64 |row| row.totals.latency_min_ns.into();
     "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
     "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
-    "flow_histogram" ManyU32 |row| row.record.totals.map_or_else(Vec::new, |totals| totals.histogram.to_vec());
+    "flow_histogram" ManyU32 |row| histogram(&row.entry.report.observation.body);
 };
 
 fn version(row: &TableRow<'_>) -> &'static str {

@@ -91,9 +91,8 @@ fn is_answered(leases: &Leases, pair: AddressPair, is_late: bool) -> Result<bool
         .get(&pair)?
         .map(|entry| entry.lease)
         .unwrap_or_default();
-    let proving = lease.proof.version == 2 && lease.proof.proved_ns == 0;
     match lease.state {
-        LeaseState::Granted if proving && !is_late => return Ok(false),
+        LeaseState::Granted if lease.proof.is_open() && !is_late => return Ok(false),
         LeaseState::Granted => log::info(format_args!(
             "{}: {}",
             pair.dest,

@@ -126,6 +126,8 @@ pub const NO_REASON: &[&str] = &[
     "reports_sent",
     "report_datagrams_sent",
     "report_datagrams_lost",
+    "summaries_sent",
+    "summaries_left_out",
     "log_written",
     "flows_expired",
     "source_flows_expired",

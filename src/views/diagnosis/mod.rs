@@ -6,8 +6,8 @@ mod text;
 use counters::{CounterReason, DAEMON, SINK, SOURCE};
 
 use crate::model::{
-    Attachment, HostStatus, LeaseState, Reason, ReasonSeverity, ReasonTopic, SinkStatus,
-    SourceStatus,
+    Attachment, HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic,
+    SinkStatus, SourceStatus,
 };
 
 pub use text::write;
@@ -166,8 +166,17 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
             "whose node id is also used by another sink",
             "give each host its own --node-id",
         ),
+        (
+            "untold",
+            "whose sink tells this host nothing about packets that other hosts send through it",
+            "give both sides the same --lease-key",
+        ),
     ] {
-        let count = peers.iter().filter(|peer| peer.state == name).count();
+        let of_state = |peer: &&PeerStatus| match name {
+            "untold" => peer.untold,
+            _ => peer.state == name,
+        };
+        let count = peers.iter().filter(of_state).count();
         if count > 0 {
             let plural = if count == 1 { "" } else { "s" };
             found.push(Reason {

@@ -45,7 +45,8 @@ export class ExportersView {
     const table = h("table", { class: "rows", "aria-label": "Exporters" },
       h("thead", {}, h("tr", {}, heads.map(([name, left, title]) => h("th", { scope: "col", class: left || undefined, title }, name || h("span", { class: "unseen" }, "problems"))))), this.body);
     this.unkept = h("p", { class: "none", hidden: true }, "This collector keeps no history, so it cannot show nodes, flows or past times (see ", h("code", {}, "--store"), " in hostint-collect(8)).");
-    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)));
+    this.wrong = h("p", { class: "old", hidden: true });
+    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts, this.wrong), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)));
   }
 
   async update(shown, span, signal) {
@@ -53,6 +54,8 @@ export class ExportersView {
     const status = await this.ask(signal);
     const began = h("div", {}, h("dt", {}, "running since"), h("dd", {}, time(ms(status.started_ns))));
     const size = h("div", {}, h("dt", {}, "received"), h("dd", {}, bytes(Number(status.bytes))));
+    this.wrong.hidden = !status.undecodable_last;
+    this.wrong.textContent = `The last unreadable datagram came from ${status.undecodable_last}.`;
     this.unkept.hidden = status.keeps_history;
     this.counts.replaceChildren(began, size, ...COUNTS.filter(([name]) => name in status).map(([name, title, bad]) =>
       h("div", { title: `${title}: ${exact(status[name])}`, class: bad && status[name] > 0 ? "trouble" : undefined }, h("dt", {}, name.replaceAll("_", " ").replace("rolled up only", "summarised only")), h("dd", {}, count(status[name])))));

@@ -1,6 +1,6 @@
 // Names of nodes, beside their IDs: a name is what a host says of itself, the ID is what is measured.
 
-const LONGEST = 24;
+const LONGEST = 18;
 
 let names = new Map();
 

@@ -142,6 +142,22 @@ fn a_sink_that_is_detached_costs_nothing() {
 }
 
 #[test]
+fn a_sink_that_is_detached_at_once_says_what_sources_do_meanwhile() {
+    let lab = Lab::new();
+    for (sentence, leased) in [("nobody has a lease", false), ("a host has one", true)] {
+        let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+        let _a = leased.then(|| watch(&lab));
+        if leased {
+            await_proved(&lab);
+        }
+        let said = lab.b.try_hostint("sink detach --now").stderr;
+        let said = String::from_utf8_lossy(&said);
+        let warned = said.contains("sources go on tagging for up to a second");
+        assert_eq!(warned, leased, "{sentence}: {said}");
+    }
+}
+
+#[test]
 fn leases_outlive_the_sinks_daemon() {
     let lab = Lab::new();
     let _a = watch(&lab);

@@ -301,3 +301,59 @@ fn the_totals_of_classes_have_each_packet_of_their_flows_once() {
     assert_eq!(collect.end(), Some(0));
     drop(to);
 }
+
+#[test]
+fn the_budget_goes_to_groups_and_then_to_flows_with_losses() {
+    const LOSSY: u16 = 6003;
+    let lab = Lab::new();
+    let collect = collector(&lab.b);
+    // Two summaries in a period: one of the group, one of a flow.
+    let _b = lab.b.sink(
+        "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 2s \
+         --max-summaries 1",
+    );
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    hostint_testing::line::install(&lab, |n, packet| {
+        let dport = u16::from_be_bytes([packet[22], packet[23]]);
+        match dport == LOSSY && n % 5 == 0 {
+            true => Vec::new(),
+            false => vec![packet],
+        }
+    });
+    let from = lab.a.udp("10.9.1.1:5000");
+    let to: Vec<_> = (6000..6006)
+        .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
+        .collect();
+    let told = || -> Vec<Value> {
+        let lines = collect.stdout();
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        lines
+            .filter(|line: &Value| line["kind"] == "flow-summary")
+            .collect()
+    };
+    await_that("three flows are told", || {
+        for port in 6000..6006 {
+            // The others have more bytes.
+            let size = if port == LOSSY { 64 } else { 1000 };
+            for _ in 0..20 {
+                from.send_to(&vec![7; size], format!("10.9.2.1:{port}"))
+                    .unwrap();
+            }
+        }
+        told().len() >= 3
+    });
+    let told = told();
+    let lossy = told.iter().filter(|line| line["flow"]["dport"] == LOSSY);
+    // The first period may end before the first loss is known.
+    assert!(lossy.count() >= told.len() - 1, "{told:?}");
+    assert!(lab.b.daemon_count("summaries_left_out") >= 5);
+    let last = groups(&collect).pop().unwrap();
+    let of_group = last["summary"]["packets"].as_u64().unwrap();
+    let of_flow = told.last().unwrap()["summary"]["packets"].as_u64().unwrap();
+    assert!(of_group > 5 * of_flow, "{of_group} packets of all flows");
+    drop(to);
+}
