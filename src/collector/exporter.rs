@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::ReportGroup;
 use super::freshness::{PERIODS, SILENT_NS};
 use super::numbering::{Continuity, Numbering};
-use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId};
+use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId, ReportVersion};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -18,7 +18,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub(super) struct NumberingKey {
     pub node: Option<NodeId>,
     pub hw_id: HwId,
-    /// v2.0, whose sequence numbers are shorter, has a numbering of its own.
+    /// A host numbers its reports of each version apart.
+    version: ReportVersion,
     sequence_bits: u32,
 }
 
@@ -27,6 +28,7 @@ impl NumberingKey {
         Self {
             node: group.node,
             hw_id: group.hw_id,
+            version: group.version,
             sequence_bits: group.sequence_bits,
         }
     }
@@ -89,15 +91,28 @@ impl Exporter {
                 self.named.add(node);
             }
         }
-        if let Some(identity) = &group.identity {
-            self.period_ns = Some(u64::from(identity.period_s) * SECOND_NS).filter(|ns| *ns > 0);
-        }
         let clock = group
             .reports
             .first()
             .and_then(|first| first.observation.clock);
         self.clock = clock.or(self.clock);
         self.numbering.arrived(group.sequence)
+    }
+
+    /// Takes a sign of life of its node, which has no number.
+    pub fn lives(&mut self, arrival: Arrival, period_s: u16) {
+        self.last_seen_ns = arrival.received_ns;
+        self.period_ns = Some(u64::from(period_s) * SECOND_NS).filter(|ns| *ns > 0);
+    }
+
+    /// Takes the place of an exporter of the same node that has sent nothing but signs of life.
+    pub fn follows(&mut self, before: &Self) {
+        self.period_ns = before.period_ns;
+    }
+
+    /// True if nothing but signs of life has arrived.
+    pub fn is_without_reports(&self) -> bool {
+        self.numbering.counts().received == 0
     }
 
     /// The node whose exporter it is, if its reports name one.

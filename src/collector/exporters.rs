@@ -11,7 +11,7 @@ use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
-use crate::model::{Arrival, ExporterHealth, NodeId};
+use crate::model::{Arrival, ExporterHealth, NodeId, NodeIdentity};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -109,18 +109,19 @@ impl Exporters {
         }
     }
 
-    /// Counts a datagram of reports. Returns `None` if its exporter is new and the table has no room for it.
+    /// Counts a datagram of reports. Returns `None` if it is an identity, or if its exporter is new and the table has no
+    /// room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
         for error in &group.refused {
             self.count_cause(arrival, error);
         }
         if let Some(identity) = &group.identity {
-            let from = arrival.exporter.ip();
-            self.identities.learn(from, identity, arrival.received_ns);
+            self.identified(arrival, group, identity);
+            return None;
         }
         let count = group.reports.len() as u64;
         self.sums.reports += count;
-        if count > 0 || group.identity.is_some() {
+        if count > 0 {
             self.sums.decoded += 1;
             self.sums.refused += group.refused.len() as u64;
         } else {
@@ -131,6 +132,28 @@ impl Exporters {
             return None;
         };
         Some(exporter.received(arrival, group))
+    }
+
+    /// Takes an identity as a sign of life of all exporters of its node. The node of a sink without packets has none yet.
+    fn identified(&mut self, arrival: Arrival, group: &ReportGroup, identity: &NodeIdentity) {
+        let from = arrival.exporter.ip();
+        self.identities.learn(from, identity, arrival.received_ns);
+        self.sums.decoded += 1;
+        let known = self.addresses.get_mut(&from).into_iter();
+        let mut is_known = false;
+        for one in known.flat_map(|address| &mut address.followed) {
+            if one.node() == Some(identity.node) {
+                one.lives(arrival, identity.period_s);
+                is_known = true;
+            }
+        }
+        if is_known {
+            return;
+        }
+        match self.follow(arrival, group) {
+            Some(new) => new.lives(arrival, identity.period_s),
+            None => self.sums.untracked += 1,
+        }
     }
 
     /// Counts more reports of a group whose sequence number was counted already.
@@ -174,8 +197,13 @@ impl Exporters {
             self.make_room(from, arrival.received_ns)?;
         }
         let address = self.addresses.entry(from).or_default();
-        let place = address.place_of(key).unwrap_or_else(|place| {
-            let new = Exporter::new(key, arrival.received_ns);
+        let place = address.place_of(key).unwrap_or_else(|_| {
+            let mut new = Exporter::new(key, arrival.received_ns);
+            if let Some(before) = key.node.and_then(|node| address.take_without_reports(node)) {
+                new.follows(&before);
+                self.sums.exporters -= 1;
+            }
+            let place = address.place_of(key).unwrap_or_else(|place| place);
             // Most addresses have one exporter.
             if address.followed.is_empty() {
                 address.followed.reserve_exact(1);
@@ -321,6 +349,13 @@ impl AddressExporters {
     /// Returns the place of an exporter, or as the error the place where it would be inserted.
     fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
         self.followed.binary_search_by_key(&key, |one| one.key)
+    }
+
+    /// Removes a node's exporter that has sent nothing but identities.
+    fn take_without_reports(&mut self, node: NodeId) -> Option<Exporter> {
+        let is_one = |one: &Exporter| one.key.node == Some(node) && one.is_without_reports();
+        let place = self.followed.iter().position(is_one)?;
+        Some(self.followed.remove(place))
     }
 
     /// Forgets idle exporters, adds their counts to `counts`, and returns how many they were.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet};
 
 /// The version of a telemetry report.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub enum ReportVersion {
     #[default]
     #[serde(rename = "0.5")]

@@ -78,10 +78,8 @@ impl Destination {
         self.count(sent, 1);
     }
 
-    /// Sends an identity in the numbering of v0.5. It is no report, and it is told again soon: whether it left is not
-    /// counted.
-    pub(super) fn tell(&mut self, sockets: &Sockets, identity: &mut [u8]) {
-        report_v05::renumber(identity, number(&mut self.next.v05));
+    /// Sends an identity. It is no report, and it is told again soon: whether it left is not counted.
+    pub(super) fn tell(&self, sockets: &Sockets, identity: &[u8]) {
         let _ = sockets.send(identity, self.address);
     }
 

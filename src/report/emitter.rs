@@ -183,8 +183,8 @@ impl Emitter {
     pub fn identify(&mut self, identity: &NodeIdentity, time_s: u32) {
         self.datagram.clear();
         report_identity::emit(identity, time_s, &mut self.datagram);
-        for collector in &mut self.collectors {
-            collector.tell(&self.sockets, &mut self.datagram);
+        for collector in &self.collectors {
+            collector.tell(&self.sockets, &self.datagram);
         }
     }
 

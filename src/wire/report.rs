@@ -10,7 +10,9 @@ pub struct ReportGroup {
     /// The node that numbers its datagrams. In v0.5 it is known from the reports that only hosts send; devices of v0.5
     /// are told apart by their addresses.
     pub node: Option<NodeId>,
-    /// The datagram's number.
+    /// Each version has a numbering of its own.
+    pub version: ReportVersion,
+    /// The datagram's number; an identity has none.
     pub sequence: u32,
     /// Number of bits in the sequence number.
     pub sequence_bits: u32,
@@ -37,15 +39,17 @@ impl From<Report> for ReportGroup {
     /// The group of a single report, as in every version before v2.0.
     fn from(report: Report) -> Self {
         let Observation { hw_id, .. } = report.observation;
+        let version = report.observation.version();
         Self {
             hw_id,
-            node: match (report.observation.version(), &report.observation.body) {
+            node: match (version, &report.observation.body) {
                 // A device names itself in some of its reports only, and numbers all of them in one sequence.
                 (ReportVersion::V05, Body::Packet(_)) => None,
                 _ => report.observation.reporter(),
             },
+            version,
             sequence: report.sequence,
-            sequence_bits: match report.observation.version() {
+            sequence_bits: match version {
                 ReportVersion::V05 | ReportVersion::V10 => 32,
                 ReportVersion::V20 => report_v20::SEQUENCE_BITS,
             },
@@ -56,12 +60,13 @@ impl From<Report> for ReportGroup {
     }
 }
 
-impl From<(u32, NodeIdentity)> for ReportGroup {
-    fn from((sequence, identity): (u32, NodeIdentity)) -> Self {
+impl From<NodeIdentity> for ReportGroup {
+    fn from(identity: NodeIdentity) -> Self {
         Self {
             hw_id: HwId::default(),
             node: Some(identity.node),
-            sequence,
+            version: ReportVersion::V05,
+            sequence: 0,
             sequence_bits: 32,
             reports: Vec::new(),
             refused: Vec::new(),

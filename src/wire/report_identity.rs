@@ -22,12 +22,11 @@ pub(super) fn is_one(datagram: &[u8]) -> bool {
     datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
 }
 
-/// Reads a whole datagram, and returns its number and what it says. What follows the labels is left for later
-/// versions.
-pub(super) fn decode(datagram: &[u8]) -> Result<(u32, NodeIdentity), DecodeError> {
+/// Reads a whole datagram. What follows the labels is left for later versions.
+pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
     let mut cursor = Cursor::new(datagram);
     cursor.array::<4>("report header")?;
-    let sequence = cursor.u32("report sequence number")?;
+    cursor.u32("report sequence number")?;
     cursor.u32("report timestamp")?;
     cursor.u8("sub-kind of a framed report")?;
     cursor.expect_u8("reserved byte of a framed report", 0)?;
@@ -59,14 +58,13 @@ pub(super) fn decode(datagram: &[u8]) -> Result<(u32, NodeIdentity), DecodeError
             text(&mut cursor, "value of a label", MOST_LABEL_BYTES)?,
         );
     }
-    let identity = NodeIdentity {
+    Ok(NodeIdentity {
         node,
         period_s,
         name,
         version,
         labels,
-    };
-    Ok((sequence, identity))
+    })
 }
 
 /// Characters that are not UTF-8, or that would not show as themselves, are replaced.
@@ -83,7 +81,7 @@ fn text(cursor: &mut Cursor<'_>, what: &'static str, most: usize) -> Result<Stri
     Ok(printable(&String::from_utf8_lossy(bytes)))
 }
 
-/// Appends the datagram with the number 0. Texts are cut to what a report has room for.
+/// Appends the datagram, which has the number 0 because it is none of the reports. Texts are cut to what a report has room for.
 pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
     out.extend([FRAMED, 0, 0, 0]);
     out.extend(0u32.to_be_bytes());

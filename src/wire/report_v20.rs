@@ -49,6 +49,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     let mut group = ReportGroup {
         hw_id: HwId::new((word >> SEQUENCE_BITS & 0x3f) as u8).unwrap_or_default(),
         node: Some(node),
+        version: ReportVersion::V20,
         sequence: word & ((1 << SEQUENCE_BITS) - 1),
         sequence_bits: SEQUENCE_BITS,
         reports: Vec::new(),

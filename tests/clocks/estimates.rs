@@ -83,7 +83,8 @@ fn spread(count: usize, packets: usize, loads: &[Load], rounds: u64) -> (f64, f6
 fn estimates_are_off_by_a_microsecond() {
     let mix = [IDLE, IDLE, ONE, ONE, BOTH, STANDING];
     let quiet = [IDLE, ONE, BOTH];
-    let cases: [(&str, usize, usize, &[Load], u64, (f64, f64)); 3] = [
+    type Case<'a> = (&'a str, usize, usize, &'a [Load], u64, (f64, f64));
+    let cases: [Case<'_>; 3] = [
         (
             "10 hosts, 20 packets/s each way",
             10,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use hostint::collector::{Exporters, decode};
 use hostint::model::{Arrival, NodeId, NodeIdentity};
 use hostint::wire::report_identity;
+use hostint_testing::exporting;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -55,7 +56,7 @@ fn a_node_is_known_by_what_it_tells() {
     assert_eq!(health.labels["rack"], "r7");
     let sums = exporters.counts();
     assert_eq!((sums.decoded, sums.not_decoded, sums.reports), (1, 0, 0));
-    assert_eq!((sums.numbers.received, sums.numbers.lost), (1, 0));
+    assert_eq!((sums.numbers.received, sums.numbers.lost), (0, 0));
 }
 
 #[test]
@@ -68,6 +69,38 @@ fn a_host_that_measures_nothing_is_not_silent_until_it_ends() {
         let hosts = exporters.hosts(second * SECOND);
         assert_eq!((hosts.known, hosts.reporting), (1, reporting), "{second} s");
     }
+}
+
+#[test]
+fn identities_are_beside_the_numbering_of_reports() {
+    let mut exporters = Exporters::default();
+    let report = |exporters: &mut Exporters, sequence| {
+        let arrival = Arrival {
+            exporter: (host(1), 5000).into(),
+            received_ns: SECOND,
+        };
+        let loss = decode(&exporting::loss_at(7, sequence)).unwrap();
+        exporters.received(arrival, &loss);
+    };
+    tell(&mut exporters, 1, &identity(7, "web-3"), 0);
+    for sequence in 1..=3 {
+        report(&mut exporters, sequence);
+        tell(&mut exporters, 1, &identity(7, "web-3"), 1);
+    }
+    let sums = exporters.counts();
+    let numbers = (
+        sums.numbers.received,
+        sums.numbers.lost,
+        sums.numbers.duplicates,
+    );
+    assert_eq!((sums.exporters, numbers), (1, (3, 0, 0)));
+    let hosts = exporters.hosts(31 * SECOND);
+    assert_eq!((hosts.known, hosts.reporting), (1, 1));
+    assert_eq!(
+        exporters.hosts(32 * SECOND).reporting,
+        0,
+        "three periods are over"
+    );
 }
 
 #[test]

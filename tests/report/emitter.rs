@@ -421,7 +421,7 @@ fn a_full_disk_costs_log_lines_and_nothing_else() {
 }
 
 #[test]
-fn every_collector_is_told_the_identity_in_the_numbering_of_reports() {
+fn every_collector_is_told_the_identity_beside_the_numbering_of_reports() {
     let collectors = [(); 2].map(|()| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
     let mut emitter = Emitter::new(Destinations {
         collectors: collectors
@@ -455,9 +455,9 @@ fn every_collector_is_told_the_identity_in_the_numbering_of_reports() {
         }
         let node = Some(NodeId(3));
         let wanted = [
-            (1, node, Some(identity.clone())),
-            (2, node, None),
-            (3, node, Some(identity.clone())),
+            (0, node, Some(identity.clone())),
+            (1, node, None),
+            (0, node, Some(identity.clone())),
         ];
         assert_eq!(told, wanted);
     }
