@@ -10,18 +10,15 @@ const AGAIN_NS: u64 = 300_000_000;
 const REPEAT_NS: u64 = 40_000_000;
 /// A doubt that was not raised again for this time is not asked about any more.
 const OPEN_NS: u64 = 1_000_000_000;
-/// A doubt that was not raised again for this time is forgotten, with its trials.
+/// A doubt that was not raised again for this time is forgotten, with its trial.
 const FORGET_NS: u64 = 60_000_000_000;
 /// A doubt that was not raised again for this time begins anew.
 const ANEW_NS: u64 = 5_000_000_000;
 /// A packet of the flow that arrived within this time before the first doubt shows that its packets arrive. After that
 /// doubt they may go untagged, so that none can arrive.
 const RECENT_NS: u64 = 1_000_000_000;
-/// A flow whose packets do not arrive may have lost them by chance: it is tagged again after this time, on trial.
+/// A flow whose packets arrived before may have lost some by chance: it is tagged again once after this time, on trial.
 const TRIAL_NS: u64 = 300_000_000;
-/// Trials of a flow since its packets last arrived, and of one that the sink does not know.
-const TRIALS: u8 = 3;
-const TRIALS_OF_UNKNOWN: u8 = 1;
 /// Flows of a pair that are asked about at a time; of more, the guard decides alone.
 const MOST: usize = 64;
 
@@ -41,8 +38,8 @@ struct Doubt {
     /// The same, but doubts before a long pause do not count.
     since_ns: u64,
     vouched: bool,
-    /// Trials since packets of the flow last arrived.
-    trials: u8,
+    /// The flow was tried since its packets last arrived. Each trial costs a path that eats them one timeout.
+    tried: bool,
     doubted_ns: u64,
     /// The earliest time of the next question.
     next_ns: u64,
@@ -86,7 +83,7 @@ impl Doubts {
             began_ns: now_ns,
             since_ns: now_ns,
             vouched: false,
-            trials: 0,
+            tried: false,
             doubted_ns: now_ns,
             next_ns: now_ns,
             open: true,
@@ -142,21 +139,17 @@ impl Doubt {
             .flow_age_ms
             .is_some_and(|age| u64::from(age) * 1_000_000 < RECENT_NS + doubted_ns);
         if grew {
-            self.trials = 0;
+            self.tried = false;
         }
         let asked = std::mem::replace(&mut self.asked, true);
         if packets > 0 && (grew && asked || recent) {
             return Some(Vouch::Arrives);
         }
-        let trials = if packets > 0 {
-            TRIALS
-        } else {
-            TRIALS_OF_UNKNOWN
-        };
-        if self.trials >= trials || asked_ns.saturating_sub(self.began_ns) < TRIAL_NS {
+        let early = asked_ns.saturating_sub(self.began_ns) < TRIAL_NS;
+        if packets == 0 || self.tried || early {
             return None;
         }
-        self.trials += 1;
+        self.tried = true;
         Some(Vouch::Trial)
     }
 }

@@ -7,8 +7,8 @@
  * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
  * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
  * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The daemon also
- * ends it a few times on trial, because a few packets in a row are lost by chance, too. The sink does not know a flow
- * whose SYN is repeated. If other packets of the pair arrive, the first repetition goes tagged, and the next ones begin
+ * ends it once on trial if packets of the flow arrived before, because a few in a row are lost by chance, too. The sink
+ * does not know a flow whose SYN is repeated. If other packets of the pair arrive, the first repetition goes tagged, and the next ones begin
  * a hold; else the flow stays untagged.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
