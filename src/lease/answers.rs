@@ -5,7 +5,7 @@ use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
 use super::replies::AnswerTime;
-use super::verdict::{OwnTagging, judge, judge_full};
+use super::verdict::{OwnTagging, judge, judge_full, judge_node};
 use super::versions::Heard;
 use crate::model::{FlowAsked, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways};
 
@@ -107,14 +107,21 @@ impl Judge<'_> {
             return Meaning::Nothing;
         }
         peer.note_clock(asked, counts.answered_ns, self.at);
-        let state = if counts.astray {
-            peer.proof.break_off();
-            LeaseState::Astray
-        } else {
-            let now_ns = self.at.monotonic_ns;
-            peer.proof.note_counts(counts, asked.asked_ns, now_ns);
-            LeaseState::Granted
+        let now_ns = self.at.monotonic_ns;
+        // The host keeps its node id by short answers, too.
+        let full = peer.lease.answer.as_ref();
+        let refused =
+            full.and_then(|full| judge_node(self.ours, self.nodes, full, peer.pair.dest, now_ns));
+        let state = match refused {
+            _ if counts.astray => LeaseState::Astray,
+            Some(refused) => refused,
+            None => LeaseState::Granted,
         };
+        if state == LeaseState::Granted {
+            peer.proof.note_counts(counts, asked.asked_ns, now_ns);
+        } else {
+            peer.proof.break_off();
+        }
         Meaning::Lease(NewLease {
             state,
             answer: peer.lease.answer,

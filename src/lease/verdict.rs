@@ -61,7 +61,8 @@ pub(super) fn judge_full(
     refused.unwrap_or(LeaseState::Granted)
 }
 
-fn judge_node(
+/// Returns the reason why the sink's node id is not its own.
+pub(super) fn judge_node(
     ours: &OwnTagging,
     nodes: &mut NodeHolders,
     answer: &LeaseAnswer,

@@ -24,6 +24,9 @@ pub const MARKS: Marks = Marks {
     tos_mask: 0xfc,
     extension_port: 33122,
 };
+/// The address of another host than the sink that has all others.
+pub const OTHER_HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
+
 pub const PAIR: AddressPair = AddressPair {
     source: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
     dest: IpAddr::V4(Ipv4Addr::new(198, 51, 100, 2)),
@@ -72,6 +75,8 @@ impl Default for Path {
 /// The sink in front of the destination.
 #[derive(Clone, Debug)]
 pub struct Sink {
+    /// Each host has another one.
+    pub instance: u64,
     pub version: u8,
     pub astray: bool,
     pub untold: bool,
@@ -90,6 +95,7 @@ pub struct Sink {
 impl Default for Sink {
     fn default() -> Self {
         Self {
+            instance: 22,
             version: 2,
             astray: false,
             untold: false,
@@ -122,7 +128,7 @@ impl Sink {
         match (asked.len(), self.version) {
             (v1::MESSAGE_LEN, 1 | 2) if !self.astray => {
                 let answer = LeaseAnswer {
-                    instance: 22,
+                    instance: self.instance,
                     node: NodeId(2),
                     encapsulations: self.capabilities,
                     marks: self.marks,
@@ -166,7 +172,7 @@ impl Sink {
     fn full(&self, now: u64) -> FullAnswer {
         FullAnswer {
             witness: self.witness(now),
-            instance: 22,
+            instance: self.instance,
             node: NodeId(2),
             capabilities: Capabilities::from(self.capabilities),
             marks: self.marks,
@@ -260,6 +266,7 @@ impl Network {
         if self.random.chance(self.path.loss) || self.random.chance(self.path.loss) {
             return;
         }
+        self.sink.instance = if asked.to == OTHER_HOST { 33 } else { 22 };
         let mut reply = self.sink.answer(&asked.message, self.now);
         if self.path.nat && reply != asked.message {
             // The question's tag is wrong for the sink, which says so.

@@ -8,7 +8,7 @@ use hostint::model::{
 
 use hostint::views::peers::sentence;
 
-use crate::network::{MARKS, MS, Network, PAIR, Path, Sink};
+use crate::network::{MARKS, MS, Network, OTHER_HOST, PAIR, Path, Sink};
 
 fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
     let sent = explicit.unwrap_or(Encapsulation::OverTcpUdp);
@@ -465,6 +465,23 @@ fn a_doubted_flow_is_asked_about_at_once_until_it_is_vouched_for() {
         let found = network.updates.iter().any(|one| one.vouched == Some(word));
         assert_eq!(found, vouched, "{name}");
     }
+}
+
+#[test]
+fn a_host_keeps_its_node_id_while_its_lease_is_renewed() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    network.pass(20_000);
+    let other = AddressPair {
+        dest: OTHER_HOST,
+        ..PAIR
+    };
+    network.keeper.want(other, true, network.now);
+    network.pass(5000);
+    let found = network.keeper.lease(&other).map(|lease| lease.state);
+    let duplicate = LeaseState::Duplicate { addr: PAIR.dest };
+    assert_eq!(found, Some(duplicate), "another host with its node id");
+    assert_eq!(state(&network), LeaseState::Granted);
 }
 
 /// Doubts a flow for two seconds, and returns how often it is tried.
