@@ -7,17 +7,8 @@ use super::{
 /// Sums over the flows of a group since it was first seen.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupTotals {
-    /// When counting began, ns since the Unix epoch.
-    epoch_ns: u64,
-    last_ns: u64,
-    packets: u64,
-    bytes: u64,
-    lost: u64,
-    recovered: u64,
-    reordered: u64,
-    duplicates: u64,
-    late: u64,
-    restarts: u64,
+    /// All but the latencies.
+    totals: SubjectTotals,
     latency_min_ns: i32,
     latency_max_ns: i32,
     latency_sum_ns: i128,
@@ -29,16 +20,11 @@ pub struct GroupTotals {
 impl GroupTotals {
     pub(super) fn new(epoch_ns: u64) -> Self {
         Self {
-            epoch_ns,
-            last_ns: 0,
-            packets: 0,
-            bytes: 0,
-            lost: 0,
-            recovered: 0,
-            reordered: 0,
-            duplicates: 0,
-            late: 0,
-            restarts: 0,
+            totals: SubjectTotals {
+                epoch_ns,
+                slots: SlotRange::ALL,
+                ..SubjectTotals::default()
+            },
             latency_min_ns: i32::MAX,
             latency_max_ns: i32::MIN,
             latency_sum_ns: 0,
@@ -53,15 +39,16 @@ impl GroupTotals {
             return;
         }
         self.changed = true;
-        self.last_ns = self.last_ns.max(now.last_ns);
-        self.packets += now.packets.saturating_sub(before.packets);
-        self.bytes += now.bytes.saturating_sub(before.bytes);
-        self.lost += now.lost.saturating_sub(before.lost);
-        self.recovered += now.recovered.saturating_sub(before.recovered);
-        self.reordered += now.reordered.saturating_sub(before.reordered);
-        self.duplicates += now.duplicates.saturating_sub(before.duplicates);
-        self.late += now.late.saturating_sub(before.late);
-        self.restarts += u64::from(now.restarts.saturating_sub(before.restarts));
+        let to = &mut self.totals;
+        to.last_ns = to.last_ns.max(now.last_ns);
+        to.packets += now.packets.saturating_sub(before.packets);
+        to.bytes += now.bytes.saturating_sub(before.bytes);
+        to.lost += now.lost.saturating_sub(before.lost);
+        to.recovered += now.recovered.saturating_sub(before.recovered);
+        to.reordered += now.reordered.saturating_sub(before.reordered);
+        to.duplicates += now.duplicates.saturating_sub(before.duplicates);
+        to.late += now.late.saturating_sub(before.late);
+        to.restarts += u64::from(now.restarts.saturating_sub(before.restarts));
         let more_ns = now.latency_sum_ns.wrapping_sub(before.latency_sum_ns);
         self.latency_sum_ns += i128::from(more_ns);
         let slots = now.histogram.iter().zip(&before.histogram);
@@ -91,18 +78,8 @@ impl GroupTotals {
     /// Returns the totals if they changed since they were last told.
     pub(super) fn news(&mut self) -> Option<SubjectTotals> {
         std::mem::take(&mut self.changed).then(|| SubjectTotals {
-            epoch_ns: self.epoch_ns,
-            last_ns: self.last_ns,
-            packets: self.packets,
-            bytes: self.bytes,
-            lost: self.lost,
-            recovered: self.recovered,
-            reordered: self.reordered,
-            duplicates: self.duplicates,
-            late: self.late,
-            restarts: self.restarts,
             latency: coarse_latency(self.ends(), self.latency_sum_ns, self.histogram),
-            slots: SlotRange::ALL,
+            ..self.totals.clone()
         })
     }
 }

@@ -28,6 +28,20 @@ fn collector(host: &Host) -> Daemon {
     host.start("collect --json --listen 127.0.0.1", "collecting")
 }
 
+/// Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
+fn disturb(lab: &Lab) {
+    let mut held = None;
+    hostint_testing::line::install(lab, move |n, packet| match n % 10 {
+        1 => Vec::new(),
+        2 => {
+            held = Some(packet);
+            Vec::new()
+        }
+        4 => vec![packet.clone(), packet],
+        _ => [Some(packet), held.take()].into_iter().flatten().collect(),
+    });
+}
+
 #[test]
 fn a_summary_tells_what_status_tells() {
     const PACKETS: u64 = 9_240;
@@ -41,17 +55,7 @@ fn a_summary_tells_what_status_tells() {
         let _a = lab.a.sink("--dev a0 --node-id 1");
         lab.a.hostint("source attach --dev a0");
         lab.a.hostint("source add-dest --static 10.9.2.1");
-        // Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
-        let mut held = None;
-        hostint_testing::line::install(&lab, move |n, packet| match n % 10 {
-            1 => Vec::new(),
-            2 => {
-                held = Some(packet);
-                Vec::new()
-            }
-            4 => vec![packet.clone(), packet],
-            _ => [Some(packet), held.take()].into_iter().flatten().collect(),
-        });
+        disturb(&lab);
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         let small = lab.a.udp("10.9.1.1:5001");
         small.send_to(&[1], "10.9.2.1:6001").unwrap();
@@ -216,17 +220,7 @@ fn the_totals_of_classes_have_each_packet_of_their_flows_once() {
     let _a = lab.a.sink("--dev a0 --node-id 1");
     lab.a.hostint("source attach --dev a0");
     lab.a.hostint("source add-dest --static 10.9.2.1");
-    // Of ten packets the second is lost, the third comes behind the fourth, the fifth comes twice.
-    let mut held = None;
-    hostint_testing::line::install(&lab, move |n, packet| match n % 10 {
-        1 => Vec::new(),
-        2 => {
-            held = Some(packet);
-            Vec::new()
-        }
-        4 => vec![packet.clone(), packet],
-        _ => [Some(packet), held.take()].into_iter().flatten().collect(),
-    });
+    disturb(&lab);
     // The daemon does not know these flows when it starts, so all of their packets count.
     let to: Vec<_> = (6000..6003)
         .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
