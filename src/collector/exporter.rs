@@ -20,7 +20,6 @@ pub(super) struct NumberingKey {
     pub hw_id: HwId,
     /// A host numbers its reports of each version apart.
     version: ReportVersion,
-    sequence_bits: u32,
 }
 
 impl NumberingKey {
@@ -29,7 +28,6 @@ impl NumberingKey {
             node: group.node,
             hw_id: group.hw_id,
             version: group.version,
-            sequence_bits: group.sequence_bits,
         }
     }
 }
@@ -69,11 +67,11 @@ impl NamedNode {
 }
 
 impl Exporter {
-    pub fn new(key: NumberingKey, now_ns: u64) -> Self {
+    pub fn new(key: NumberingKey, sequence_bits: u32, now_ns: u64) -> Self {
         Self {
             key,
             named: NamedNode::None,
-            numbering: Numbering::of_bits(key.sequence_bits),
+            numbering: Numbering::of_bits(sequence_bits),
             reports: 0,
             last_seen_ns: now_ns,
             clock: None,

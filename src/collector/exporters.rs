@@ -198,7 +198,7 @@ impl Exporters {
         }
         let address = self.addresses.entry(from).or_default();
         let place = address.place_of(key).unwrap_or_else(|_| {
-            let mut new = Exporter::new(key, arrival.received_ns);
+            let mut new = Exporter::new(key, group.sequence_bits(), arrival.received_ns);
             if let Some(before) = key.node.and_then(|node| address.take_without_reports(node)) {
                 new.follows(&before);
                 self.sums.exporters -= 1;

@@ -14,14 +14,22 @@ pub struct ReportGroup {
     pub version: ReportVersion,
     /// The datagram's number; an identity has none.
     pub sequence: u32,
-    /// Number of bits in the sequence number.
-    pub sequence_bits: u32,
     /// The individual reports; exactly one before v2.0, and none beside an identity.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
     /// What the node tells of itself.
     pub identity: Option<NodeIdentity>,
+}
+
+impl ReportGroup {
+    /// Returns the number of bits in the sequence number.
+    pub fn sequence_bits(&self) -> u32 {
+        match self.version {
+            ReportVersion::V05 | ReportVersion::V10 => 32,
+            ReportVersion::V20 => report_v20::SEQUENCE_BITS,
+        }
+    }
 }
 
 /// Reads one datagram of untrusted content.
@@ -49,10 +57,6 @@ impl From<Report> for ReportGroup {
             },
             version,
             sequence: report.sequence,
-            sequence_bits: match version {
-                ReportVersion::V05 | ReportVersion::V10 => 32,
-                ReportVersion::V20 => report_v20::SEQUENCE_BITS,
-            },
             reports: vec![report],
             refused: Vec::new(),
             identity: None,
@@ -67,7 +71,6 @@ impl From<NodeIdentity> for ReportGroup {
             node: Some(identity.node),
             version: ReportVersion::V05,
             sequence: 0,
-            sequence_bits: 32,
             reports: Vec::new(),
             refused: Vec::new(),
             identity: Some(identity),

@@ -51,7 +51,6 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         node: Some(node),
         version: ReportVersion::V20,
         sequence: word & ((1 << SEQUENCE_BITS) - 1),
-        sequence_bits: SEQUENCE_BITS,
         reports: Vec::new(),
         refused: Vec::new(),
         identity: None,

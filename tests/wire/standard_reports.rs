@@ -116,7 +116,7 @@ fn a_group_brings_each_of_its_observations() {
             .collect();
         let group = report::decode(&v20(&observations, 0x3f_fff0 + round)).unwrap();
         assert_eq!(group.refused, []);
-        assert_eq!((group.node, group.sequence_bits), (Some(sink), 22));
+        assert_eq!((group.node, group.sequence_bits()), (Some(sink), 22));
         assert_eq!(
             group.sequence,
             (0x3f_fff0 + round) % (1 << 22),
