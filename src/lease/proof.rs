@@ -39,6 +39,8 @@ pub(super) struct Proof {
     verdicts: [FormVerdict; ProbeForm::ALL.len()],
     /// Lengths of the longest probes of each form that arrived; 0: no limit is known.
     longest: [u16; ProbeForm::ALL.len()],
+    /// The forms whose packets the path limits to less than the route says.
+    narrow: ProbeForms,
     round: Option<Round>,
     began_ns: u64,
     /// No round begins before this time.
@@ -104,6 +106,8 @@ impl Proof {
             .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
             self.set(ProbeForm::Stray, FormVerdict::Passed);
+        } else if known.longest != 0 {
+            self.narrow = ProbeForm::ALL.into_iter().collect();
         }
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
@@ -280,6 +284,10 @@ impl Proof {
             };
             self.set(result.form, verdict);
             self.longest[usize::from(result.form.number())] = result.longest;
+            self.narrow = match result.narrow {
+                true => self.narrow.with(result.form),
+                false => self.narrow.without(result.form),
+            };
             if result.form == ProbeForm::OverUdp {
                 self.tos_changed = result.tos_changed;
             }
@@ -359,7 +367,7 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(ours, answer, self.with(FormVerdict::Passed))
+        ways::open(ours, answer, (self.with(FormVerdict::Passed), self.narrow))
     }
 
     /// What the kernel and status are told.

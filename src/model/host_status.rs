@@ -345,6 +345,9 @@ pub struct PeerStatus {
     /// Time since the path was last proved, if it was.
     #[serde(default)]
     pub proved_ago_ns: Option<u64>,
+    /// Length of the longest packets that were proved to pass; absent if no limit is known.
+    #[serde(default)]
+    pub proved_length: Option<u16>,
     /// A form was given up because flows in it came to nothing; it is proved again later.
     #[serde(default)]
     pub distrusted: bool,

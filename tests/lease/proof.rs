@@ -172,9 +172,20 @@ fn each_network_gets_the_forms_that_it_passes() {
                 mtu: 1400,
                 ..clean()
             },
+            &["udp vxlan-gpe"],
+            &[],
+            2_500,
+        ),
+        case(
+            "a path too narrow for long packets",
+            None,
+            Path {
+                mtu: 1200,
+                ..clean()
+            },
             &[],
             &["vxlan-gpe"],
-            600,
+            4_000,
         ),
     ];
     for Case {
@@ -667,7 +678,35 @@ fn packets_are_no_longer_than_the_probes_that_passed() {
             1400,
             &["tcp vxlan-gpe", "udp vxlan-gpe"][..],
         ),
-        ("the route does not know", 1500, 1400, 0, &[]),
+        (
+            "the route does not know of a tunnel of 1400",
+            1500,
+            1400,
+            1400,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "nor of a modem of 1492",
+            1500,
+            1492,
+            1492,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "jumbo frames end at a router",
+            9000,
+            1500,
+            1500,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "a link of no common length",
+            1500,
+            1300,
+            1280,
+            &["udp vxlan-gpe"],
+        ),
+        ("a path narrower than IPv6 allows", 1500, 1200, 0, &[]),
         (
             "a wide path",
             9000,
@@ -696,7 +735,12 @@ fn packets_are_no_longer_than_the_probes_that_passed() {
         next.now = network.now;
         next.keeper.adopt(&PAIR, &known);
         next.pass(500);
-        assert_eq!(proof(&next).longest, longest, "{sentence}: the next daemon");
+        let adopted = proof(&next);
+        assert_eq!(
+            (adopted.longest, &*adopted.ways.names()),
+            (longest, ways),
+            "{sentence}: the next daemon"
+        );
     }
 }
 

@@ -260,6 +260,7 @@ pub fn silent_peer() -> PeerStatus {
         eaten: Vec::new(),
         tos_changed: 0,
         proved_ago_ns: None,
+        proved_length: None,
         distrusted: false,
         untold: false,
         fallen: 0,
@@ -284,6 +285,7 @@ fn known_peer() -> PeerStatus {
         ways: vec!["udp vxlan-gpe"],
         eaten: vec!["stray packets"],
         proved_ago_ns: Some(0),
+        proved_length: Some(1500),
         ..silent_peer()
     }
 }
