@@ -7,6 +7,7 @@ use hostint::model::{
 };
 
 use hostint::views::peers::sentence;
+use hostint_testing::random::Random;
 
 use crate::network::{MARKS, MS, Network, OTHER_HOST, PAIR, Path, Sink};
 
@@ -422,6 +423,29 @@ fn counts_of_the_sink_close_a_form_only_if_packets_are_missing() {
         carry(&mut network, 2, 15_000, seen, lost);
         let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
         assert_eq!(open, !closed, "{name}");
+    }
+}
+
+#[test]
+fn bursts_that_arrive_close_no_form() {
+    for seed in 0..60 {
+        let mut random = Random::seeded(seed);
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        let mut tagged = [0; 3];
+        for _ in 0..600 {
+            // A fifth is lost; what else was sent by now was stripped.
+            let most = if random.chance(0.05) { 600 } else { 12 };
+            let sent = random.u32() % most;
+            tagged[2] += u64::from(sent);
+            network.sink.stripped[2] += sent - sent / 5;
+            network.sink.lost += sent / 5;
+            let counts = (tagged, 0);
+            network.keeper.note_counts(&PAIR, counts, network.now);
+            network.pass(100);
+            let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+            assert!(open, "with seed {seed}");
+        }
     }
 }
 
