@@ -1,5 +1,6 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
+use super::doubts::PathSigns;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
@@ -52,6 +53,8 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
+    /// The time of the answer before the last one that counted new packets.
+    arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
     witness: Witness,
@@ -145,6 +148,18 @@ impl Proof {
     /// True while the sink has to be asked with full questions.
     pub(super) fn is_open(&self) -> bool {
         self.round.is_some()
+    }
+
+    /// The signs that tagged packets pass.
+    pub(super) fn signs(&self) -> PathSigns {
+        PathSigns {
+            arrived_since_ns: self.arrived_since_ns,
+            proved_ns: match self.with(FormVerdict::Failed).is_empty() {
+                true => self.proved_ns,
+                false => 0,
+            },
+            is_open: self.is_open(),
+        }
     }
 
     /// The time of the next question of the round.
@@ -309,12 +324,13 @@ impl Proof {
 
     /// Takes the counts of a granting answer, of which a short one has no more.
     pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
-        self.granted_ns = now_ns;
+        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
         if counts.untold {
             return;
         }
         if self.witness.note_answer(counts) {
             self.vouched_ns = now_ns + VOUCH_NS;
+            self.arrived_since_ns = before_ns;
         }
         let eaten = self.witness.compare(asked_ns);
         for (encapsulation, _) in Encapsulation::ALL

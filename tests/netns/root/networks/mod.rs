@@ -1,5 +1,6 @@
 //! In networks that people have, applications get every byte and wait no longer than one timeout.
 
+mod loss;
 mod run;
 
 use hostint_testing::networks;
