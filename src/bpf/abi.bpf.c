@@ -11,6 +11,7 @@
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
+#include "hostint/fine_slots.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -46,6 +47,8 @@ struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
 struct sink_minima sink_minima;
 enum sink_minima_shape sink_minima_shape;
+struct fine_slots fine_slots;
+enum fine_slots_shape fine_slots_shape;
 struct latency_event latency_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;

@@ -80,6 +80,7 @@ abi!(
     flow_vouch,
     doubt_event,
     sink_flow,
+    fine_slots,
     latency_event,
     loss_event,
     gap_event,

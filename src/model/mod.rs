@@ -12,7 +12,9 @@ mod drop_reasons;
 mod encapsulation;
 mod engine_status;
 mod flow;
+mod flow_growth;
 mod flow_hash;
+mod flow_slots;
 mod flow_summary;
 mod group_totals;
 mod headers;
@@ -64,9 +66,11 @@ pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
+pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
+pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
 pub use flow_summary::{FlowSummary, FlowTotals};
-pub use group_totals::{GroupTotals, coarse_latency};
+pub use group_totals::GroupTotals;
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -114,9 +118,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{
-    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
-};
+pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;
