@@ -89,6 +89,8 @@ abi!(
     lease_renewal,
     sink_grant,
     astray_count,
+    missed_key,
+    missed_counts,
     token_buckets,
     walk_request,
     walk_record,
