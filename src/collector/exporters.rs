@@ -30,8 +30,8 @@ const SWEEP_NS: u64 = 1_000_000_000;
 
 /// All exporters of one address, sorted by key.
 #[derive(Debug, Default)]
-struct AddressExporters {
-    followed: Vec<Exporter>,
+pub(super) struct AddressExporters {
+    pub(super) followed: Vec<Exporter>,
     swept_ns: Option<u64>,
 }
 
@@ -73,17 +73,17 @@ pub struct ExportersCounts {
 /// All senders of reports, in bounded memory.
 #[derive(Debug)]
 pub struct Exporters {
-    limit: usize,
+    pub(super) limit: usize,
     limit_of_address: usize,
-    addresses: HashMap<IpAddr, AddressExporters>,
+    pub(super) addresses: HashMap<IpAddr, AddressExporters>,
     /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
-    identities: Identities,
+    pub(super) identities: Identities,
     /// The sender of the last datagram or report that could not be decoded, and the reason.
     last_undecodable: Option<(IpAddr, DecodeError)>,
     /// The sums without `numbers`, which are added up when the counts are read.
-    sums: ExportersCounts,
+    pub(super) sums: ExportersCounts,
     forgotten: NumberingCounts,
 }
 
@@ -352,7 +352,7 @@ impl Exporters {
 
 impl AddressExporters {
     /// Returns the place of an exporter, or as the error the place where it would be inserted.
-    fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
+    pub(super) fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
         self.followed.binary_search_by_key(&key, |one| one.key)
     }
 

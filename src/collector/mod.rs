@@ -16,6 +16,7 @@ mod queue;
 mod received;
 mod receiver;
 mod reception;
+mod remembered;
 mod socket;
 mod undecodable;
 

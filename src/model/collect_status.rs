@@ -65,7 +65,8 @@ pub struct CollectStatus {
     pub store_drops: u64,
     /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,
-    /// Hosts and devices that reported since the collector started, but for those that were silent for a day.
+    /// Hosts and devices that reported, to an earlier run that kept a history too, but for those that were silent for a
+    /// day.
     pub hosts_known: usize,
     /// Those of which reports come. One is silent after three of the periods in which it says that it reports, or
     /// after a minute if it says none.

@@ -27,7 +27,7 @@ pub struct MissedTally<K> {
     entries: HashMap<K, LastEntry>,
     subjects: BTreeMap<MissedSubject, SubjectSums>,
     turn: u64,
-    /// What was counted before the first turn belongs to nobody's sums.
+    /// The first turn is over. What was counted before it is in no sum.
     begun: bool,
 }
 
