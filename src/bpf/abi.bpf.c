@@ -8,6 +8,7 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
+#include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
@@ -88,6 +89,9 @@ enum lease_form lease_form;
 enum lease_capability lease_capability;
 enum lease_flag lease_flag;
 enum lease_way lease_way;
+struct missed_key missed_key;
+struct missed_counts missed_counts;
+enum missed_limit missed_limit;
 struct astray_count astray_count;
 enum astray_limit astray_limit;
 enum flow_form flow_form;

@@ -91,6 +91,8 @@ abi!(
     sink_grant,
     sink_minima,
     astray_count,
+    missed_key,
+    missed_counts,
     token_buckets,
     walk_request,
     walk_record,

@@ -29,6 +29,8 @@ pub const SOURCE_INFO: &str = "source_info";
 pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
+/// Watched packets that stayed untagged, by pair and class.
+pub const SOURCE_MISSED: &str = "source_missed";
 /// The ring of flows whose tagged packets may not arrive.
 pub const SOURCE_DOUBTS: &str = "source_doubts";
 pub const PEER_COUNTERS: &str = "peer_counters";
@@ -66,7 +68,7 @@ pub const SINK_MAPS: [&str; 14] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 14] = [
+pub const SOURCE_MAPS: [&str; 15] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -79,6 +81,7 @@ pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_FLOWS,
     SOURCE_LEASES,
     SOURCE_DOUBTS,
+    SOURCE_MISSED,
     PEER_COUNTERS,
     PEER_SYNS,
 ];

@@ -27,6 +27,7 @@ pub mod load;
 pub mod map_names;
 pub mod maps;
 pub mod minima;
+pub mod missed;
 mod orphans;
 pub mod peer;
 mod peer_clock;

@@ -25,6 +25,7 @@
 #include "source/counters.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "watch/list.h"
 
@@ -201,7 +202,7 @@ static __always_inline void count_formless(const struct host_settings *host, con
 	__u32 reason = reason_of(p, f);
 	bool before = reason == COUNT_SOURCE_BEGAN_BEFORE_LEASE;
 
-	count_source(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
+	count_missed(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
 	if (!f) {
 		before = p->form == FLOW_UNTAGGED && add_untagged(p, now_ns(host), before) && before;
 	} else if (before) {
