@@ -8,7 +8,7 @@ const UNIT_PPB: u64 = 4_000;
 const BEYOND: u8 = u8::MAX;
 
 impl ClockSteering {
-    /// Nobody looked, or an older version does not tell.
+    /// No daemon looked, or an older version does not tell.
     pub const UNTOLD: Self = Self(0);
     /// More than can be told.
     pub const BEYOND: Self = Self(BEYOND);

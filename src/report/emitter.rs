@@ -12,8 +12,8 @@ use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
-use crate::model::{Classes, Classifier, NodeId, NodeIdentity, Observation, Report};
-use crate::wire::report_identity;
+use crate::model::{Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, Report};
+use crate::wire::{report_clock, report_identity};
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -185,6 +185,18 @@ impl Emitter {
         report_identity::emit(identity, time_s, &mut self.datagram);
         for collector in &self.collectors {
             collector.tell(&self.sockets, &self.datagram);
+        }
+    }
+
+    /// Tells every collector what this node knows about clocks, in v0.5 whatever the format of reports.
+    pub fn tell_clocks(&mut self, evidence: &ClockEvidence, time_s: u32) {
+        if self.collectors.is_empty() {
+            return;
+        }
+        for datagram in report_clock::emit(evidence, time_s) {
+            for collector in &self.collectors {
+                collector.tell(&self.sockets, &datagram);
+            }
         }
     }
 

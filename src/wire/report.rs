@@ -1,7 +1,9 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
-use super::{DecodeError, report_identity, report_v05, report_v10, report_v20};
-use crate::model::{Body, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion};
+use super::{DecodeError, report_clock, report_identity, report_v05, report_v10, report_v20};
+use crate::model::{
+    Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion,
+};
 
 /// The content of one datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -12,14 +14,16 @@ pub struct ReportGroup {
     pub node: Option<NodeId>,
     /// Each version has a numbering of its own.
     pub version: ReportVersion,
-    /// The datagram's number; an identity has none.
+    /// The datagram's number; an identity and evidence about clocks have none.
     pub sequence: u32,
-    /// The individual reports; exactly one before v2.0, and none beside an identity.
+    /// The individual reports; exactly one before v2.0, and none beside an identity or evidence.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
     /// What the node tells of itself.
     pub identity: Option<NodeIdentity>,
+    /// What the node knows about clocks.
+    pub clocks: Option<ClockEvidence>,
 }
 
 impl ReportGroup {
@@ -36,6 +40,7 @@ impl ReportGroup {
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
+        0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -60,6 +65,7 @@ impl From<Report> for ReportGroup {
             reports: vec![report],
             refused: Vec::new(),
             identity: None,
+            clocks: None,
         }
     }
 }
@@ -74,6 +80,22 @@ impl From<NodeIdentity> for ReportGroup {
             reports: Vec::new(),
             refused: Vec::new(),
             identity: Some(identity),
+            clocks: None,
+        }
+    }
+}
+
+impl From<ClockEvidence> for ReportGroup {
+    fn from(evidence: ClockEvidence) -> Self {
+        Self {
+            hw_id: HwId::default(),
+            node: Some(evidence.node),
+            version: ReportVersion::V05,
+            sequence: 0,
+            reports: Vec::new(),
+            refused: Vec::new(),
+            identity: None,
+            clocks: Some(evidence),
         }
     }
 }

@@ -9,6 +9,7 @@
 mod apply;
 mod astray;
 mod begin;
+mod clock_evidence;
 mod collectors;
 mod counters;
 mod deliveries;
@@ -31,6 +32,7 @@ use anyhow::{Context, Result};
 
 use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
+use self::clock_evidence::TellClocks;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
 use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
@@ -194,6 +196,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(ReopenReportLog)
         .with(LookForLinks)
         .with(FollowClock)
+        .with(TellClocks::default())
         .with(SetFileRules::default())
         .with(WatchDeliveries::default())
         .with(ShowCollectors)
