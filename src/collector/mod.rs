@@ -1,6 +1,7 @@
 //! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
 pub mod capture;
+mod clocks;
 pub mod datagram;
 mod exporter;
 mod exporters;
@@ -18,6 +19,7 @@ mod reception;
 mod socket;
 mod undecodable;
 
+pub use clocks::{ClockCounts, NodeClocks};
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };

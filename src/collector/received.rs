@@ -4,9 +4,11 @@
 use std::io;
 
 use super::Exporters;
+use super::clocks::NodeClocks;
 use super::{Increments, ReportGroup, decode};
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, Measured, NodeId, Record, Report, ReportVersion,
+    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
+    ReportVersion,
 };
 
 /// A report, and all that is known about it.
@@ -19,6 +21,8 @@ pub struct ReceivedReport<'a> {
     pub class: Option<&'a str>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub measured: Option<&'a Measured>,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -42,6 +46,7 @@ pub struct ReportHub<T> {
     taker: T,
     exporters: Exporters,
     increments: Increments,
+    clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -56,6 +61,7 @@ impl<T: ReportTaker> ReportHub<T> {
             taker,
             exporters: Exporters::default(),
             increments: Increments::default(),
+            clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -78,8 +84,14 @@ impl<T: ReportTaker> ReportHub<T> {
             }
         };
         self.exporters.received(arrival, &group);
+        if let Some(evidence) = &group.clocks {
+            self.clocks.learn(evidence, arrival.received_ns);
+        }
         for (part, report) in group.reports.iter().enumerate() {
-            let measured = self.increments.of(report, Some(arrival));
+            let mut measured = self.increments.of(report, Some(arrival));
+            if let Some(measured) = &mut measured {
+                self.clocks.correct_measured(&report.observation, measured);
+            }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
             self.taker.accept(&ReceivedReport {
@@ -87,6 +99,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 arrival: Some(arrival),
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
+                clocks: self.clocks.correct(&report.observation).into(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -111,6 +124,7 @@ impl<T: ReportTaker> ReportHub<T> {
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
+            clocks: record.clocks(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -160,6 +174,10 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn exporters(&self) -> &Exporters {
         &self.exporters
+    }
+
+    pub fn clocks(&self) -> &NodeClocks {
+        &self.clocks
     }
 
     pub fn increments(&self) -> &Increments {

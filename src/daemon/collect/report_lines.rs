@@ -41,6 +41,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             arrival,
             class,
             reasons,
+            clocks,
             ..
         } = *received;
         self.line.clear();
@@ -48,6 +49,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             Record::new(report, arrival)
                 .with_names(reasons)
                 .in_class(class)
+                .with_clocks(clocks)
                 .append_line(&mut self.line)
                 .map_err(io::Error::other)?;
         } else {
