@@ -102,6 +102,11 @@ impl SharedSettings {
         Ok(state)
     }
 
+    /// This host's node id, which packets are stamped with.
+    pub fn node_id(&self) -> io::Result<NodeId> {
+        Ok(NodeId(self.map.get(&0)?.unwrap_or_default().node_id))
+    }
+
     /// Sets this host's node id.
     pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
         self.change(|settings| settings.node_id = node.0)

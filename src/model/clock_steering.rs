@@ -8,7 +8,7 @@ const UNIT_PPB: u64 = 4_000;
 const BEYOND: u8 = u8::MAX;
 
 impl ClockSteering {
-    /// No daemon looked, or an older version does not tell.
+    /// It was not asked for, or an older version does not tell it.
     pub const UNTOLD: Self = Self(0);
     /// More than can be told.
     pub const BEYOND: Self = Self(BEYOND);

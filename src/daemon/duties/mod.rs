@@ -2,12 +2,16 @@
 
 mod attachments;
 mod clock;
+mod clock_evidence;
+mod identity;
 mod leases;
 mod rules;
 mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
+pub use clock_evidence::TellClocks;
+pub use identity::{TellIdentity, TellsCollectors};
 pub use leases::KeepLeases;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

@@ -9,13 +9,10 @@
 mod apply;
 mod astray;
 mod begin;
-mod clock_evidence;
-mod collectors;
 mod counters;
 mod deliveries;
 mod flows;
 mod follow_collectors;
-mod identity;
 mod links;
 mod metrics;
 mod plan;
@@ -32,12 +29,10 @@ use anyhow::{Context, Result};
 
 use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
-use self::clock_evidence::TellClocks;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
 use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
-use self::identity::TellIdentity;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
 use self::plan::SinkPlan;
@@ -45,7 +40,10 @@ use self::reload::ReloadSink;
 use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
-use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, WalkSourceFlows};
+use super::duties::{
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellIdentity,
+    WalkSourceFlows,
+};
 use super::duty::Duties;
 use super::http;
 use super::metrics_push;

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::state::SinkDaemon;
+use super::identity::TellsCollectors;
 use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
+use crate::datapath::minima::MinimaTable;
 use crate::model::{ClockEvidence, ClockReading, NodeId, PeerEvidence, QuickPacket};
 use crate::os::{clock, netns};
 
@@ -23,7 +24,7 @@ pub struct TellClocks {
     told: HashMap<NodeId, u64>,
 }
 
-impl Duty<SinkDaemon> for TellClocks {
+impl<D: TellsCollectors> Duty<D> for TellClocks {
     fn task(&self) -> &'static str {
         "tell collectors what this host knows about clocks"
     }
@@ -32,13 +33,12 @@ impl Duty<SinkDaemon> for TellClocks {
         Duration::from_secs(1)
     }
 
-    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        let exchanges = match &mut daemon.side.leases {
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let exchanges = match &mut daemon.side().leases {
             Some(leases) => leases.take_exchanges(),
             None => Vec::new(),
         };
-        let config = &daemon.plan.config;
-        if config.collectors.is_empty() || config.compat.is_some() {
+        if !daemon.tells_clocks() {
             return Ok(());
         }
         let mut peers: BTreeMap<NodeId, PeerEvidence> = BTreeMap::new();
@@ -46,20 +46,22 @@ impl Duty<SinkDaemon> for TellClocks {
             peer(&mut peers, node).exchanges.push(exchange);
         }
         let now_ns = clock::realtime_ns();
-        for (node, packet) in self.new_packets(daemon, now_ns)? {
-            peer(&mut peers, node).packets.push(packet);
+        if let Some((sink, _)) = daemon.sink() {
+            for (node, packet) in self.new_packets(&sink.minima, now_ns)? {
+                peer(&mut peers, node).packets.push(packet);
+            }
         }
         // If the clock was set while those packets arrived, this reading shows it.
-        daemon.side.read_clock()?;
-        let readings = daemon.side.own_clock.newest(READINGS);
+        daemon.side().read_clock()?;
+        let readings = daemon.side().own_clock.newest(READINGS);
         let evidence = ClockEvidence {
-            node: config.node_id,
-            instance: netns::instance()?,
             readings: readings.map(told).collect(),
+            node: daemon.node()?,
+            instance: netns::instance()?,
             peers: peers.into_values().collect(),
         };
         let time_s = (now_ns / 1_000_000_000) as u32;
-        daemon.reports.emitter.tell_clocks(&evidence, time_s);
+        daemon.emitter().tell_clocks(&evidence, time_s);
         Ok(())
     }
 }
@@ -68,11 +70,11 @@ impl TellClocks {
     /// The quickest packets that were not told before, oldest first.
     fn new_packets(
         &mut self,
-        daemon: &SinkDaemon,
+        minima: &MinimaTable,
         now_ns: u64,
     ) -> Result<Vec<(NodeId, QuickPacket)>> {
         let mut found = Vec::new();
-        daemon.sink.minima.for_each(now_ns, |minimum| {
+        minima.for_each(now_ns, |minimum| {
             // A clock that was set back shows earlier times than those that were told.
             let before = self.told.get(&minimum.source_node);
             let before = before.filter(|told| **told <= now_ns);
