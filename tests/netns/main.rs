@@ -9,6 +9,7 @@ mod stamped;
 mod root {
     mod astray;
     mod bpf_file_system;
+    mod clocks;
     mod coexistence;
     mod control;
     mod coverage;

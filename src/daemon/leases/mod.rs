@@ -17,7 +17,9 @@ use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
+use crate::model::{
+    AddressPair, Lease, LeaseExchange, LeaseKey, LeaseState, NodeId, ProbeForms, Ways,
+};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -37,6 +39,8 @@ const IDLE_NS: u64 = 10_000_000_000;
 const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
+/// The most exchanges that wait to be told. They are not taken if there are no collectors.
+const MOST_EXCHANGES: usize = 4096;
 /// A pair without a packet for this long is forgotten, unless the user named it.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -51,6 +55,8 @@ pub struct LeaseKeeping {
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
+    /// The exchanges since they were last taken, with the nodes of the sinks that answered.
+    exchanges: Vec<(NodeId, LeaseExchange)>,
     pub counts: QuestionCounts,
 }
 
@@ -116,8 +122,14 @@ impl LeaseKeeping {
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
+            exchanges: Vec::new(),
             counts: QuestionCounts::default(),
         })
+    }
+
+    /// Returns the exchanges since the last call, oldest first.
+    pub fn take_exchanges(&mut self) -> Vec<(NodeId, LeaseExchange)> {
+        std::mem::take(&mut self.exchanges)
     }
 
     /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
@@ -241,6 +253,7 @@ impl LeaseKeeping {
         let now = asking_time();
         let keeper = &mut self.keeper;
         let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
+        let exchanges = &mut self.exchanges;
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
@@ -268,6 +281,11 @@ impl LeaseKeeping {
                 };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
                 vouched.extend(flows.map(|flow| (flow, until_ns)));
+            }
+            if let (Some(answer), Some(exchange)) = (taken.lease.answer, taken.exchange)
+                && exchanges.len() < MOST_EXCHANGES
+            {
+                exchanges.push((answer.node, exchange));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
