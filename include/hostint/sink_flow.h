@@ -39,7 +39,8 @@ struct sink_flow {
 	__u8 bucket;
 	__u8 encapsulation;
 	__u32 reports;
-	__u32 home_cpu;     /* its number plus 1; 0: none */
+	__u16 home_cpu;     /* its number plus 1; 0: none */
+	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u32 told_packets; /* packets that are in the grant's counts */
 	__u32 fine_slots;   /* index of a finer histogram in another table, plus 1; 0: none */
 	__u64 bucket_ns;

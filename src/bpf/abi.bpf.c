@@ -44,6 +44,7 @@ struct source_flow source_flow;
 struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
 struct latency_event latency_event;
+struct path_event path_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;
 struct flow_vouch flow_vouch;

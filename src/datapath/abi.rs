@@ -81,6 +81,7 @@ abi!(
     doubt_event,
     sink_flow,
     latency_event,
+    path_event,
     loss_event,
     gap_event,
     address_pair,

@@ -25,6 +25,7 @@ mod source_guard;
 mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod stacks;
 mod tracking;
 mod verifier;
 mod vxlan_gpe;

@@ -21,6 +21,7 @@
 #include "kernel/clock.h"
 #include "lease/pairs.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/counters.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
@@ -136,6 +137,7 @@ __noinline int settle_form(void)
 	}
 	lease->wanted_ns = p->now_ns;
 	p->longest = lease->longest;
+	p->stack = most_entries(lease);
 	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
 	if (p->now_ns >= lease->until_ns) {
@@ -204,6 +206,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 		f->form = p->form;
 		f->left = p->left;
 		f->longest = p->longest;
+		f->stack = p->stack;
 	}
 	f->leased_ns = p->leased_ns;
 	if (p->form == FLOW_UNTAGGED) {
@@ -269,6 +272,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->reason = COUNT_SOURCE_MAX;
 	p->leased_ns = 0;
 	p->longest = 0;
+	p->stack = 0;
 	p->left = LEFT_NOT;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
@@ -280,6 +284,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->form = begins ? FLOW_UNDECIDED : f->form;
 	if (!begins) {
 		p->left = f->left;
+		p->stack = f->stack;
 		if (p->now_ns < f->leased_ns)
 			return p->form != FLOW_UNTAGGED;
 	}

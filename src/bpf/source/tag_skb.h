@@ -119,11 +119,11 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		fill_gpe_block(p, host->node_id, now, &number);
 		push_gpe(p);
 	} else if (p->encapsulation == ENCAP_EXTENSION_UDP) {
-		fill_block(&p->out.udp.block, host->node_id, p->ifindex, now, &number);
+		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);
 	} else {
-		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, host->node_id,
-			   p->ifindex, now, &number);
+		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, p, host->node_id, now,
+			   &number);
 		push_over_tcp_udp(p);
 	}
 	if (!store_tagged(ctx, p))

@@ -171,6 +171,7 @@ impl Source {
     fn gpe_block(&self, frame: &[u8], at: &Layout, stamp: Stamp) -> gpe::Block {
         gpe::Block {
             v6: at.v6,
+            budget: None,
             age_code: stamp.age_code,
             node: self.node,
             port: self.port,
