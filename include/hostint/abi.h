@@ -43,6 +43,9 @@ struct host_settings {
 	__u64 instance;           /* identifies the host even if two hosts have the same node id */
 	__s32 tai_offset_s;
 	__u32 has_lease_key;
+	__u64 clock_steering_ns; /* until then (coarse monotonic clock) clock_steering is told to others */
+	__u32 clock_steering;    /* as in struct lease2_answer */
+	__u32 zero;
 };
 
 enum clock_source {

@@ -204,6 +204,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F
@@ -247,6 +252,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F

@@ -10,6 +10,7 @@
 #include "hostint/astray.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
+#include "hostint/sink_minima.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -43,6 +44,8 @@ struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
+struct sink_minima sink_minima;
+enum sink_minima_shape sink_minima_shape;
 struct latency_event latency_event;
 struct path_event path_event;
 struct loss_event loss_event;

@@ -4,11 +4,13 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::heading::{ESSENTIALS, LIMITS, TAGGING, TRUST, WIRE_FORMAT};
+use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
 use super::key::check_key;
 use super::mark::check_mark;
 use super::mark::parse_dscp;
 use super::mistake::{Fault, fault, missing};
+use super::node_name::{IdentityOptions, IdentitySettings};
+use super::receivers::check_receivers;
 use super::{Compat, DscpMark, EXTENSION_PORT, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
@@ -95,6 +97,14 @@ pub struct SourceOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
 
+    /// Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a
+    /// sink the sink's daemon tells its own collectors; needs --foreground
+    #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
+    pub collector: Vec<String>,
+
+    #[command(flatten)]
+    pub identity: IdentityOptions,
+
     /// Attach even if no sink runs on this host
     #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub force: Option<bool>,
@@ -120,6 +130,10 @@ pub struct SourceSetup {
     /// Packets to the destinations of that file are tagged whether or not a sink answers.
     pub fixed: bool,
     pub force: bool,
+    /// Those that the source's daemon tells which host this is.
+    pub collectors: Vec<String>,
+    /// What this host tells of itself; `None`: nothing.
+    pub identity: Option<IdentitySettings>,
     pub source: SourceConfig,
 }
 
@@ -253,6 +267,8 @@ impl SourceOptions {
             ));
         }
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
+        check_receivers(&self.collector, None, &mut faults);
+        let identity = self.identity.check(&mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -267,6 +283,8 @@ impl SourceOptions {
             dest_file: self.dest_file,
             fixed,
             force: self.force.unwrap_or(false),
+            collectors: self.collector,
+            identity,
             source: SourceConfig {
                 node_id: self.node_id.map(NodeId),
                 hook,

@@ -28,6 +28,7 @@
 //! the shortest of theirs, and each role's `finish` runs at the end.
 
 pub mod collect;
+mod collectors;
 mod control;
 mod duties;
 pub mod duty;

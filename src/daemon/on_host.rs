@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::clocks::OwnClock;
 use crate::config::{SinkConfig, TimeSpan};
 use crate::datapath::daemon_counters::LifeCounts;
 use crate::datapath::pins::Pins;
@@ -18,6 +19,8 @@ pub struct HostSide {
     pub leases: Option<LeaseKeeping>,
     /// The clock that stamps packets, as it was seen last.
     pub clock: Option<ClockState>,
+    /// The same clock against the raw clock, in the last minute.
+    pub own_clock: OwnClock,
     pub counts: LifeCounts,
     /// No walk over a flow table goes on before this time.
     pub walks_rest_until: Instant,
@@ -29,6 +32,7 @@ impl HostSide {
             pins,
             leases,
             clock: None,
+            own_clock: OwnClock::default(),
             counts: LifeCounts::default(),
             walks_rest_until: Instant::now(),
         }

@@ -89,6 +89,7 @@ abi!(
     source_lease,
     lease_renewal,
     sink_grant,
+    sink_minima,
     astray_count,
     token_buckets,
     walk_request,
@@ -141,3 +142,5 @@ pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
 pub const VOUCHES: usize = hostint_limit::VOUCHES.0 as usize;
 /// The most flow keys that one run of the sweep program looks at.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;
+/// Source nodes whose quickest packets the sink keeps.
+pub const MINIMA_NODES: usize = sink_minima_shape::MINIMA_NODES.0 as usize;

@@ -11,6 +11,8 @@ pub const SINK_EVENTS: &str = "sink_events";
 pub const SINK_ALLOW: &str = "sink_allow";
 /// The leases that the sink granted.
 pub const SINK_GRANTS: &str = "sink_grants";
+/// The quickest packets of each source node.
+pub const SINK_MINIMA: &str = "sink_minima";
 /// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
 pub const SINK_COLLECTORS: &str = "sink_collectors";
 /// Tagged packets on interfaces without a sink.
@@ -43,7 +45,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 11] = [
+pub const SINK_MAPS: [&str; 12] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -51,6 +53,7 @@ pub const SINK_MAPS: [&str; 11] = [
     DAEMON_COUNTERS,
     SINK_ALLOW,
     SINK_GRANTS,
+    SINK_MINIMA,
     "sink_buckets",
     "sink_bucket_total",
     SINK_COLLECTORS,

@@ -24,6 +24,7 @@ pub mod links;
 pub mod load;
 pub mod map_names;
 pub mod maps;
+pub mod minima;
 mod orphans;
 pub mod peer;
 mod peer_clock;

@@ -32,6 +32,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
         "daemon",
         &[
             "cli",
+            "clocks",
             "collector",
             "config",
             "control",

@@ -17,6 +17,7 @@ mod sequence;
 mod several_cpus;
 mod sink;
 mod sink_events;
+mod sink_minima;
 mod sink_probes;
 mod sink_refusals;
 mod source;

@@ -7,8 +7,8 @@ use hostint::lease::{
     AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, OutgoingProbe, OutgoingQuestion, OwnTagging,
 };
 use hostint::model::{
-    AddressPair, Capabilities, ClockState, Encapsulation, Encapsulations, FullAnswer, LeaseAnswer,
-    LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
+    AddressPair, Capabilities, ClockState, ClockSteering, Encapsulation, Encapsulations,
+    FullAnswer, LeaseAnswer, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
 };
 use hostint::wire::lease::{v1, v2};
 
@@ -92,6 +92,7 @@ pub struct Sink {
     pub round: u64,
     pub arrived: [u128; 4],
     pub tos_changed: [u8; 4],
+    pub clock_steering: ClockSteering,
 }
 
 impl Default for Sink {
@@ -112,6 +113,7 @@ impl Default for Sink {
             round: 0,
             arrived: [0; 4],
             tos_changed: [0; 4],
+            clock_steering: ClockSteering::UNTOLD,
         }
     }
 }
@@ -182,6 +184,7 @@ impl Sink {
             ),
             marks: self.marks,
             clock: ClockState::default(),
+            clock_steering: self.clock_steering,
             mtu: 1500,
             tai_offset_s: 37,
             software: (0, 2),

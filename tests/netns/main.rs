@@ -38,6 +38,7 @@ mod root {
     mod reports;
     mod rotation;
     mod schemas;
+    mod source_alone;
     mod spread;
     mod stage;
     mod summaries;

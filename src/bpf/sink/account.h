@@ -15,6 +15,7 @@
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"
+#include "sink/minima.h"
 #include "sink/news.h"
 #include "sink/nic_stamp.h"
 #include "sink/settings.h"
@@ -173,6 +174,8 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	p->facts.ifindex = ifindex;
 	p->facts.now = now_ns(host);
 	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
+	if (may_be_minimum(&p->facts))
+		take_minimum();
 	p->facts.wire_bytes = p->at.ip_len;
 	p->facts.bytes = p->orig_len + (p->facts.count - 1) * p->headers_len;
 	__builtin_memset(&p->news, 0, sizeof(p->news));

@@ -2,12 +2,14 @@
 
 mod attachments;
 mod clock;
+mod identity;
 mod leases;
 mod rules;
 mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
+pub use identity::{TellIdentity, TellsCollectors};
 pub use leases::KeepLeases;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

@@ -10,6 +10,8 @@ use hostint::datapath::abi::{
     latency_event, lease_constant, loss_event, path_event, read_from, sink_counter, sink_flag,
     sink_flow, sink_grant, sink_settings, token_rate,
 };
+use hostint::datapath::maps::Map;
+use hostint::datapath::minima::MinimaTable;
 use hostint::datapath::probe::Features;
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -281,6 +283,12 @@ impl Sink {
     pub fn forget_flow(&self, key: &Key) {
         let gone = self.skel.maps.sink_flows.delete(bytes_of(&key_of(key)));
         gone.expect("nobody else removes flows");
+    }
+
+    /// The quickest packets of each source node.
+    pub fn minima(&self) -> MinimaTable {
+        let map = Map::of(&self.skel.maps.sink_minima);
+        MinimaTable::of(map.expect("its sizes are known"))
     }
 
     pub fn forget_flows(&self) {

@@ -1,21 +1,35 @@
 //! Tells collectors the identity of this host, and that it lives although it may measure nothing.
+//!
+//! The daemon that holds the lock of this host's pins does so: that of the sink, or else that of the source.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::state::SinkDaemon;
+use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
-use crate::model::NodeIdentity;
+use crate::daemon::on_host::OnHost;
+use crate::model::{NodeId, NodeIdentity};
 use crate::os::{clock, hostname};
+use crate::report::Emitter;
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
 
+/// A daemon that has collectors.
+pub trait TellsCollectors: OnHost {
+    fn emitter(&mut self) -> &mut Emitter;
+
+    fn node(&self) -> Result<NodeId>;
+
+    /// What it tells of its host; `None`: nothing.
+    fn identity(&self) -> Option<&IdentitySettings>;
+}
+
 /// The duty to do so.
 pub struct TellIdentity;
 
-impl Duty<SinkDaemon> for TellIdentity {
+impl<D: TellsCollectors> Duty<D> for TellIdentity {
     fn task(&self) -> &'static str {
         "tell collectors this host's identity"
     }
@@ -24,13 +38,12 @@ impl Duty<SinkDaemon> for TellIdentity {
         Duration::from_secs(PERIOD_S.into())
     }
 
-    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        let config = &daemon.plan.config;
-        let Some(settings) = &config.identity else {
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let Some(settings) = daemon.identity() else {
             return Ok(());
         };
         let identity = NodeIdentity {
-            node: config.node_id,
+            node: daemon.node()?,
             period_s: PERIOD_S,
             name: match &settings.name {
                 Some(name) => name.clone(),
@@ -40,7 +53,7 @@ impl Duty<SinkDaemon> for TellIdentity {
             labels: settings.labels.clone(),
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
-        daemon.reports.emitter.identify(&identity, time_s);
+        daemon.emitter().identify(&identity, time_s);
         Ok(())
     }
 }
