@@ -143,6 +143,8 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
+	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
+	__u32 zero;
 };
 
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */

@@ -5,7 +5,7 @@ use super::{Encapsulation, Encapsulations};
 /// The sink reads stacks onto which transit hops pushed entries.
 const STACKS: u32 = 64;
 /// The most transit hops whose entries a sink reads.
-const MOST_TRANSIT_HOPS: u8 = 8;
+pub const MOST_TRANSIT_HOPS: u8 = 8;
 
 /// A set of capabilities. Bits that this version does not know are kept and mean nothing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,6 +1,7 @@
 //! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod astray;
+mod budget;
 mod damage;
 mod flood;
 mod flow_record;

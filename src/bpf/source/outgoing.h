@@ -64,6 +64,7 @@ struct outgoing_packet {
 			struct {
 				struct udphdr udp;
 				struct gpe_block block;
+				__be32 latency; /* room for the hop latency, which stands within the block */
 			} gpe;
 		};
 	} out;

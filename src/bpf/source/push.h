@@ -9,6 +9,7 @@
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/flow_numbers.h"
 #include "source/outgoing.h"
 
@@ -21,7 +22,7 @@ static __always_inline void fill_block(struct int_block *b, const struct outgoin
 	b->dscp = 0;
 	b->version = 0;
 	b->ins_count = INT_INS_COUNT;
-	b->max_hops = p->stack ? p->stack : INT_MAX_HOPS;
+	b->max_hops = p->stack ? 1 + budget(p) : INT_MAX_HOPS;
 	b->total_hops = 1;
 	b->bitmap = bpf_htons(INT_BITMAP);
 	b->reserved = 0;

@@ -64,6 +64,15 @@ impl Encapsulation {
             Self::VxlanGpe => base_len + gpe::ROOM,
         }
     }
+
+    /// Bytes that it leaves for this number of transit hops, with what it takes to ask them.
+    pub fn hops_room(self, hops: usize) -> usize {
+        match (self, hops) {
+            (_, 0) => 0,
+            (Self::OverTcpUdp | Self::ExtensionUdp, hops) => HOP_LEN * hops,
+            (Self::VxlanGpe, hops) => 4 + 24 * hops,
+        }
+    }
 }
 
 /// Bytes of the entry that a transit hop pushes onto an INT v0.5 stack.
