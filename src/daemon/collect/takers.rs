@@ -92,6 +92,7 @@ impl ReportTaker for Feed {
             report,
             arrival,
             class,
+            clocks,
             evidence,
             ..
         } = *received;
@@ -99,7 +100,7 @@ impl ReportTaker for Feed {
             .observation
             .drop_reason()
             .and_then(|code| received.reasons.name(code));
-        Self::take(self, report, arrival, reason, class, evidence.len());
+        Self::take(self, report, arrival, clocks, reason, class, evidence.len());
         Ok(())
     }
 
