@@ -36,7 +36,7 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 	'\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0' >corpus/read_capture/pcapng
 # evidence about clocks: a reading, and a peer with a packet and an exchange
 {
-	printf '%b' '\x0f\0\0\0\0\0\0\0\0\0\0\x01\x03\0\0\x58\0\0\0\x02\0\0\0\0\0\0\0\x01\x01\x01\0\0'
+	printf '%b' '\x0f\0\0\0\0\0\0\0\0\0\0\x01\x04\0\0\x58\0\0\0\x02\0\0\0\0\0\0\0\x01\x01\x01\0\0'
 	head -c 28 /dev/zero
 	printf '%b' '\0\0\0\x03\x01\x01\0\0'
 	head -c 36 /dev/zero

@@ -2,6 +2,7 @@
 
 pub mod capture;
 mod clocks;
+mod coverage;
 pub mod datagram;
 mod exporter;
 mod exporters;
@@ -16,10 +17,12 @@ mod queue;
 mod received;
 mod receiver;
 mod reception;
+mod remembered;
 mod socket;
 mod undecodable;
 
 pub use clocks::{ClockCounts, NodeClocks};
+pub use coverage::Coverage;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };

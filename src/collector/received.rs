@@ -5,7 +5,8 @@ use std::io;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
-use super::{Increments, ReportGroup, decode};
+use super::{Coverage, Increments, ReportGroup, decode};
+use crate::model::coverage::CoverageReport;
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
     ReportVersion,
@@ -37,6 +38,14 @@ pub trait ReportTaker {
     /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
 
+    /// Takes a source's report about packets that it did not tag.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;
 }
@@ -47,6 +56,7 @@ pub struct ReportHub<T> {
     exporters: Exporters,
     increments: Increments,
     clocks: NodeClocks,
+    coverage: Coverage,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -62,6 +72,7 @@ impl<T: ReportTaker> ReportHub<T> {
             exporters: Exporters::default(),
             increments: Increments::default(),
             clocks: NodeClocks::default(),
+            coverage: Coverage::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -87,10 +98,15 @@ impl<T: ReportTaker> ReportHub<T> {
         if let Some(evidence) = &group.clocks {
             self.clocks.learn(evidence, arrival.received_ns);
         }
+        if let Some(coverage) = &group.coverage {
+            self.coverage.missed(coverage, arrival);
+            self.taker.accept_coverage(coverage, arrival)?;
+        }
         for (part, report) in group.reports.iter().enumerate() {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
                 self.clocks.correct_measured(&report.observation, measured);
+                self.coverage.measured(report, measured);
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
@@ -180,6 +196,10 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.clocks
     }
 
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
     pub fn increments(&self) -> &Increments {
         &self.increments
     }
@@ -187,6 +207,7 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
+        self.coverage.start_at(started_ns);
     }
 
     pub fn taker(&self) -> &T {

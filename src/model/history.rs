@@ -105,8 +105,8 @@ pub struct ShownFigures {
     pub latency: Option<LatencyFigures>,
     /// The mean without that difference; `None` if the clocks were unknown.
     pub corrected: Option<CorrectedMean>,
-    /// Quantiles may be twice the true ones, because a sink has slots of powers of two.
-    pub is_coarse: bool,
+    /// Bounds the error of quantiles of all packets; `None` for figures of reports.
+    pub resolution: Option<LatencyResolution>,
 }
 
 impl Figures {
@@ -122,7 +122,7 @@ impl Figures {
                 reordered: Some(measured.reordered),
                 latency: measured.corrected_latency().or(measured.latency),
                 corrected: measured.corrected,
-                is_coarse: measured.steps == LatencyResolution::Coarse.steps(),
+                resolution: LatencyResolution::from_steps(measured.steps),
             },
             None => ShownFigures {
                 of_reports: Some(self.latency.map_or(0, |latency| latency.samples)),
@@ -131,7 +131,7 @@ impl Figures {
                 reordered: self.reordered,
                 latency: self.latency,
                 corrected: None,
-                is_coarse: false,
+                resolution: None,
             },
         }
     }

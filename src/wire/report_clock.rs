@@ -1,4 +1,4 @@
-//! hostint's report of evidence about clocks (NProto 15, sub-kind 3). It is about no packet, so it is no [`Report`].
+//! hostint's report of evidence about clocks (NProto 15, sub-kind 4). It is about no packet, so it is no [`Report`].
 //!
 //! [`Report`]: crate::model::Report
 
@@ -13,7 +13,7 @@ use crate::model::clock_evidence::{
 
 /// The first byte of a framed report of v0.5: version 0 and NProto 15.
 const FRAMED: u8 = 15;
-const SUB_KIND: u8 = 3;
+const SUB_KIND: u8 = 4;
 /// Bytes of a datagram that every path carries.
 const MOST_BYTES: usize = 1232;
 const FRAME_BYTES: usize = 4;

@@ -2,6 +2,7 @@
 
 mod captures;
 mod clocks;
+mod coverage;
 mod exporters;
 mod identities;
 mod increments;

@@ -2,6 +2,7 @@
 
 mod astray;
 mod damage;
+mod fine_slots;
 mod flood;
 mod flow_record;
 mod instructions;

@@ -12,6 +12,7 @@ mod root {
     mod clocks;
     mod coexistence;
     mod control;
+    mod coverage;
     mod dashboards;
     mod field;
     mod figures;

@@ -156,6 +156,8 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
 		      set->started_ns, &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
+	if (first)
+		f->began_ns = a->now;
 	add_packet(f, a, first, locked);
 	find_news(f, set, a->now, news);
 	news->added = first;

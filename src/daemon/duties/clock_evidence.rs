@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::identity::TellsCollectors;
 use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns};
 use crate::report::ClockNews;
@@ -32,7 +32,7 @@ impl<D: TellsCollectors> Duty<D> for TellClocks {
             Some(leases) => leases.take_exchanges(),
             None => Vec::new(),
         };
-        if !daemon.tells_clocks() {
+        if !daemon.tells_coverage() {
             return Ok(());
         }
         for (node, exchange) in exchanges {

@@ -6,28 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
-use crate::daemon::on_host::OnHost;
-use crate::model::{NodeId, NodeIdentity};
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::model::NodeIdentity;
 use crate::os::{clock, hostname};
-use crate::report::Emitter;
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
-
-/// A daemon that has collectors.
-pub trait TellsCollectors: OnHost {
-    fn emitter(&mut self) -> &mut Emitter;
-
-    fn node(&self) -> Result<NodeId>;
-
-    /// What it tells of its host; `None`: nothing.
-    fn identity(&self) -> Option<&IdentitySettings>;
-
-    /// True if it tells what it knows about clocks, which programs of Host-INT would not understand.
-    fn tells_clocks(&self) -> bool;
-}
 
 /// The duty to do so.
 pub struct TellIdentity;

@@ -3,6 +3,7 @@
 mod attachments;
 mod clock;
 mod clock_evidence;
+mod coverage;
 mod identity;
 mod leases;
 mod rules;
@@ -11,7 +12,8 @@ mod source_flows;
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
 pub use clock_evidence::TellClocks;
-pub use identity::{TellIdentity, TellsCollectors};
+pub use coverage::TellCoverage;
+pub use identity::TellIdentity;
 pub use leases::KeepLeases;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

@@ -41,8 +41,8 @@ use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellIdentity,
-    WalkSourceFlows,
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
+    TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -183,6 +183,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
         .with(TellIdentity)
+        .with(TellCoverage::new())
         .with(EndLossPeriods)
         .with(KeepLeases)
         .with(ReloadSink::new(args))

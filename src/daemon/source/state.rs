@@ -4,10 +4,11 @@ use anyhow::Result;
 
 use super::plan::SourcePlan;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
-use crate::daemon::duties::{HasFileRules, TellsCollectors};
+use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
@@ -56,12 +57,12 @@ impl TellsCollectors for SourceDaemon {
         Ok(self.source.host.node_id()?)
     }
 
-    fn identity(&self) -> Option<&IdentitySettings> {
-        self.plan.setup.identity.as_ref()
+    fn tells_coverage(&self) -> bool {
+        true
     }
 
-    fn tells_clocks(&self) -> bool {
-        true
+    fn identity(&self) -> Option<&IdentitySettings> {
+        self.plan.setup.identity.as_ref()
     }
 }
 

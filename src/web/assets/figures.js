@@ -14,6 +14,13 @@ function withoutClocks({ latency, corrected }) {
   for (const key of ["min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]) shifted[key] = Math.max(0, latency[key] - ahead);
   return shifted;
 }
+// By what quantiles of packets may be too high, by the slots that each power of two has.
+const ERRORS = { 1: "×2", 8: "+12.5%", 32: "+3.2%" };
+const ERROR_TITLES = {
+  "×2": "; quantiles may be up to twice the true ones, because a sink has slots of powers of two",
+  "+12.5%": "; quantiles are too high by 12.5% at most",
+  "+3.2%": "; quantiles are too high by 3.2% at most",
+};
 
 export function shown(row) {
   const { measured } = row;
@@ -21,7 +28,7 @@ export function shown(row) {
     const { packets, duplicates, lost, reordered, latency, steps } = measured;
     const known = withoutClocks(measured);
     const clocks = known ? measured.corrected : undefined;
-    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: known ?? (latency || undefined), clocks, ofReports: undefined, coarse: steps === 1 };
+    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: known ?? (latency || undefined), clocks, ofReports: undefined, error: latency && ERRORS[steps] };
   }
   const latency = row.latency || undefined;
   const ofReports = latency?.samples ?? 0;
@@ -42,11 +49,11 @@ export const clocksTitle = ({ clocks }) => (clocks
   : "; the difference of the two hosts' clocks is in it, and is not known");
 
 // What the figures of a row are of.
-export function basis({ ofReports, coarse }) {
-  if (ofReports === undefined) return coarse ? "packets ×2" : "packets";
+export function basis({ ofReports, error }) {
+  if (ofReports === undefined) return error ? `packets ${error}` : "packets";
   return `${exact(ofReports)} rep.`;
 }
 
-export const basisTitle = ({ ofReports, coarse }) => (ofReports === undefined
-  ? `of all packets, as the sinks counted them${coarse ? "; quantiles may be up to twice the true ones, because a sink has slots of powers of two" : ""}`
+export const basisTitle = ({ ofReports, error }) => (ofReports === undefined
+  ? `of all packets, as the sinks counted them${ERROR_TITLES[error] ?? ""}`
   : `of ${exact(ofReports)} reported latencies, which favour slow packets, because no summaries came; no quantiles of fewer than ${LEAST_SAMPLES}`);
