@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::model::{LeaseExchange, NodeId, PeerEvidence, QuickPacket};
 
 /// The most peers that are told of at a time: four datagrams.
-pub const MOST_PEERS: usize = 80;
-/// Of a peer that waits for its turn, so many of the newest packets are kept.
+pub const MOST_PEERS: usize = 72;
+/// The newest packets that are kept of a peer until its turn.
 const PACKETS: usize = 2;
 /// A node whose packets stopped for this long is forgotten.
 const FORGET_NS: u64 = 60_000_000_000;

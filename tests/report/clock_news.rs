@@ -1,7 +1,8 @@
 //! Evidence about clocks is told once, the best of it, and each of many peers has its turn.
 
-use hostint::model::{LeaseExchange, NodeId, QuickPacket};
+use hostint::model::{ClockEvidence, ClockReading, LeaseExchange, NodeId, QuickPacket};
 use hostint::report::{ClockNews, MOST_PEERS};
+use hostint::wire::report_clock;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -77,4 +78,22 @@ fn each_of_many_peers_has_its_turn() {
     (0..4).for_each(|_| drop(news.take()));
     news.note_packets(vec![packet(u32::MAX, 100), packet(1, 100)], 100);
     assert_eq!(taken(&mut news).len(), 2, "the greatest number is the last");
+}
+
+#[test]
+fn the_evidence_of_a_second_fits_into_four_datagrams() {
+    let mut news = ClockNews::default();
+    for node in 1..=MOST_PEERS as u32 {
+        news.note_packets(vec![packet(node, 1), packet(node, 2)], 3);
+        news.note_exchange(NodeId(node), exchange(1));
+    }
+    let evidence = ClockEvidence {
+        node: NodeId(1),
+        instance: 1,
+        readings: vec![ClockReading::default(); 6],
+        peers: news.take(),
+    };
+    let datagrams = report_clock::emit(&evidence, 0);
+    assert_eq!(evidence.peers.len(), MOST_PEERS);
+    assert_eq!(datagrams.len(), 4);
 }
