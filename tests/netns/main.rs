@@ -12,6 +12,7 @@ mod root {
     mod coexistence;
     mod control;
     mod dashboards;
+    mod drops;
     mod field;
     mod figures;
     mod gro;
