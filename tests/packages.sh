@@ -75,7 +75,7 @@ check_installed() {
 		ls "$root"$file >/dev/null || fail "$1: no $file"
 	done
 	find "$root"/usr/share/zsh -name _hostint | has . || fail "$1: no completion for zsh"
-	for unit in hostint-sink hostint-source@eth0 hostint-postcards hostint-collect; do
+	for unit in hostint-sink hostint-source hostint-source@eth0 hostint-postcards hostint-collect; do
 		in_root systemd-analyze --man=no verify "$unit.service" || fail "$1: $unit.service is wrong"
 	done
 	zcat -f "$root"/usr/share/doc/hostint/hostint.cdx.json* | python3 -c '

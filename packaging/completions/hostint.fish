@@ -80,6 +80,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-fine-flows -d 'Number of flows whose latencies are counted in fine slots, 3.5 kB each; quantiles of others are rough, within a factor of 2 [default: 16384]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"
@@ -148,6 +149,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-fine-flows -d 'Number of flows whose latencies are counted in fine slots, 3.5 kB each; quantiles of others are rough, within a factor of 2 [default: 16384]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"
@@ -200,11 +202,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l mtu -d 'Length of the longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F
@@ -243,11 +251,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F

@@ -63,7 +63,7 @@ pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSa
 pub use key::read_key;
 pub use mark::{BadMark, DscpMark};
 pub use mistake::{ConfigError, Fault, Mistake};
-pub use node_name::IdentitySettings;
+pub use node_name::{IdentityOptions, IdentitySettings};
 pub use number::number_problem;
 pub use origin::Origin;
 pub use overrides::Overrides;
@@ -71,6 +71,7 @@ pub use postcards::{DropsChoice, NetnsChoice, PostcardsConfig, PostcardsOptions}
 pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
+pub use receivers::report_ports;
 pub use secret::Password;
 pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};

@@ -7,16 +7,16 @@ use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
 use super::mark::check_mark;
 use super::mistake::{Fault, fault, missing};
-use super::node_name::{IdentitySettings, check_identity};
+use super::node_name::IdentitySettings;
 use super::push::PushConfig;
-use super::receivers::{check_receivers, check_spread};
+use super::receivers::{check_receivers, check_spread, report_ports};
 use super::sink_checks::{
     check_buckets, check_encapsulations, check_format, check_nic, check_prefixes, check_summaries,
     check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{Compat, DscpMark, EXTENSION_PORT, HookChoice, TimeSpan};
-use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
+use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix};
 
 /// The sink's settings, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,6 +53,8 @@ pub struct SinkConfig {
     pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
+    /// The number of flows whose latencies are counted in fine slots.
+    pub max_fine_flows: u32,
     pub allow: Vec<Prefix>,
     pub strict: bool,
     pub lease_key: Option<LeaseKey>,
@@ -66,6 +68,9 @@ pub struct SinkConfig {
     pub push: PushConfig,
 }
 
+/// The fine slots of this many flows take 3.6 GB, and the kernel allows no array of 4 GiB.
+const MOST_FINE_FLOWS: u32 = 1 << 20;
+
 /// Default limit of new flows, and of reports, for one source address each second.
 const DEFAULT_RATE: u32 = 10_000;
 
@@ -77,7 +82,7 @@ struct ParsedOptions {
     allow: Vec<Prefix>,
     lease_key: Option<LeaseKey>,
     push: PushConfig,
-    identity: IdentitySettings,
+    identity: Option<IdentitySettings>,
 }
 
 impl ParsedOptions {
@@ -89,7 +94,7 @@ impl ParsedOptions {
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
             push: options.push.clone().check(faults),
-            identity: check_identity(options.node_name.as_deref(), &options.label, faults),
+            identity: options.identity.check(faults),
         }
     }
 }
@@ -152,6 +157,16 @@ impl SinkOptions {
                 format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
+        let max_fine_flows = self.max_fine_flows();
+        if !(1..=MOST_FINE_FLOWS).contains(&max_fine_flows) {
+            faults.push(fault(
+                &["max-fine-flows"],
+                format!(
+                    "{max_fine_flows} is not a possible number of flows with fine slots (expected 1 to \
+                     {MOST_FINE_FLOWS})"
+                ),
+            ));
+        }
     }
 
     fn check_reporting(&self, faults: &mut Vec<Fault>) {
@@ -185,6 +200,10 @@ impl SinkOptions {
 
     fn max_flows(&self) -> u32 {
         self.max_flows.unwrap_or(65536)
+    }
+
+    fn max_fine_flows(&self) -> u32 {
+        self.max_fine_flows.unwrap_or(16_384)
     }
 
     /// Only XDP has modes, and reads the network card's timestamps.
@@ -228,6 +247,7 @@ impl SinkOptions {
             latency_buckets_ns: parsed.latency_buckets_ns,
             bucket_hold: span(self.bucket_hold, 100),
             max_flows: self.max_flows(),
+            max_fine_flows: self.max_fine_flows(),
             collectors: self.collector,
             spread: self.spread.unwrap_or(false),
             report_format: self.report_format.unwrap_or_default(),
@@ -235,8 +255,7 @@ impl SinkOptions {
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
             // Collectors of Host-INT do not know identities.
-            identity: (!self.no_identity.unwrap_or(false) && self.compat.is_none())
-                .then_some(parsed.identity),
+            identity: parsed.identity.filter(|_| self.compat.is_none()),
             node_id_word: !self.no_node_id_word.unwrap_or(false),
             compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),
@@ -280,12 +299,6 @@ impl SinkConfig {
 
     /// The UDP destination ports of all reports, including the default one.
     pub fn report_ports(&self, collectors: impl Iterator<Item = u16>) -> Vec<u16> {
-        let mut ports: Vec<u16> = collectors
-            .chain(self.report_to_sender)
-            .chain([REPORT_PORT])
-            .collect();
-        ports.sort_unstable();
-        ports.dedup();
-        ports
+        report_ports(collectors.chain(self.report_to_sender))
     }
 }

@@ -29,6 +29,7 @@
 //! the shortest of theirs, and each role's `finish` runs at the end.
 
 pub mod collect;
+mod collectors;
 mod control;
 mod duties;
 pub mod duty;
@@ -46,4 +47,5 @@ pub mod signs;
 pub mod sink;
 pub mod source;
 mod state_line;
+mod tells_collectors;
 mod troubles;

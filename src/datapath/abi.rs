@@ -86,7 +86,9 @@ abi!(
     flow_vouch,
     doubt_event,
     sink_flow,
+    fine_slots,
     latency_event,
+    path_event,
     loss_event,
     gap_event,
     address_pair,
@@ -94,7 +96,10 @@ abi!(
     source_lease,
     lease_renewal,
     sink_grant,
+    sink_minima,
     astray_count,
+    missed_key,
+    missed_counts,
     token_buckets,
     walk_request,
     walk_record,
@@ -152,3 +157,5 @@ pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
 pub const VOUCHES: usize = hostint_limit::VOUCHES.0 as usize;
 /// The most flow keys that one run of the sweep program looks at.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;
+/// Source nodes whose quickest packets the sink keeps.
+pub const MINIMA_NODES: usize = sink_minima_shape::MINIMA_NODES.0 as usize;

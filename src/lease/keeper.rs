@@ -322,6 +322,7 @@ impl LeaseKeeper {
             lease: peer.lease,
             changed: true,
             vouched: None,
+            exchange: None,
         };
         self.ask_by(place, now_ns);
         (update.lease.proof.ways != before.ways).then_some(update)

@@ -82,7 +82,8 @@ fn definitions(source: &Source) -> BTreeSet<String> {
             Some(word(line.trim_start()).to_owned()).filter(|name| !name.is_empty())
         } else if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             let function = line.split_once('(').map(|(head, _)| last_word(head));
-            function.filter(|name| *name != "SEC").map(str::to_owned)
+            let function = function.filter(|name| !["SEC", "_Static_assert"].contains(name));
+            function.map(str::to_owned)
         } else {
             None
         };

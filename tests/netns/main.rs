@@ -9,8 +9,10 @@ mod stamped;
 mod root {
     mod astray;
     mod bpf_file_system;
+    mod clocks;
     mod coexistence;
     mod control;
+    mod coverage;
     mod dashboards;
     mod drops;
     mod field;
@@ -39,6 +41,7 @@ mod root {
     mod reports;
     mod rotation;
     mod schemas;
+    mod source_alone;
     mod spread;
     mod stage;
     mod summaries;

@@ -41,6 +41,10 @@ pub fn record(message: &proto::Report) -> Record {
             (None, "latency") => Some(None),
             (latency, _) => latency.map(Some),
         },
+        latency_corrected_ns: None,
+        latency_error_ns: None,
+        latency_bound_ns: None,
+        clock: None,
         seq: message.seq,
         gap: message.gap.map(|gap| GapRecord {
             first_seq: gap.first_seq,
