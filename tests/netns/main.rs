@@ -14,6 +14,7 @@ mod root {
     mod control;
     mod coverage;
     mod dashboards;
+    mod drops;
     mod field;
     mod figures;
     mod gro;
