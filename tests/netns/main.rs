@@ -14,6 +14,7 @@ mod root {
     mod dashboards;
     mod field;
     mod figures;
+    mod fine_slots;
     mod gro;
     mod guard;
     mod hooks;
