@@ -4,3 +4,4 @@ mod classes;
 mod histogram;
 mod prefix;
 mod tally;
+mod tally_size;
