@@ -78,6 +78,16 @@ impl Stretch<'_> {
         !self.is_explained() && change.middle_ns().abs() > STEP_NS
     }
 
+    /// The rate, without its sign, by which the clock ran if the kernel told of another one.
+    fn shown_ppb(&self) -> Option<u64> {
+        let is_shown = !self.is_explained() && !self.is_step();
+        let length_ns = self.last.raw_ns - self.first.raw_ns;
+        let change = self.last.ahead().minus(self.first.ahead());
+        let change_ns = change.high_ns.max(-change.low_ns);
+        let ppb = change_ns * 1_000_000_000 / length_ns.max(1);
+        is_shown.then(|| u64::try_from(ppb).unwrap_or(u64::MAX))
+    }
+
     /// The distance by which the clock was ahead at a time between the readings.
     fn ahead_at(&self, raw_ns: i128) -> ClockInterval {
         let (first, last) = (self.first.ahead(), self.last.ahead());
@@ -150,6 +160,23 @@ impl OwnClock {
         {
             self.readings.pop_front();
         }
+    }
+
+    /// The greatest rate, without its sign, by which the clock was steered in the last minute: as the kernel told, or as
+    /// the readings show. Steps apart.
+    pub fn most_steered_ppb(&self) -> u64 {
+        let told = self.readings.iter().map(|reading| {
+            let (least, most) = reading.steered_ppb;
+            least.unsigned_abs().max(most.unsigned_abs())
+        });
+        let shown = self.stretches().filter_map(|stretch| stretch.shown_ppb());
+        told.chain(shown).max().unwrap_or(0)
+    }
+
+    /// The newest readings, oldest first.
+    pub fn newest(&self, count: usize) -> impl Iterator<Item = &Reading> {
+        let before = self.readings.len().saturating_sub(count);
+        self.readings.iter().skip(before)
     }
 
     fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {

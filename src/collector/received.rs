@@ -4,9 +4,12 @@
 use std::io;
 
 use super::Exporters;
-use super::{Increments, ReportGroup, decode};
+use super::clocks::NodeClocks;
+use super::{Coverage, Increments, ReportGroup, decode};
+use crate::model::coverage::CoverageReport;
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, Measured, NodeId, Record, Report, ReportVersion,
+    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
+    ReportVersion,
 };
 
 /// A report, and all that is known about it.
@@ -19,6 +22,8 @@ pub struct ReceivedReport<'a> {
     pub class: Option<&'a str>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub measured: Option<&'a Measured>,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -33,6 +38,14 @@ pub trait ReportTaker {
     /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
 
+    /// Takes a source's report about packets that it did not tag.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;
 }
@@ -42,6 +55,8 @@ pub struct ReportHub<T> {
     taker: T,
     exporters: Exporters,
     increments: Increments,
+    coverage: Coverage,
+    clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -56,6 +71,8 @@ impl<T: ReportTaker> ReportHub<T> {
             taker,
             exporters: Exporters::default(),
             increments: Increments::default(),
+            coverage: Coverage::default(),
+            clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -78,8 +95,19 @@ impl<T: ReportTaker> ReportHub<T> {
             }
         };
         self.exporters.received(arrival, &group);
+        if let Some(coverage) = &group.coverage {
+            self.coverage.missed(coverage, arrival);
+            self.taker.accept_coverage(coverage, arrival)?;
+        }
+        if let Some(evidence) = &group.clocks {
+            self.clocks.learn(evidence, arrival.received_ns);
+        }
         for (part, report) in group.reports.iter().enumerate() {
-            let measured = self.increments.of(report, Some(arrival));
+            let mut measured = self.increments.of(report, Some(arrival));
+            if let Some(measured) = &mut measured {
+                self.coverage.measured(report, measured);
+                self.clocks.correct_measured(&report.observation, measured);
+            }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
             self.taker.accept(&ReceivedReport {
@@ -87,6 +115,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 arrival: Some(arrival),
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
+                clocks: self.clocks.correct(&report.observation).into(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -111,6 +140,7 @@ impl<T: ReportTaker> ReportHub<T> {
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
+            clocks: record.clocks(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -162,6 +192,14 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    pub fn clocks(&self) -> &NodeClocks {
+        &self.clocks
+    }
+
     pub fn increments(&self) -> &Increments {
         &self.increments
     }
@@ -169,6 +207,7 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
+        self.coverage.start_at(started_ns);
     }
 
     pub fn taker(&self) -> &T {

@@ -63,6 +63,15 @@ fn attach(bpffs: Option<&Path>, args: &SourceAttachArgs) -> Result<u8> {
         )
         .into());
     }
+    if matches!(
+        args.serve.settings.origin("collector"),
+        Some(Origin::Flag(_))
+    ) {
+        return Err(Usage(
+            "--collector is of no use without --foreground: the sink's daemon tells its own collectors".into(),
+        )
+        .into());
+    }
     daemon::source::attach(bpffs, &args.serve)?;
     Ok(exit::OK)
 }

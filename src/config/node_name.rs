@@ -2,11 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
+
+use super::heading::REPORTS;
 use super::mistake::{Fault, fault, item_fault};
 use crate::model::NodeId;
 use crate::model::node_identity::{
     MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS, MOST_NAME_BYTES, is_plain,
 };
+
+/// Options for what a host tells collectors of itself, which sink and source share.
+#[derive(Args, Clone, Debug, Default)]
+pub struct IdentityOptions {
+    /// This host's name, which collectors show beside its id [default: the host name]
+    #[arg(long, help_heading = REPORTS, value_name = "NAME")]
+    pub node_name: Option<String>,
+
+    /// Label of this host, such as rack=r7, which collectors show with its name; may be repeated
+    #[arg(long, help_heading = REPORTS, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub label: Vec<String>,
+
+    /// Tell collectors neither this host's name, labels and version, nor that it lives while it measures nothing
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_identity: Option<bool>,
+}
+
+impl IdentityOptions {
+    /// Returns `None` if nothing is to be told.
+    pub(super) fn check(&self, faults: &mut Vec<Fault>) -> Option<IdentitySettings> {
+        let settings = check_identity(self.node_name.as_deref(), &self.label, faults);
+        (!self.no_identity.unwrap_or(false)).then_some(settings)
+    }
+}
 
 /// What a node tells of itself, as far as the user chose it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -54,7 +81,7 @@ pub(super) fn check_names(texts: &[String], faults: &mut Vec<Fault>) -> BTreeMap
 }
 
 /// The name of this host, and labels such as `rack=r7`.
-pub(super) fn check_identity(
+fn check_identity(
     name: Option<&str>,
     labels: &[String],
     faults: &mut Vec<Fault>,

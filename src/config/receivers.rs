@@ -48,6 +48,14 @@ pub(super) fn check_receivers(
     }
 }
 
+/// The UDP destination ports of all reports, including the default one.
+pub fn report_ports(given: impl Iterator<Item = u16>) -> Vec<u16> {
+    let mut ports: Vec<u16> = given.chain([REPORT_PORT]).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
 pub(super) fn check_spread(spread: bool, collectors: &[String], faults: &mut Vec<Fault>) {
     if spread && collectors.is_empty() {
         faults.push(fault(

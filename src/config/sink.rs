@@ -7,16 +7,16 @@ use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
 use super::mark::check_mark;
 use super::mistake::{Fault, fault, missing};
-use super::node_name::{IdentitySettings, check_identity};
+use super::node_name::IdentitySettings;
 use super::push::PushConfig;
-use super::receivers::{check_receivers, check_spread};
+use super::receivers::{check_receivers, check_spread, report_ports};
 use super::sink_checks::{
     check_buckets, check_encapsulations, check_format, check_nic, check_prefixes, check_summaries,
     check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{Compat, DscpMark, EXTENSION_PORT, HookChoice, TimeSpan};
-use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix, REPORT_PORT};
+use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix};
 
 /// The sink's settings, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -82,7 +82,7 @@ struct ParsedOptions {
     allow: Vec<Prefix>,
     lease_key: Option<LeaseKey>,
     push: PushConfig,
-    identity: IdentitySettings,
+    identity: Option<IdentitySettings>,
 }
 
 impl ParsedOptions {
@@ -94,7 +94,7 @@ impl ParsedOptions {
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
             push: options.push.clone().check(faults),
-            identity: check_identity(options.node_name.as_deref(), &options.label, faults),
+            identity: options.identity.check(faults),
         }
     }
 }
@@ -255,8 +255,7 @@ impl SinkOptions {
             report_log: self.report_log,
             log_format: self.log_format.unwrap_or_default(),
             // Collectors of Host-INT do not know identities.
-            identity: (!self.no_identity.unwrap_or(false) && self.compat.is_none())
-                .then_some(parsed.identity),
+            identity: parsed.identity.filter(|_| self.compat.is_none()),
             node_id_word: !self.no_node_id_word.unwrap_or(false),
             compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),
@@ -300,12 +299,6 @@ impl SinkConfig {
 
     /// The UDP destination ports of all reports, including the default one.
     pub fn report_ports(&self, collectors: impl Iterator<Item = u16>) -> Vec<u16> {
-        let mut ports: Vec<u16> = collectors
-            .chain(self.report_to_sender)
-            .chain([REPORT_PORT])
-            .collect();
-        ports.sort_unstable();
-        ports.dedup();
-        ports
+        report_ports(collectors.chain(self.report_to_sender))
     }
 }

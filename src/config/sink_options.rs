@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
 use super::mark::parse_dscp;
+use super::node_name::IdentityOptions;
 use super::push::PushOptions;
 use super::{Compat, HookChoice, TimeSpan};
 
@@ -57,17 +58,8 @@ pub struct SinkOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
-    /// This host's name, which collectors show beside its id [default: the host name]
-    #[arg(long, help_heading = REPORTS, value_name = "NAME")]
-    pub node_name: Option<String>,
-
-    /// Label of this host, such as rack=r7, which collectors show with its name; may be repeated
-    #[arg(long, help_heading = REPORTS, value_name = "KEY=VALUE", value_delimiter = ',')]
-    pub label: Vec<String>,
-
-    /// Tell collectors neither this host's name, labels and version, nor that it lives while it measures nothing
-    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub no_identity: Option<bool>,
+    #[command(flatten)]
+    pub identity: IdentityOptions,
 
     /// Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]
     #[arg(long, help_heading = MEASURING, value_name = "HOOK")]

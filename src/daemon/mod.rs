@@ -1,6 +1,7 @@
-//! The daemons: sink, source and collector, each a list of duties around its data path.
+//! The daemons: sink, source, postcards and collector, each a list of duties around its data path.
 //!
-//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `Collector`) and a list of [duties](duty). Its loop does three
+//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `PostcardsDaemon`,
+//! `Collector`) and a list of [duties](duty). Its loop does three
 //! things: it moves what is new along the data path, gives each duty that is due a turn, and looks whether it is to
 //! end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
 //!
@@ -28,6 +29,7 @@
 //! the shortest of theirs, and each role's `finish` runs at the end.
 
 pub mod collect;
+mod collectors;
 mod control;
 mod duties;
 pub mod duty;
@@ -38,10 +40,12 @@ mod lookups;
 mod metrics_push;
 mod names;
 pub mod on_host;
+pub mod postcards;
 mod privileges;
 mod reload;
 pub mod signs;
 pub mod sink;
 pub mod source;
 mod state_line;
+mod tells_collectors;
 mod troubles;

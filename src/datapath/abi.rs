@@ -48,6 +48,12 @@ pub mod renew_object {
     include!(concat!(env!("OUT_DIR"), "/renew.skel.rs"));
 }
 
+/// Generated: the programs that see dropped packets.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod drop_object {
+    include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -82,6 +88,7 @@ abi!(
     sink_flow,
     fine_slots,
     latency_event,
+    path_event,
     loss_event,
     gap_event,
     address_pair,
@@ -89,13 +96,22 @@ abi!(
     source_lease,
     lease_renewal,
     sink_grant,
+    sink_minima,
     astray_count,
+    missed_key,
+    missed_counts,
     token_buckets,
     walk_request,
     walk_record,
     counter,
     int_block,
     gpe_block,
+    drop_settings,
+    drop_count,
+    drop_place_key,
+    drop_key,
+    drop_flow,
+    drop_event,
 );
 
 // SAFETY: plain integers.
@@ -141,3 +157,5 @@ pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
 pub const VOUCHES: usize = hostint_limit::VOUCHES.0 as usize;
 /// The most flow keys that one run of the sweep program looks at.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;
+/// Source nodes whose quickest packets the sink keeps.
+pub const MINIMA_NODES: usize = sink_minima_shape::MINIMA_NODES.0 as usize;

@@ -14,6 +14,8 @@ pub const SINK_EVENTS: &str = "sink_events";
 pub const SINK_ALLOW: &str = "sink_allow";
 /// The leases that the sink granted.
 pub const SINK_GRANTS: &str = "sink_grants";
+/// The quickest packets of each source node.
+pub const SINK_MINIMA: &str = "sink_minima";
 /// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
 pub const SINK_COLLECTORS: &str = "sink_collectors";
 /// Tagged packets on interfaces without a sink.
@@ -27,6 +29,8 @@ pub const SOURCE_INFO: &str = "source_info";
 pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
+/// Watched packets that stayed untagged, by pair and class.
+pub const SOURCE_MISSED: &str = "source_missed";
 /// The ring of flows whose tagged packets may not arrive.
 pub const SOURCE_DOUBTS: &str = "source_doubts";
 pub const PEER_COUNTERS: &str = "peer_counters";
@@ -46,7 +50,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 13] = [
+pub const SINK_MAPS: [&str; 14] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -56,6 +60,7 @@ pub const SINK_MAPS: [&str; 13] = [
     DAEMON_COUNTERS,
     SINK_ALLOW,
     SINK_GRANTS,
+    SINK_MINIMA,
     "sink_buckets",
     "sink_bucket_total",
     SINK_COLLECTORS,
@@ -63,7 +68,7 @@ pub const SINK_MAPS: [&str; 13] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 14] = [
+pub const SOURCE_MAPS: [&str; 15] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -76,6 +81,7 @@ pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_FLOWS,
     SOURCE_LEASES,
     SOURCE_DOUBTS,
+    SOURCE_MISSED,
     PEER_COUNTERS,
     PEER_SYNS,
 ];

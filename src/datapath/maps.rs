@@ -175,7 +175,13 @@ impl<K: Abi, V: Abi> Map<K, V> {
     /// The same, with at least `batch` entries for each system call. An entry that another process adds or removes
     /// meanwhile may be visited or not.
     pub fn for_each_in_batches(&self, batch: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
-        read_batches(self.handle.as_fd().as_raw_fd(), batch, visit)
+        read_batches(self.handle.as_fd().as_raw_fd(), batch, 0, visit)
+    }
+
+    /// Calls `visit` for each of at most `most` entries, each read under its lock.
+    pub fn for_each_locked(&self, most: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
+        let locked = libbpf_sys::BPF_F_LOCK.into();
+        read_batches(self.handle.as_fd().as_raw_fd(), most, locked, visit)
     }
 
     /// Removes all entries of a hash map whose keys match.
@@ -226,12 +232,18 @@ impl<V: Abi> Map<u32, V> {
     }
 }
 
-/// Reads a whole hash map.
+/// Reads a whole map; the flags are those of a lookup.
 fn read_batches<K: Abi, V: Abi>(
     fd: i32,
     batch: usize,
+    flags: u64,
     mut visit: impl FnMut(K, V),
 ) -> io::Result<()> {
+    let options = libbpf_sys::bpf_map_batch_opts {
+        sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as _,
+        elem_flags: flags,
+        flags: 0,
+    };
     let mut keys = vec![K::default(); batch];
     let mut values = vec![V::default(); batch];
     // Where the next batch begins: opaque, never larger than a key or 8 bytes.
@@ -254,7 +266,7 @@ fn read_batches<K: Abi, V: Abi>(
                 keys.as_mut_ptr().cast(),
                 values.as_mut_ptr().cast(),
                 &mut count,
-                std::ptr::null(),
+                &options,
             )
         };
         let done = match -result {

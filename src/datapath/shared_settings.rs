@@ -7,11 +7,15 @@ use super::map_names::HOST_SETTINGS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use crate::model::{ClockSource, ClockState, LeaseKey, NodeId};
-use crate::os::{clock, log, netns};
+use crate::model::{ClockSource, ClockState, ClockSteering, LeaseKey, NodeId};
+use crate::os::clock::{self, ClockPair, Discipline};
+use crate::os::{log, netns};
 
 // The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
+
+/// Answers tell how the clock was steered for this time after the daemon looked.
+const STEERING_TOLD_NS: u64 = 3_000_000_000;
 
 /// Returns the clock that stamps packets according to the settings.
 pub fn clock_state(settings: &host_settings) -> ClockState {
@@ -66,7 +70,15 @@ impl SharedSettings {
 
     /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
     pub fn refresh_clock(&self) -> io::Result<ClockState> {
-        let discipline = clock::discipline()?;
+        self.follow_clock(clock::discipline()?, ClockSteering::UNTOLD)
+    }
+
+    /// The same, given how the clock is steered, which answers to lease questions tell for a few seconds.
+    pub fn follow_clock(
+        &self,
+        discipline: Discipline,
+        steering: ClockSteering,
+    ) -> io::Result<ClockState> {
         let (offset, source) = if self.features.tai_clock {
             let offset = -i64::from(discipline.tai_offset_s) * 1_000_000_000;
             (offset, clock_source::CLOCK_TAI)
@@ -80,9 +92,30 @@ impl SharedSettings {
             settings.clock_source = source.0;
             settings.clock_synchronised = discipline.synchronised.into();
             settings.tai_offset_s = discipline.tai_offset_s;
+            settings.clock_steering = steering.bits().into();
+            settings.clock_steering_ns = match steering {
+                ClockSteering::UNTOLD => 0,
+                _ => clock::monotonic_ns() + STEERING_TOLD_NS,
+            };
             state = clock_state(settings);
         })?;
         Ok(state)
+    }
+
+    /// This host's node id, which packets are stamped with.
+    pub fn node_id(&self) -> io::Result<NodeId> {
+        Ok(NodeId(self.map.get(&0)?.unwrap_or_default().node_id))
+    }
+
+    /// Reads the clock that stamps packets now, and the raw clock.
+    pub fn read_clock(&self) -> io::Result<ClockPair> {
+        let settings = self.map.get(&0)?.unwrap_or_default();
+        match clock_source(settings.clock_source) {
+            clock_source::CLOCK_REALTIME_OFFSET => {
+                clock::pair_of_monotonic(settings.clock_offset_ns)
+            }
+            _ => clock::pair(),
+        }
     }
 
     /// Sets this host's node id.

@@ -7,7 +7,9 @@ use super::questions::{Asked, Reply};
 use super::replies::AnswerTime;
 use super::verdict::{OwnTagging, judge, judge_full, judge_node};
 use super::versions::Heard;
-use crate::model::{FlowAsked, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways};
+use crate::model::{
+    ClockSteering, FlowAsked, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways,
+};
 
 /// The meaning of a reply.
 pub(super) enum Meaning {
@@ -63,6 +65,7 @@ impl Judge<'_> {
     }
 
     fn one(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &LeaseAnswer) -> Meaning {
+        peer.sink_clock.set_steering(ClockSteering::UNTOLD);
         peer.note_clock(asked, answer.answered_ns, self.at);
         let now_ns = self.at.monotonic_ns;
         let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
@@ -84,6 +87,7 @@ impl Judge<'_> {
     fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
         let now_ns = self.at.monotonic_ns;
         peer.versions.note_full(answer.witness.digest, now_ns);
+        peer.sink_clock.set_steering(answer.clock_steering);
         peer.note_clock(asked, answer.witness.answered_ns, self.at);
         let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         if state == LeaseState::Granted {
@@ -92,8 +96,14 @@ impl Judge<'_> {
         } else {
             peer.proof.break_off();
         }
-        let vouch = |flow| Some((flow, peer.doubts.note(flow, asked.asked_ns, answer)?));
-        let vouched = asked.flow.and_then(vouch);
+        let vouched = asked.flow.and_then(|flow| {
+            let path = peer.proof.signs();
+            let judgement = peer.doubts.note(flow, asked.asked_ns, answer, &path);
+            if judgement.is_path_doubted {
+                peer.proof.doubt(now_ns);
+            }
+            Some((flow, judgement.vouch?))
+        });
         Meaning::Lease(NewLease {
             state,
             answer: Some(answer.as_version_1()),

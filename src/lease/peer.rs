@@ -57,7 +57,7 @@ pub(super) struct LeasePeer {
     pub(super) heard_ns: u64,
     /// The number of renewals that are asked early, because questions or answers were lost recently.
     early: u32,
-    clock: SinkAnswers,
+    pub(super) sink_clock: SinkAnswers,
     pub(super) versions: Versions,
     pub(super) proof: Proof,
     pub(super) doubts: Doubts,
@@ -78,7 +78,7 @@ impl LeasePeer {
             listening_since_ns: now_ns,
             heard_ns: 0,
             early: 0,
-            clock: SinkAnswers::default(),
+            sink_clock: SinkAnswers::default(),
             versions: Versions::default(),
             proof: Proof::default(),
             doubts: Doubts::default(),
@@ -141,7 +141,7 @@ impl LeasePeer {
 
     /// Takes the time when the sink answered, by its clock.
     pub(super) fn note_clock(&mut self, asked: &Asked, answered_ns: u64, at: AnswerTime) {
-        self.lease.clock = self.clock.note(asked, answered_ns, at);
+        self.lease.clock = self.sink_clock.note(asked, answered_ns, at);
     }
 
     /// Makes the next renewals early if an older question of the same version than the answered one is unanswered.

@@ -3,19 +3,46 @@
 use super::questions::Asked;
 use super::replies::AnswerTime;
 use crate::clocks::{Answers, Drift, Exchange};
-use crate::model::SinkClock;
+use crate::model::{ClockSteering, LeaseExchange, SinkClock};
 
-/// An answer does not tell how the sink's clock is steered. The kernel lets a time daemon do that by this much, in ppb;
-/// a clock that runs faster or slower, or is set, contradicts itself.
+/// The kernel lets a time daemon steer a clock by this much, in ppb, unless it changes the length of the tick. A sink that
+/// does not tell how its clock is steered is believed to stay below; if not, or if it is set, it contradicts itself.
 const STEERED_PPB: u32 = 500_000;
+/// A time daemon changes the rate a little from one reading of the sink's to the next.
+const CORRECTION_PPB: u32 = 1_000;
 /// This host's clock was set if it ran away from the raw clock by more than this while a question was unanswered.
 const SET_NS: u64 = 1_000_000;
 
 /// The last answers of one sink, as far as they tell of its clock.
 #[derive(Default)]
-pub(super) struct SinkAnswers(Answers);
+pub(super) struct SinkAnswers {
+    answers: Answers,
+    steering: ClockSteering,
+    /// The newest exchange whose times can be compared.
+    newest: Option<LeaseExchange>,
+}
 
 impl SinkAnswers {
+    /// Takes what the last full answer told. It holds for short ones, too: another one changes the digest.
+    pub(super) fn set_steering(&mut self, steering: ClockSteering) {
+        self.steering = steering;
+    }
+
+    /// The times of the newest exchange, unless this host's clock was set meanwhile.
+    pub(super) fn newest(&self) -> Option<LeaseExchange> {
+        self.newest
+    }
+
+    fn drift(&self) -> Option<Drift> {
+        match self.steering {
+            ClockSteering::BEYOND => None,
+            told => Some(Drift::steered(
+                told.most_ppb()
+                    .map_or(STEERED_PPB, |ppb| ppb + CORRECTION_PPB),
+            )),
+        }
+    }
+
     /// Takes the times of a question and of its answer, and the time by the sink's clock when it answered. `None`: the
     /// sink's clock is unknown.
     pub(super) fn note(
@@ -25,17 +52,21 @@ impl SinkAnswers {
         at: AnswerTime,
     ) -> Option<SinkClock> {
         let apart_ns = apart(asked, at);
-        if apart_ns > SET_NS {
-            self.0.forget();
+        self.newest = (apart_ns <= SET_NS).then(|| LeaseExchange {
+            asked_raw_ns: asked.at.raw_ns.saturating_sub(apart_ns),
+            received_raw_ns: at.raw_ns.saturating_add(apart_ns),
+            answered_ns,
+        });
+        let (Some(drift), Some(newest)) = (self.drift(), self.newest) else {
+            self.answers.forget();
             return None;
-        }
-        let drift = Drift::steered(STEERED_PPB);
+        };
         let exchange = Exchange {
-            asked_raw_ns: i128::from(asked.at.raw_ns) - i128::from(apart_ns),
-            received_raw_ns: i128::from(at.raw_ns) + i128::from(apart_ns),
+            asked_raw_ns: newest.asked_raw_ns.into(),
+            received_raw_ns: newest.received_raw_ns.into(),
             answered_ns: answered_ns.into(),
         };
-        let found = self.0.note(exchange, drift)?;
+        let found = self.answers.note(exchange, drift)?;
         let distance = |ns: i128| u64::try_from(ns).ok();
         Some(SinkClock {
             raw_ns: distance(found.raw_ns)?,

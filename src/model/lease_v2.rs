@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Capabilities, ClockState, LeaseAnswer, Marks, NodeId, ProbeForm};
+use super::{Capabilities, ClockState, ClockSteering, LeaseAnswer, Marks, NodeId, ProbeForm};
 
 /// The flow that a source wants to know about: does the sink see its packets?
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -67,6 +67,7 @@ pub struct FullAnswer {
     pub capabilities: Capabilities,
     pub marks: Marks,
     pub clock: ClockState,
+    pub clock_steering: ClockSteering,
     pub mtu: u16,
     pub tai_offset_s: i16,
     /// Major and minor version of hostint.

@@ -37,9 +37,18 @@ pub struct ClockPair {
 
 /// Reads both, again if this thread was interrupted meanwhile.
 pub fn pair() -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_REALTIME, 0)
+}
+
+/// The same with the monotonic clock and an offset to the time since the Unix epoch, which may be out of date.
+pub fn pair_of_monotonic(offset_ns: i64) -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_MONOTONIC, offset_ns)
+}
+
+fn pair_of(clock: ClockId, offset_ns: i64) -> io::Result<ClockPair> {
     let sample = || -> io::Result<ClockPair> {
         let raw_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)?;
-        let realtime_ns = read_ns(ClockId::CLOCK_REALTIME)?;
+        let realtime_ns = read_ns(clock)?.wrapping_add(offset_ns);
         let took_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)? - raw_ns;
         Ok(ClockPair {
             raw_ns,
@@ -75,18 +84,49 @@ pub struct Discipline {
     pub estimated_error_us: u64,
     /// The clock's error is at most this, according to the time daemon.
     pub greatest_error_us: u64,
+    /// The least and the greatest rate that the kernel steers the clock by now, against the raw clock.
+    pub steered_ppb: (i64, i64),
 }
 
-/// Asks the kernel by adjtimex(2).
-pub fn discipline() -> io::Result<Discipline> {
-    // SAFETY: timex is plain data; all zeros asks adjtimex to change nothing.
+/// The kernel amortises adjtime(3) at this rate.
+const ADJTIME_PPB: i64 = 500_000;
+/// Of a time daemon's offset, the kernel takes this part in a second (as a power of two), less by the time constant.
+const PLL_SHIFT: i64 = 2;
+
+fn steered_ppb(timex: &libc::timex, adjtime_us: i64) -> (i64, i64) {
+    let rate_ppb = (timex.tick - 10_000) * 100_000 + timex.freq * 1000 / 65_536;
+    let nanoseconds = timex.status & libc::STA_NANO != 0;
+    let pll_ns = match timex.status & libc::STA_PLL {
+        0 => 0,
+        _ if nanoseconds => timex.offset,
+        _ => timex.offset * 1000,
+    };
+    let shift = (PLL_SHIFT + timex.constant).clamp(0, 62);
+    let pending = [pll_ns >> shift, adjtime_us.signum() * ADJTIME_PPB];
+    let less: i64 = pending.iter().map(|ppb| ppb.min(&0)).sum();
+    let more: i64 = pending.iter().map(|ppb| ppb.max(&0)).sum();
+    (rate_ppb + less, rate_ppb + more)
+}
+
+/// Asks adjtimex(2) with modes that change nothing.
+fn adjtimex(reading: libc::c_uint) -> io::Result<(libc::timex, i32)> {
+    // SAFETY: timex is plain data.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
+    timex.modes = reading;
     // SAFETY: timex is valid for writing.
     let state = unsafe { libc::adjtimex(&mut timex) };
     if state < 0 {
         return Err(io::Error::last_os_error());
     }
+    Ok((timex, state))
+}
+
+/// Asks the kernel by adjtimex(2).
+pub fn discipline() -> io::Result<Discipline> {
+    let (timex, state) = adjtimex(0)?;
+    let (adjtime, _) = adjtimex(libc::ADJ_OFFSET_SS_READ)?;
     Ok(Discipline {
+        steered_ppb: steered_ppb(&timex, adjtime.offset),
         tai_offset_s: timex.tai,
         synchronised: state != libc::TIME_ERROR && timex.status & libc::STA_UNSYNC == 0,
         estimated_error_us: timex.esterror.unsigned_abs(),

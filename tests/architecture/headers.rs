@@ -11,11 +11,12 @@ use super::{Source, c_sources, none};
 const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
 /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("kernel", &[]),
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
+    ("drop", &["kernel"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("lease", &["kernel", "packet", "watch", "source", "sink"]),
@@ -81,7 +82,8 @@ fn definitions(source: &Source) -> BTreeSet<String> {
             Some(word(line.trim_start()).to_owned()).filter(|name| !name.is_empty())
         } else if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             let function = line.split_once('(').map(|(head, _)| last_word(head));
-            function.filter(|name| *name != "SEC").map(str::to_owned)
+            let function = function.filter(|name| !["SEC", "_Static_assert"].contains(name));
+            function.map(str::to_owned)
         } else {
             None
         };

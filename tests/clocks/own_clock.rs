@@ -106,3 +106,34 @@ fn readings_of_more_than_a_minute_ago_are_forgotten() {
         "{found:?}"
     );
 }
+
+#[test]
+fn the_most_that_a_clock_was_steered_by_is_told_or_shown() {
+    let cases = [
+        ("nothing", vec![reading(1, 0, 0), reading(2, 0, 0)], 0..=0),
+        (
+            "what the kernel tells, without its sign",
+            vec![reading(1, 0, -40_000), reading(2, -40_000, -10_000)],
+            40_000..=40_000,
+        ),
+        (
+            "what the readings show and the kernel does not tell",
+            vec![reading(1, 0, 0), reading(2, 300_000, 0)],
+            300_000..=300_100,
+        ),
+        (
+            "a step is no steering",
+            vec![reading(1, 0, 3), reading(2, 5_000_000, 3)],
+            3..=3,
+        ),
+        (
+            "what is older than a minute is forgotten",
+            vec![reading(1, 0, 9_000), reading(62, 0, 0), reading(63, 0, 0)],
+            0..=0,
+        ),
+    ];
+    for (name, readings, expected) in cases {
+        let found = clock(&readings).most_steered_ppb();
+        assert!(expected.contains(&found), "{name}: {found}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod astray;
+mod budget;
 mod damage;
 mod fine_slots;
 mod flood;
@@ -18,6 +19,7 @@ mod sequence;
 mod several_cpus;
 mod sink;
 mod sink_events;
+mod sink_minima;
 mod sink_probes;
 mod sink_refusals;
 mod source;
@@ -26,6 +28,7 @@ mod source_guard;
 mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod stacks;
 mod tracking;
 mod verifier;
 mod vxlan_gpe;

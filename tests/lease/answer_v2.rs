@@ -6,8 +6,8 @@ use hostint::datapath::abi::{
 };
 use hostint::datapath::probe::Features;
 use hostint::model::{
-    Capabilities, ClockSource, ClockState, FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseKey,
-    LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
+    Capabilities, ClockSource, ClockState, ClockSteering, FlowAsked, FullAnswer, FullEcho,
+    FullQuestion, LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
 };
 use hostint::wire::lease::v2::{
     FULL_LEN, Lease2Echo, SHORT_LEN, decode_echo, encode_full_question, encode_short_question,
@@ -151,6 +151,8 @@ mod root {
                 host.clock_source = clock_source::CLOCK_REALTIME_OFFSET.0;
                 host.clock_synchronised = 1;
                 host.tai_offset_s = -37;
+                host.clock_steering = 3;
+                host.clock_steering_ns = u64::MAX;
             });
             let every_way = every_way().flat_map(|way| (0..3).map(move |vlans| (way, vlans)));
             for ((hook, v6), vlans) in every_way {
@@ -180,7 +182,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(7),
+                    capabilities: Capabilities::from_bits(64 + 7),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -190,6 +192,7 @@ mod root {
                         source: ClockSource::Realtime,
                         synchronised: true,
                     },
+                    clock_steering: ClockSteering::from_bits(3),
                     mtu: if Features::probe().check_mtu {
                         u16::MAX
                     } else {
@@ -466,12 +469,16 @@ mod root {
             let same = ask_short(&sink).digest == usual;
             assert_eq!(same, name == "nothing", "{name}");
         }
-        let changes: [(&str, Change<host_settings>); 5] = [
+        let changes: [(&str, Change<host_settings>); 6] = [
             ("the node", |host| host.node_id += 1),
             ("the instance", |host| host.instance += 1),
             ("the clock", |host| host.clock_synchronised ^= 1),
             ("its kind", |host| host.clock_source = 1),
             ("the TAI offset", |host| host.tai_offset_s += 1),
+            ("its steering", |host| {
+                host.clock_steering += 1;
+                host.clock_steering_ns = u64::MAX;
+            }),
         ];
         let mut digests = vec![usual];
         for (name, change) in changes {
@@ -503,7 +510,9 @@ mod root {
                 ..settings()
             });
             let answer = ask_full(&sink, &full_question(false));
-            assert_eq!(answer.capabilities.bits(), capabilities.0, "{flags:?}");
+            let capabilities = can::CAPABLE_STACKS.0 | capabilities.0;
+            assert_eq!(answer.capabilities.bits(), capabilities, "{flags:?}");
+            assert_eq!(answer.capabilities.stack(), 9, "{flags:?}");
         }
     }
 

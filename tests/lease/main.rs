@@ -9,4 +9,5 @@ mod network;
 mod probes;
 mod proof;
 mod renewal;
+mod sink_clock;
 mod source;

@@ -8,8 +8,9 @@ use hostint::datapath::abi::{
     lease2_short_message,
 };
 use hostint::model::{
-    Capabilities, ClockSource, ClockState, Encapsulation, Encapsulations, FlowAsked, FullAnswer,
-    FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
+    Capabilities, ClockSource, ClockState, ClockSteering, Encapsulation, Encapsulations, FlowAsked,
+    FullAnswer, FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho,
+    ShortQuestion,
 };
 use hostint::wire::DecodeError;
 use hostint::wire::lease::v2::{
@@ -68,6 +69,7 @@ fn full_answer() -> FullAnswer {
             source: ClockSource::Tai,
             synchronised: true,
         },
+        clock_steering: ClockSteering::of_ppb(80_000),
         mtu: 9000,
         tai_offset_s: 37,
         software: (3, 4),
@@ -176,7 +178,7 @@ fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
     bytes.extend(0x3132_3334_3536_3738u64.to_be_bytes());
     bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x47]);
     bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
-    bytes.extend([0x04, 0xfc, 0x81, 0]);
+    bytes.extend([0x04, 0xfc, 0x81, 20]);
     bytes.extend(33122u16.to_be_bytes());
     bytes.extend(9000u16.to_be_bytes());
     bytes.extend([0, 37, 3, 4]);

@@ -7,8 +7,8 @@ use hostint::lease::{
     AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, OutgoingProbe, OutgoingQuestion, OwnTagging,
 };
 use hostint::model::{
-    AddressPair, Capabilities, ClockState, Encapsulation, Encapsulations, FullAnswer, LeaseAnswer,
-    LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
+    AddressPair, Capabilities, ClockState, ClockSteering, Encapsulation, Encapsulations,
+    FullAnswer, LeaseAnswer, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
 };
 use hostint::wire::lease::{v1, v2};
 
@@ -82,6 +82,8 @@ pub struct Sink {
     pub untold: bool,
     pub digest: u32,
     pub capabilities: Encapsulations,
+    /// It reads entries of transit hops.
+    pub stacks: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -90,6 +92,7 @@ pub struct Sink {
     pub round: u64,
     pub arrived: [u128; 4],
     pub tos_changed: [u8; 4],
+    pub clock_steering: ClockSteering,
 }
 
 impl Default for Sink {
@@ -101,6 +104,7 @@ impl Default for Sink {
             untold: false,
             digest: 1,
             capabilities: all(),
+            stacks: true,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -109,6 +113,7 @@ impl Default for Sink {
             round: 0,
             arrived: [0; 4],
             tos_changed: [0; 4],
+            clock_steering: ClockSteering::UNTOLD,
         }
     }
 }
@@ -174,9 +179,12 @@ impl Sink {
             witness: self.witness(now),
             instance: self.instance,
             node: NodeId(2),
-            capabilities: Capabilities::from(self.capabilities),
+            capabilities: Capabilities::from_bits(
+                Capabilities::from(self.capabilities).bits() | if self.stacks { 64 } else { 0 },
+            ),
             marks: self.marks,
             clock: ClockState::default(),
+            clock_steering: self.clock_steering,
             mtu: 1500,
             tai_offset_s: 37,
             software: (0, 2),
@@ -280,13 +288,11 @@ impl Network {
     }
 
     fn carry_probe(&mut self, probe: &OutgoingProbe) {
-        let len = match probe.long {
-            true => usize::from(self.path.route_mtu) - headers(probe.packet.dest),
-            false => 0,
-        };
-        if probe.long {
-            self.keeper.note_length(probe, self.path.route_mtu);
+        let mtu = probe.longest.min(self.path.route_mtu);
+        if mtu > 0 {
+            self.keeper.note_length(probe, mtu);
         }
+        let len = usize::from(mtu).saturating_sub(headers(probe.packet.dest));
         let len = probe.packet.payload(KEY, len).len() + headers(probe.packet.dest);
         self.probes += 1;
         self.sent_bytes += len + ETHERNET;

@@ -9,9 +9,12 @@ mod stamped;
 mod root {
     mod astray;
     mod bpf_file_system;
+    mod clocks;
     mod coexistence;
     mod control;
+    mod coverage;
     mod dashboards;
+    mod drops;
     mod field;
     mod figures;
     mod fine_slots;
@@ -39,6 +42,7 @@ mod root {
     mod reports;
     mod rotation;
     mod schemas;
+    mod source_alone;
     mod spread;
     mod stage;
     mod summaries;

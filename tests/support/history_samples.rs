@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -138,6 +139,13 @@ impl Synthetic {
             reordered: packets / 5000,
             duplicates: 0,
             latency: Some(of_all(0.9)),
+            // Every sixth sink tells nothing about its clock.
+            corrected: (sink % 6 != 5).then(|| CorrectedMean {
+                packets: of_all(0.9).samples,
+                mean_ns: of_all(0.9).mean_ns,
+                error_ns: 2_100,
+                bound_ns: [0, of_all(0.9).mean_ns + 120_000],
+            }),
             steps: if sink % 5 == 4 { 1 } else { 32 },
         });
         Figures {
@@ -251,6 +259,27 @@ impl Synthetic {
         Record::new(&report, Some(arrival)).in_class(Some("web"))
     }
 
+    /// Coverage of a pair with a class, and of destinations without a sink.
+    fn coverage(&self) -> Vec<CoverageRow> {
+        let missed = |reason: &str, packets| [(reason.to_owned(), packets)].into();
+        let measured = CoverageRow {
+            source: NodeId(1),
+            sink: Some(NodeId(2)),
+            class: Some("web".to_owned()),
+            measured: Some(970),
+            missed: missed("too_long", 30),
+        };
+        let elsewhere = CoverageRow {
+            sink: None,
+            class: None,
+            measured: None,
+            missed: missed("no_lease", 7),
+            ..measured.clone()
+        };
+        let few = [measured, elsewhere].into_iter();
+        few.filter(|_| self.nodes > 1).collect()
+    }
+
     /// What a collector would say of itself.
     pub fn status(&self) -> CollectStatus {
         let now = now_ns();
@@ -312,6 +341,7 @@ impl Synthetic {
                 .unwrap_or(0),
             exporters_total: exporters.len(),
             exporters,
+            coverage: self.coverage(),
             ..CollectStatus::default()
         }
     }

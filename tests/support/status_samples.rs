@@ -69,6 +69,7 @@ pub fn attachment() -> Attachment {
         superpackets: None,
         why: None,
         gro: None,
+        max_hops: Some(4),
         nic_timestamps: None,
     }
 }
@@ -123,6 +124,7 @@ fn sink() -> SinkStatus {
     let stamping = Attachment {
         why: Some("a network card".to_owned()),
         gro: Some(true),
+        max_hops: None,
         nic_timestamps: Some(true),
         ..attachment()
     };
@@ -266,6 +268,7 @@ pub fn silent_peer() -> PeerStatus {
         eaten: Vec::new(),
         tos_changed: 0,
         proved_ago_ns: None,
+        proved_length: None,
         distrusted: false,
         untold: false,
         fallen: 0,
@@ -290,6 +293,7 @@ fn known_peer() -> PeerStatus {
         ways: vec!["udp vxlan-gpe"],
         eaten: vec!["stray packets"],
         proved_ago_ns: Some(0),
+        proved_length: Some(1500),
         ..silent_peer()
     }
 }

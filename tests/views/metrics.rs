@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hostint::datapath::counters::{self, CounterMeaning};
+use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
 use hostint_testing::random::Random;
@@ -152,6 +153,13 @@ fn collect_status() -> CollectStatus {
             exporter(Some(2), 2_000_000_000),
             exporter(None, 0),
         ],
+        coverage: vec![CoverageRow {
+            source: NodeId(1),
+            sink: Some(NodeId(2)),
+            class: Some("storage".to_owned()),
+            measured: Some(90),
+            missed: [("too_long".to_owned(), 10)].into(),
+        }],
         ..CollectStatus::default()
     }
 }

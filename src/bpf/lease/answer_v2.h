@@ -25,7 +25,7 @@ enum {
 
 static __always_inline __u32 capabilities(const struct sink_settings *set)
 {
-	return (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
+	return CAPABLE_STACKS | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0);
 }
@@ -57,6 +57,8 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	answer->tos_value = set->tos_value;
 	answer->tos_mask = set->tos_mask;
 	answer->clock = host->clock_source | (host->clock_synchronised ? LEASE_CLOCK_SYNCHRONISED : 0);
+	/* A daemon that has ended does not see how the clock is steered. */
+	answer->clock_steering = coarse_ns() < host->clock_steering_ns ? host->clock_steering : 0;
 	answer->extension_port = set->extension_port;
 	answer->mtu = bpf_htons(l->mtu);
 	answer->tai_offset_s = bpf_htons(host->tai_offset_s);

@@ -8,11 +8,11 @@
 #include "hostint/count.h"
 #include "hostint/wire.h"
 #include "hostint/source_flow.h"
-#include "int/room.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
-#include "source/counters.h"
+#include "source/budget.h"
 #include "source/look.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/queue.h"
 
@@ -32,10 +32,10 @@ static __always_inline enum source_look check_size(const struct outgoing_packet 
 	__u32 len = p->at.ip_len + added;
 
 	if (len > mtu)
-		return leave(COUNT_SOURCE_TOO_LONG, p->frame_len);
+		return leave_packet(p, COUNT_SOURCE_TOO_LONG);
 	/* A router that fragments a tagged packet would separate INT from the rest. */
 	if (!p->at.dont_fragment && len > SHORTEST_MTU)
-		return leave(COUNT_SOURCE_MAY_FRAGMENT, p->frame_len);
+		return leave_packet(p, COUNT_SOURCE_MAY_FRAGMENT);
 	return SOURCE_WATCHED;
 }
 
@@ -51,7 +51,7 @@ static __always_inline __u32 path_limit(const struct outgoing_packet *p, const s
 
 static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, const struct outgoing_packet *p)
 {
-	count_source(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
+	count_missed(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
 	return PLAN_LEAVE;
 }
 
@@ -62,7 +62,8 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
 static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p,
 						      struct source_flow *f, __u32 mtu)
 {
-	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
+	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = source_room(p, ENCAP_VXLAN_GPE);
+	__u32 room = path_room(p, ENCAP_VXLAN_GPE);
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
 	bool tcp = p->at.protocol == IPPROTO_TCP;
 
@@ -82,7 +83,8 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
 	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
 		return leave_superpacket(ctx, p);
-	p->fixed_gso = headers + size + added <= mtu;
+	/* If the kernel makes them shorter, there is room for INT, but not for transit hops, which then push nothing. */
+	p->fixed_gso = headers + size + room <= mtu;
 	if (!p->fixed_gso) {
 		if (!tcp || size < SHORTEST_MTU + added)
 			return leave_superpacket(ctx, p);
@@ -90,7 +92,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	}
 	p->segment_size = size;
 	p->segments = size ? (payload + size - 1) / size : 0;
-	if (!p->segments || p->segments > GPE_MAX_SEGMENTS || p->at.ip_len + added > 0xffff || !p->at.dont_fragment)
+	if (!p->segments || p->segments > GPE_MAX_SEGMENTS || p->at.ip_len + room > 0xffff || !p->at.dont_fragment)
 		return leave_superpacket(ctx, p);
 	p->encapsulation = ENCAP_VXLAN_GPE;
 	return PLAN_TAG;
@@ -118,10 +120,10 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 	p->encapsulation = p->form == FLOW_MIXED ? mixed_encapsulation(p, f) : p->form;
 	/* Routers must see options, which vxlan-gpe would hide. */
 	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
-		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}
-	return check_size(p, int_room(&p->at, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
+	return check_size(p, path_room(p, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
 }
 
 #endif

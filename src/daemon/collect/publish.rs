@@ -6,11 +6,14 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use crate::daemon::duty::Duty;
-use crate::model::{ExporterHealth, HostSeen};
-use crate::os::clock;
+use crate::model::{ExporterHealth, HostSeen, NodeId};
+use crate::os::{clock, log};
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
+
+/// The number of pairs, with their classes, whose coverage is shown.
+const MOST_PAIRS: usize = 1_000;
 
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell.
@@ -34,6 +37,7 @@ impl Collector {
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
+        let coverage = self.hub.coverage().rows(MOST_PAIRS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -47,6 +51,14 @@ impl Collector {
         let summaries = self.hub.increments().counts();
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_untracked = summaries.no_room;
+        let clocks = self.hub.clocks().counts();
+        if clocks.contradicting != status.clock_contradicting {
+            say_contradiction(&clocks.contradicting);
+        }
+        status.clocks_telling = clocks.telling;
+        status.clocks_known = clocks.known;
+        status.clock_contradictions = clocks.contradictions;
+        status.clock_contradicting.clone_from(&clocks.contradicting);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
@@ -66,7 +78,17 @@ impl Collector {
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
+        status.coverage = coverage;
     }
+}
+
+fn say_contradiction(nodes: &[NodeId]) {
+    let nodes: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+    log::warning(format_args!(
+        "the clocks of nodes {} contradict each other, so latencies between them are not corrected: a stamp is false, or \
+         a crystal drifts by more than 100 ppm",
+        nodes.join(", ")
+    ));
 }
 
 /// The duty to hand what is known of hosts to the store.

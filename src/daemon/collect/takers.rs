@@ -7,6 +7,8 @@ use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
 use crate::engines::{Engines, Feed};
+use crate::model::Arrival;
+use crate::model::coverage::CoverageReport;
 use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
@@ -40,6 +42,10 @@ impl ReportTaker for Takers {
         self.history.accept(received)?;
         self.engines.accept(received)?;
         self.lines.accept(received)
+    }
+
+    fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
+        self.lines.accept_coverage(report, arrival)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -92,6 +98,7 @@ impl ReportTaker for Feed {
             report,
             arrival,
             class,
+            clocks,
             evidence,
             ..
         } = *received;
@@ -99,7 +106,7 @@ impl ReportTaker for Feed {
             .observation
             .drop_reason()
             .and_then(|code| received.reasons.name(code));
-        Self::take(self, report, arrival, reason, class, evidence.len());
+        Self::take(self, report, arrival, clocks, reason, class, evidence.len());
         Ok(())
     }
 

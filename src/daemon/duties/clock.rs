@@ -1,4 +1,4 @@
-//! Follows the host's clock: leap seconds, and whether it is synchronised.
+//! Follows the host's clock: leap seconds, whether it is synchronised, how it is steered, and when it is set.
 
 use std::time::{Duration, Instant};
 
@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
+use crate::model::ClockSteering;
 
 /// The duty to follow the clock.
 pub struct FollowClock;
@@ -20,7 +21,11 @@ impl<D: OnHost> Duty<D> for FollowClock {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        let state = daemon.host().refresh_clock()?;
+        let pair = daemon.host().read_clock()?;
+        let side = daemon.side();
+        let discipline = side.note_clock(pair)?;
+        let steering = ClockSteering::of_ppb(side.own_clock.most_steered_ppb());
+        let state = daemon.host().follow_clock(discipline, steering)?;
         daemon.side().clock = Some(state);
         Ok(())
     }

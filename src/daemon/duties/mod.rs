@@ -2,12 +2,18 @@
 
 mod attachments;
 mod clock;
+mod clock_evidence;
+mod coverage;
+mod identity;
 mod leases;
 mod rules;
 mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
+pub use clock_evidence::TellClocks;
+pub use coverage::TellCoverage;
+pub use identity::TellIdentity;
 pub use leases::KeepLeases;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

@@ -54,7 +54,7 @@ impl LoadedSink {
             .lock()
             .context("cannot lock this host's pins")?
             .context(
-                "another hostint sink serves this host already (give it all interfaces: --dev repeats)",
+                "another hostint sink serves this host already, or hostint source does (end it first; a sink takes several interfaces, --dev repeats, and looks after the source)",
             )?;
         let sink = Sink::load(&pins, config.max_flows, config.max_fine_flows)
             .map_err(advise)

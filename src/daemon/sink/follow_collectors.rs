@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::collectors::Collectors;
 use super::state::SinkDaemon;
+use crate::daemon::collectors::Collectors;
 use crate::daemon::duty::Duty;
 use crate::daemon::lookups::Lookups;
 use crate::model::{CollectorState, CollectorStatus};

@@ -9,12 +9,10 @@
 mod apply;
 mod astray;
 mod begin;
-mod collectors;
 mod counters;
 mod deliveries;
 mod flows;
 mod follow_collectors;
-mod identity;
 mod links;
 mod metrics;
 mod plan;
@@ -35,7 +33,6 @@ use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
 use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
-use self::identity::TellIdentity;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
 use self::plan::SinkPlan;
@@ -43,7 +40,10 @@ use self::reload::ReloadSink;
 use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
-use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, WalkSourceFlows};
+use super::duties::{
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
+    TellIdentity, WalkSourceFlows,
+};
 use super::duty::Duties;
 use super::http;
 use super::metrics_push;
@@ -183,6 +183,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
         .with(TellIdentity)
+        .with(TellCoverage::new())
         .with(EndLossPeriods)
         .with(KeepLeases)
         .with(ReloadSink::new(args))
@@ -194,6 +195,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(ReopenReportLog)
         .with(LookForLinks)
         .with(FollowClock)
+        .with(TellClocks::default())
         .with(SetFileRules::default())
         .with(WatchDeliveries::default())
         .with(ShowCollectors)

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 
-use super::collectors::Collectors;
 use crate::cli::SinkServeArgs;
 use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
+use crate::daemon::collectors::Collectors;
 use crate::datapath::sink::Sink;
 use crate::host::advice::advise;
 use crate::host::source::places::find_names;
@@ -33,7 +33,7 @@ impl SinkPlan {
             .as_ref()
             .map_or_else(Vec::new, |file| file.rules.clone());
         let rules = find_names(rules)?;
-        let collectors = Collectors::find(&config)?;
+        let collectors = Collectors::find(&config.collectors, config.spread)?;
         let destinations = Destinations {
             collectors: collectors.addresses(),
             spread: config.spread.then_some(config.node_id),

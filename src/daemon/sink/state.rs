@@ -8,11 +8,12 @@ use anyhow::Result;
 use super::metrics::Metrics;
 use super::plan::SinkPlan;
 use super::reports::SinkReports;
-use crate::config::{File, SinkConfig, TimeSpan};
+use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
@@ -20,8 +21,9 @@ use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SummaryPlan, Sweeper};
-use crate::model::{ClockSource, Tally, WatchRule};
+use crate::model::{ClockSource, NodeId, Tally, WatchRule};
 use crate::os::signals;
+use crate::report::Emitter;
 
 /// Why a sink's daemon ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -130,6 +132,25 @@ impl OnHost for SinkDaemon {
 
     fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.config.idle_flow_timeout
+    }
+}
+
+impl TellsCollectors for SinkDaemon {
+    fn emitter(&mut self) -> &mut Emitter {
+        &mut self.reports.emitter
+    }
+
+    fn node(&self) -> Result<NodeId> {
+        Ok(self.plan.config.node_id)
+    }
+
+    fn tells_extended(&self) -> bool {
+        let config = &self.plan.config;
+        !config.collectors.is_empty() && config.compat.is_none()
+    }
+
+    fn identity(&self) -> Option<&IdentitySettings> {
+        self.plan.config.identity.as_ref()
     }
 }
 

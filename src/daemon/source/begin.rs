@@ -19,6 +19,7 @@ use crate::host::source::attach::attach_dev;
 use crate::host::source::rules::set_file_rules;
 use crate::host::source::{choose_node, leave_nothing};
 use crate::os::{privileges, signals};
+use crate::report::{Destinations, Emitter};
 
 /// A source that is attached to the plan's interfaces.
 pub struct AttachedSource {
@@ -56,6 +57,11 @@ impl AttachedSource {
     pub fn into_daemon(self, args: &SourceServeArgs) -> Result<(SourceDaemon, PinsLock)> {
         let Self { pins, plan, source } = self;
         let key = plan.setup.source.lease_key;
+        let destinations = Destinations {
+            collectors: plan.collectors.clone(),
+            ..Destinations::default()
+        };
+        let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
         let leases = LeaseKeeping::start(key)?;
         give_up_all_but(&privileges::STEADY)?;
         signals::install().context("cannot handle signals")?;
@@ -68,11 +74,13 @@ impl AttachedSource {
             );
         };
         source.host.set_lease_key(key)?;
+        source.host.set_report_ports(&plan.report_ports())?;
         warn_without_key(key);
         let daemon = SourceDaemon {
             side: HostSide::new(pins, Some(leases)),
             source,
             plan,
+            emitter,
             signs: Signs::from_env(),
         };
         Ok((daemon, lock))

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! packets are tagged by the kernel half alone; each turn of the loop:
-//!     duties: signs · leases · attachments · reload · clock · flow table · rules
+//!     duties: signs · identity · coverage · leases · attachments · reload · clock · flow table · rules
 //! ```
 
 mod begin;
@@ -17,7 +17,10 @@ use anyhow::Result;
 
 use self::begin::AttachedSource;
 use self::reload::ReloadSource;
-use super::duties::{FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, WalkSourceFlows};
+use super::duties::{
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
+    TellIdentity, WalkSourceFlows,
+};
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
 use super::signs::GiveSigns;
@@ -38,10 +41,13 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
+        .with(TellIdentity)
+        .with(TellCoverage::new())
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
         .with(ReloadSource::new(args))
         .with(FollowClock)
+        .with(TellClocks::default())
         .with(WalkSourceFlows::new()?)
         .with(SetFileRules::default());
     daemon.signs.notify.ready();

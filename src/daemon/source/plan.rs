@@ -1,9 +1,12 @@
 //! The plan of a source: settings are read and checked, names looked up, interfaces found; nothing is changed yet.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context, Result, bail};
 
 use crate::cli::SourceServeArgs;
-use crate::config::{File, Settled, SourceSetup, settle};
+use crate::config::{File, Settled, SourceSetup, report_ports, settle};
+use crate::daemon::collectors::Collectors;
 use crate::host::advice::advise;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
 use crate::model::{RuleHost, WatchRule};
@@ -17,6 +20,8 @@ pub struct SourcePlan {
     pub rules: Vec<WatchRule>,
     /// The destinations of --dest-file.
     pub places: Vec<RuleHost>,
+    /// The addresses of the collectors.
+    pub collectors: Vec<SocketAddr>,
 }
 
 impl SourcePlan {
@@ -44,12 +49,19 @@ impl SourcePlan {
             .as_ref()
             .map_or_else(Vec::new, |file| file.rules.clone());
         let rules = find_names(rules)?;
+        let collectors = Collectors::find(&setup.collectors, false)?.addresses();
         Ok(Self {
             setup,
             file,
             rules,
             places,
+            collectors,
         })
+    }
+
+    /// The ports whose traffic is never tagged.
+    pub fn report_ports(&self) -> Vec<u16> {
+        report_ports(self.collectors.iter().map(SocketAddr::port))
     }
 
     /// The destinations of --dest-file, and whether they are tagged without a lease.

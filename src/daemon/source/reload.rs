@@ -76,6 +76,15 @@ fn go_on(daemon: &mut SourceDaemon, now: SourcePlan) -> Result<SourcePlan> {
             leases.set_key(key);
         }
     }
+    if daemon.plan.collectors != before.collectors {
+        daemon
+            .source
+            .host
+            .set_report_ports(&daemon.plan.report_ports())?;
+        daemon
+            .emitter
+            .set_collectors(daemon.plan.collectors.clone());
+    }
     let gone: Vec<String> = was
         .devs
         .iter()

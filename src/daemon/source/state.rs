@@ -3,22 +3,26 @@
 use anyhow::Result;
 
 use super::plan::SourcePlan;
-use crate::config::{File, SinkConfig, TimeSpan};
+use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::source::Source;
-use crate::model::WatchRule;
+use crate::model::{NodeId, WatchRule};
+use crate::report::Emitter;
 
 /// A source that is looked after.
 pub struct SourceDaemon {
     pub side: HostSide,
     pub source: Source,
     pub plan: SourcePlan,
+    /// The way to the collectors.
+    pub emitter: Emitter,
     pub signs: Signs,
 }
 
@@ -41,6 +45,24 @@ impl OnHost for SourceDaemon {
 
     fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.setup.source.idle_flow_timeout
+    }
+}
+
+impl TellsCollectors for SourceDaemon {
+    fn emitter(&mut self) -> &mut Emitter {
+        &mut self.emitter
+    }
+
+    fn node(&self) -> Result<NodeId> {
+        Ok(self.source.host.node_id()?)
+    }
+
+    fn tells_extended(&self) -> bool {
+        true
+    }
+
+    fn identity(&self) -> Option<&IdentitySettings> {
+        self.plan.setup.identity.as_ref()
     }
 }
 

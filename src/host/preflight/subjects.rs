@@ -54,6 +54,9 @@ impl Subjects {
         let others = source.dev.iter().filter(|dev| !sink.dev.contains(dev));
         self.devs.extend(others.cloned());
         self.collectors.clone_from(&sink.collector);
+        let others = source.collector.iter();
+        let others = others.filter(|one| !sink.collector.contains(one));
+        self.collectors.extend(others.cloned());
         let ports = [sink.extension_port, source.extension_port];
         self.extension_ports.extend(ports.into_iter().flatten());
         let mut keys: Vec<_> = [&sink.lease_key, &source.lease_key]

@@ -13,7 +13,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::source::Source;
 use crate::datapath::source_links::{self, SourceAttachment};
 use crate::datapath::watch::Watchlist;
-use crate::datapath::{settings_status, sink_links, source_settings};
+use crate::datapath::{settings_status, source_settings};
 use crate::host::advice::advise;
 use crate::host::events;
 use crate::model::{NodeId, REPORT_PORT, RuleHost};
@@ -61,7 +61,9 @@ fn set_host(pins: &Pins, source: &Source, node: NodeId) -> Result<()> {
     let host = &source.host;
     host.refresh_clock().context("cannot set the clock")?;
     host.set_node_id(node).context("cannot set the node id")?;
-    if !sink_links::is_attached(pins)? {
+    // A sink, and a daemon with collectors, set theirs.
+    let known = settings_status::read_host(pins)?;
+    if known.is_none_or(|known| known.report_ports.is_empty()) {
         host.set_report_ports(&[REPORT_PORT])?;
     }
     Ok(())
@@ -100,6 +102,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
     let settings = PeerSettings {
         room_ipv4,
         room_ipv6,
+        max_hops: config.max_hops,
         fixed_mtu: config.mtu,
         tos_value: config.mark.tos_value(),
         tos_mask: config.mark.tos_mask(),

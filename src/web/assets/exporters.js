@@ -1,6 +1,7 @@
 // Exporters and their lost reports, and the counts of the collector.
 
 import { ms, now } from "./api.js";
+import { CoverageTable } from "./coverage.js";
 import { h, panel } from "./dom.js";
 import { named } from "./names.js";
 import { setAbove } from "./state.js";
@@ -28,6 +29,7 @@ const COUNTS = [
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
+  ["clock_contradictions", "Contradictions between the clocks of nodes: a stamp was false, or a crystal drifts more than any should", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
   ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are only in the store's figures, because they came too fast to be written singly", true],
   ["store_drops", "Reports that the store does not have, because its queue was full or they could not be written", true],
@@ -44,9 +46,12 @@ export class ExportersView {
     this.note = h("p", { class: "dim" });
     const table = h("table", { class: "rows", "aria-label": "Exporters" },
       h("thead", {}, h("tr", {}, heads.map(([name, left, title]) => h("th", { scope: "col", class: left || undefined, title }, name || h("span", { class: "unseen" }, "problems"))))), this.body);
+    this.coverage = new CoverageTable();
+    const asked = "Of the packets that watchlists ask for, since the collector started";
     this.unkept = h("p", { class: "none", hidden: true }, "This collector keeps no history, so it cannot show nodes, flows or past times (see ", h("code", {}, "--store"), " in hostint-collect(8)).");
     this.wrong = h("p", { class: "old", hidden: true });
-    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts, this.wrong), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)));
+    this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts, this.wrong), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)),
+      panel("Coverage", h("p", { class: "dim" }, asked), this.coverage.element));
   }
 
   async update(shown, span, signal) {
@@ -62,6 +67,7 @@ export class ExportersView {
     const worst = status.exporters.map((one) => [one, troubles(one)]).toSorted(([, a], [, b]) => b.length - a.length);
     this.none.hidden = worst.length > 0;
     this.note.textContent = `${status.exporters.length} of ${exact(status.exporters_total)}, those with problems first`;
+    this.coverage.update(status.coverage ?? []);
     this.body.replaceChildren(...worst.map(([one, found]) => this.row(one, found)));
   }
 

@@ -44,7 +44,8 @@ function fields(object) {
 
 // The packet's path, hop by hop.
 function way(report) {
-  const hops = [report.source, ...(report.transit ?? []), report.sink].filter(Boolean);
+  // A report lists transit hops newest first.
+  const hops = [report.source, ...(report.transit ?? []).toReversed(), report.sink].filter(Boolean);
   if (hops.length < 2) return [];
   const shown = hops.map((hop, i) => {
     const next = hops[i + 1];

@@ -6,8 +6,8 @@ use super::{
     LeaseError, MAGIC, TAG_LEN, address_bytes, decode_head, end_answer, end_question, is_answered,
 };
 use crate::model::{
-    Capabilities, ClockState, FullAnswer, FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks,
-    NodeId, ProbeForm, ShortEcho, ShortQuestion,
+    Capabilities, ClockState, ClockSteering, FullAnswer, FullEcho, FullQuestion, LeaseKey,
+    LeaseWitness, Marks, NodeId, ProbeForm, ShortEcho, ShortQuestion,
 };
 use crate::wire::DecodeError;
 use crate::wire::cursor::Cursor;
@@ -112,7 +112,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
     let tos_value = cursor.u8("mark")?;
     let tos_mask = cursor.u8("mark mask")?;
     let clock = ClockState::from_bits(cursor.u8("clock")?);
-    let _zero = cursor.u8("reserved byte")?;
+    let clock_steering = ClockSteering::from_bits(cursor.u8("steering of the clock")?);
     let extension_port = cursor.u16("extension port")?;
     let mtu = cursor.u16("MTU")?;
     let tai_offset_s = cursor.u16("TAI offset")?.cast_signed();
@@ -147,6 +147,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
             extension_port,
         },
         clock,
+        clock_steering,
         mtu,
         tai_offset_s,
         software: (major, minor),
@@ -197,7 +198,7 @@ pub fn encode_full_answer(
     bytes.extend(flags(witness).to_be_bytes());
     bytes.extend(witness.digest.to_be_bytes());
     bytes.extend([answer.marks.tos_value, answer.marks.tos_mask]);
-    bytes.extend([answer.clock.bits(), 0]);
+    bytes.extend([answer.clock.bits(), answer.clock_steering.bits()]);
     bytes.extend(answer.marks.extension_port.to_be_bytes());
     bytes.extend(answer.mtu.to_be_bytes());
     bytes.extend(answer.tai_offset_s.to_be_bytes());

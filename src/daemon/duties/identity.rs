@@ -1,11 +1,13 @@
 //! Tells collectors the identity of this host, and that it lives although it may measure nothing.
+//!
+//! The daemon that holds the lock of this host's pins does so: that of the sink, or else that of the source.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::NodeIdentity;
 use crate::os::{clock, hostname};
 
@@ -15,7 +17,7 @@ const PERIOD_S: u16 = 10;
 /// The duty to do so.
 pub struct TellIdentity;
 
-impl Duty<SinkDaemon> for TellIdentity {
+impl<D: TellsCollectors> Duty<D> for TellIdentity {
     fn task(&self) -> &'static str {
         "tell collectors this host's identity"
     }
@@ -24,13 +26,12 @@ impl Duty<SinkDaemon> for TellIdentity {
         Duration::from_secs(PERIOD_S.into())
     }
 
-    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        let config = &daemon.plan.config;
-        let Some(settings) = &config.identity else {
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let Some(settings) = daemon.identity() else {
             return Ok(());
         };
         let identity = NodeIdentity {
-            node: config.node_id,
+            node: daemon.node()?,
             period_s: PERIOD_S,
             name: match &settings.name {
                 Some(name) => name.clone(),
@@ -40,7 +41,7 @@ impl Duty<SinkDaemon> for TellIdentity {
             labels: settings.labels.clone(),
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
-        daemon.reports.emitter.identify(&identity, time_s);
+        daemon.emitter().identify(&identity, time_s);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The collectors of a sink: their names, and the addresses that these have.
+//! The collectors of a daemon: their names, and the addresses that these have.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::Result;
 
-use crate::config::{ConfigError, MAX_SPREAD, SinkConfig};
+use crate::config::{ConfigError, MAX_SPREAD};
 use crate::model::REPORT_PORT;
 use crate::os::{log, resolve};
 
@@ -28,10 +28,10 @@ struct NamedCollector {
 impl Collectors {
     /// # Errors
     /// If a name is not found.
-    pub fn find(config: &SinkConfig) -> Result<Self> {
-        let listed = config.collectors.iter().map(|text| find(text));
+    pub fn find(listed: &[String], spread: bool) -> Result<Self> {
+        let listed = listed.iter().map(|text| find(text));
         Ok(Self {
-            spread: config.spread,
+            spread,
             listed: listed.collect::<Result<_>>()?,
         })
     }
