@@ -41,7 +41,8 @@ struct sink_flow {
 	__u32 reports;
 	__u32 fine_slots;   /* index of its fine slots (struct fine_slots) plus 1; 0: none, histogram counts instead */
 	__u32 told_packets; /* packets that are in the grant's counts */
-	__u32 home_cpu;     /* its number plus 1; 0: none */
+	__u16 home_cpu;     /* its number plus 1; 0: none */
+	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u64 bucket_ns;
 	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
 	/* The cold part begins here, 128 bytes behind the begin. */

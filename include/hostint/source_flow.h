@@ -51,8 +51,8 @@ struct source_flow {
 	__u8 superpacket; /* 1: the flow sent one; FLOW_MIXED changes to vxlan-gpe, and staged flows stay staged */
 	__u8 open;        /* 1: a TCP connection in a form of its own, of which neither FIN nor RST was sent */
 	__u8 counted;     /* 1: counted as a flow that began before its lease */
-	__u8 zero;
-	__u32 longest; /* as of the lease when it was last looked up; 0: no limit is known */
+	__u8 stack;       /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
+	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
 };
 
 #endif

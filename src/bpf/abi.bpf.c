@@ -51,6 +51,7 @@ enum sink_minima_shape sink_minima_shape;
 struct fine_slots fine_slots;
 enum fine_slots_shape fine_slots_shape;
 struct latency_event latency_event;
+struct path_event path_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;
 struct flow_vouch flow_vouch;

@@ -109,8 +109,8 @@ impl Exporters {
         }
     }
 
-    /// Counts a datagram of reports. Returns `None` if it has none, as an identity, coverage or evidence about clocks, or
-    /// if its exporter is new and the table has no room for it.
+    /// Counts a datagram of reports. Returns `None` if it has no number, or if its exporter is new and the table has no
+    /// room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
         for error in &group.refused {
             self.count_cause(arrival, error);

@@ -55,8 +55,8 @@ pub struct ReportHub<T> {
     taker: T,
     exporters: Exporters,
     increments: Increments,
-    clocks: NodeClocks,
     coverage: Coverage,
+    clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -71,8 +71,8 @@ impl<T: ReportTaker> ReportHub<T> {
             taker,
             exporters: Exporters::default(),
             increments: Increments::default(),
-            clocks: NodeClocks::default(),
             coverage: Coverage::default(),
+            clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -95,18 +95,18 @@ impl<T: ReportTaker> ReportHub<T> {
             }
         };
         self.exporters.received(arrival, &group);
-        if let Some(evidence) = &group.clocks {
-            self.clocks.learn(evidence, arrival.received_ns);
-        }
         if let Some(coverage) = &group.coverage {
             self.coverage.missed(coverage, arrival);
             self.taker.accept_coverage(coverage, arrival)?;
         }
+        if let Some(evidence) = &group.clocks {
+            self.clocks.learn(evidence, arrival.received_ns);
+        }
         for (part, report) in group.reports.iter().enumerate() {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
-                self.clocks.correct_measured(&report.observation, measured);
                 self.coverage.measured(report, measured);
+                self.clocks.correct_measured(&report.observation, measured);
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
@@ -192,12 +192,12 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
-    pub fn clocks(&self) -> &NodeClocks {
-        &self.clocks
-    }
-
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    pub fn clocks(&self) -> &NodeClocks {
+        &self.clocks
     }
 
     pub fn increments(&self) -> &Increments {

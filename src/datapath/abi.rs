@@ -82,6 +82,7 @@ abi!(
     sink_flow,
     fine_slots,
     latency_event,
+    path_event,
     loss_event,
     gap_event,
     address_pair,

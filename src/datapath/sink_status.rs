@@ -135,6 +135,7 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
             encapsulation: None,
             gro: sink::veth_gro(hook, ifindex),
             nic_timestamps: sink::asks_nic(hook, state),
+            max_hops: None,
         });
     }
     Ok(found)

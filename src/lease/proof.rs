@@ -62,6 +62,8 @@ pub(super) struct Proof {
     /// The last full answer, by which forms are chosen.
     answer: Option<FullAnswer>,
     granted_ns: u64,
+    /// The entries of a stack that the sink reads, as an earlier daemon learned it.
+    adopted_stack: u8,
 }
 
 /// Flows that the guard untagged because their packets came to nothing.
@@ -115,6 +117,7 @@ impl Proof {
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
+        self.adopted_stack = known.stack;
         self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
@@ -378,6 +381,12 @@ impl Proof {
         ask
     }
 
+    /// Entries of a stack that the sink reads; before the first answer, as an earlier daemon learned it.
+    fn stack(&self) -> u8 {
+        let told = self.answer.as_ref();
+        told.map_or(self.adopted_stack, |answer| answer.capabilities.stack())
+    }
+
     /// The ways that are open.
     fn ways(&self, ours: &OwnTagging) -> Ways {
         let Some(answer) = &self.answer else {
@@ -394,6 +403,7 @@ impl Proof {
             eaten: self.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
             longest: self.longest(),
+            stack: self.stack(),
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

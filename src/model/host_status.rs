@@ -55,6 +55,9 @@ pub struct Attachment {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, deserialize_with = "interned_name::maybe")]
     pub superpackets: Option<InternedName>,
+    /// For a source: transit hops that may push their entries where the sink reads them. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_hops: Option<u8>,
     /// For a sink in native XDP on a veth: whether received packets are merged (GRO) after stripping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,

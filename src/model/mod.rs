@@ -60,7 +60,7 @@ mod ways;
 mod wide_slots;
 
 pub use batch::is_whole_batch;
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
 pub use clock_evidence::{ClockEvidence, ClockReading, LeaseExchange, PeerEvidence, QuickPacket};

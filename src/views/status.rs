@@ -44,6 +44,9 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
         if let Some(way) = at.superpackets {
             write!(f, ", superpackets {way}")?;
         }
+        if let Some(hops) = at.max_hops {
+            write!(f, ", transit hops {hops}")?;
+        }
         if let Some(why) = &at.why {
             write!(f, "  {why}")?;
         }

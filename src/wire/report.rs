@@ -19,7 +19,7 @@ pub struct ReportGroup {
     pub version: ReportVersion,
     /// The datagram's number; identities, coverage and evidence about clocks have none.
     pub sequence: u32,
-    /// The individual reports; exactly one before v2.0, and none beside one of those.
+    /// The individual reports; exactly one before v2.0, and none in a datagram that has no number.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
@@ -45,8 +45,8 @@ impl ReportGroup {
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
-        0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
         0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
+        0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -79,10 +79,10 @@ impl From<Report> for ReportGroup {
 
 impl ReportGroup {
     /// A datagram of a node that is none of its reports.
-    fn beside_reports() -> Self {
+    fn beside_reports(node: NodeId) -> Self {
         Self {
             hw_id: HwId::default(),
-            node: None,
+            node: Some(node),
             version: ReportVersion::V05,
             sequence: 0,
             reports: Vec::new(),
@@ -96,30 +96,30 @@ impl ReportGroup {
 
 impl From<NodeIdentity> for ReportGroup {
     fn from(identity: NodeIdentity) -> Self {
+        let node = identity.node;
         Self {
-            node: Some(identity.node),
             identity: Some(identity),
-            ..Self::beside_reports()
+            ..Self::beside_reports(node)
         }
     }
 }
 
 impl From<CoverageReport> for ReportGroup {
     fn from(coverage: CoverageReport) -> Self {
+        let node = coverage.source;
         Self {
-            node: Some(coverage.source),
             coverage: Some(coverage),
-            ..Self::beside_reports()
+            ..Self::beside_reports(node)
         }
     }
 }
 
 impl From<ClockEvidence> for ReportGroup {
     fn from(evidence: ClockEvidence) -> Self {
+        let node = evidence.node;
         Self {
-            node: Some(evidence.node),
             clocks: Some(evidence),
-            ..Self::beside_reports()
+            ..Self::beside_reports(node)
         }
     }
 }

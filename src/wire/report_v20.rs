@@ -54,8 +54,8 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         reports: Vec::new(),
         refused: Vec::new(),
         identity: None,
-        clocks: None,
         coverage: None,
+        clocks: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

@@ -82,6 +82,8 @@ pub struct Sink {
     pub untold: bool,
     pub digest: u32,
     pub capabilities: Encapsulations,
+    /// It reads entries of transit hops.
+    pub stacks: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -102,6 +104,7 @@ impl Default for Sink {
             untold: false,
             digest: 1,
             capabilities: all(),
+            stacks: true,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -176,7 +179,9 @@ impl Sink {
             witness: self.witness(now),
             instance: self.instance,
             node: NodeId(2),
-            capabilities: Capabilities::from(self.capabilities),
+            capabilities: Capabilities::from_bits(
+                Capabilities::from(self.capabilities).bits() | if self.stacks { 64 } else { 0 },
+            ),
             marks: self.marks,
             clock: ClockState::default(),
             clock_steering: self.clock_steering,

@@ -308,6 +308,24 @@ fn a_peer_that_is_upgraded_or_downgraded_is_followed() {
 }
 
 #[test]
+fn a_sink_that_reads_stacks_is_known_as_long_as_it_says_so() {
+    let mut network = network(None, Path::default());
+    for (version, stacks, stack, sentence) in [
+        (2, true, 9, "a sink of this version"),
+        (2, false, 0, "one of version 2 that reads none"),
+        (2, true, 9, "upgraded again"),
+        (1, true, 0, "one of 0.1.0"),
+    ] {
+        network.sink.version = version;
+        network.sink.stacks = stacks;
+        network.sink.digest += 1;
+        network.pass(3000);
+        assert_eq!(state(&network), LeaseState::Granted, "{sentence}");
+        assert_eq!(proof(&network).stack, stack, "{sentence}");
+    }
+}
+
+#[test]
 fn astray_packets_end_the_lease_at_once() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
@@ -666,6 +684,10 @@ fn a_daemon_goes_on_with_what_an_earlier_one_proved() {
     next.pass(500);
     assert_eq!(next.probes, 0, "no probe is sent");
     assert_eq!(proof(&next).ways, known.ways);
+    assert!(
+        next.updates.iter().all(|one| one.lease.proof.stack == 9),
+        "the sink reads stacks all the time"
+    );
     assert!(
         next.updates
             .iter()

@@ -69,6 +69,7 @@ pub fn attachment() -> Attachment {
         superpackets: None,
         why: None,
         gro: None,
+        max_hops: Some(4),
         nic_timestamps: None,
     }
 }
@@ -123,6 +124,7 @@ fn sink() -> SinkStatus {
     let stamping = Attachment {
         why: Some("a network card".to_owned()),
         gro: Some(true),
+        max_hops: None,
         nic_timestamps: Some(true),
         ..attachment()
     };

@@ -22,6 +22,7 @@
 #include "lease/pairs.h"
 #include "lease/telling.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/counters.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
@@ -133,6 +134,7 @@ __noinline int settle_form(void)
 	}
 	lease->wanted_ns = p->now_ns;
 	p->longest = lease->longest;
+	p->stack = most_entries(lease);
 	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
 	if (p->now_ns >= lease->until_ns) {
@@ -157,6 +159,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 		f->form = p->form;
 		f->left = p->left;
 		f->longest = p->longest;
+		f->stack = p->stack;
 	}
 	f->leased_ns = p->leased_ns;
 	if (p->form == FLOW_UNTAGGED) {
@@ -222,6 +225,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->reason = COUNT_SOURCE_MAX;
 	p->leased_ns = 0;
 	p->longest = 0;
+	p->stack = 0;
 	p->left = LEFT_NOT;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
@@ -233,6 +237,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->form = begins ? FLOW_UNDECIDED : f->form;
 	if (!begins) {
 		p->left = f->left;
+		p->stack = f->stack;
 		if (p->now_ns < f->leased_ns && !is_lease_behind(f))
 			return p->form != FLOW_UNTAGGED;
 	}

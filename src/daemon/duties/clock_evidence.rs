@@ -32,7 +32,7 @@ impl<D: TellsCollectors> Duty<D> for TellClocks {
             Some(leases) => leases.take_exchanges(),
             None => Vec::new(),
         };
-        if !daemon.tells_coverage() {
+        if !daemon.tells_extended() {
             return Ok(());
         }
         for (node, exchange) in exchanges {

@@ -5,6 +5,14 @@ import { duration, exact } from "./units.js";
 // Fewer reported latencies have no quantiles.
 const LEAST_SAMPLES = 20;
 
+// By what quantiles of packets may be too high, by the slots that each power of two has.
+const ERRORS = { 1: "×2", 8: "+12.5%", 32: "+3.2%" };
+const ERROR_TITLES = {
+  "×2": "; quantiles may be up to twice the true ones, because a sink has slots of powers of two",
+  "+12.5%": "; quantiles are too high by 12.5% at most",
+  "+3.2%": "; quantiles are too high by 3.2% at most",
+};
+
 // Latencies without the difference of the two hosts' clocks, if that was known for all packets: shifted by its mean. No
 // packet takes a negative time.
 function withoutClocks({ latency, corrected }) {
@@ -14,13 +22,6 @@ function withoutClocks({ latency, corrected }) {
   for (const key of ["min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]) shifted[key] = Math.max(0, latency[key] - ahead);
   return shifted;
 }
-// By what quantiles of packets may be too high, by the slots that each power of two has.
-const ERRORS = { 1: "×2", 8: "+12.5%", 32: "+3.2%" };
-const ERROR_TITLES = {
-  "×2": "; quantiles may be up to twice the true ones, because a sink has slots of powers of two",
-  "+12.5%": "; quantiles are too high by 12.5% at most",
-  "+3.2%": "; quantiles are too high by 3.2% at most",
-};
 
 export function shown(row) {
   const { measured } = row;

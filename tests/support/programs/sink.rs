@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
     address_key, bytes_of, event_kind, fine_slots, flow_key, gap_event, host_settings,
-    hostint_limit, latency_event, lease_constant, loss_event, read_from, sink_counter, sink_flag,
-    sink_flow, sink_grant, sink_settings, token_rate,
+    hostint_limit, latency_event, lease_constant, loss_event, path_event, read_from, sink_counter,
+    sink_flag, sink_flow, sink_grant, sink_settings, token_rate,
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
@@ -30,6 +30,7 @@ pub const TCX_DROP: i32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     Latency(latency_event),
+    Path(path_event),
     Loss(loss_event),
     Gap(gap_event),
 }
@@ -352,10 +353,16 @@ impl Sink {
 
     /// Takes everything out of the ring.
     pub fn events(&self) -> Vec<Event> {
+        let events = self.event_bytes();
+        events.iter().map(|bytes| decode(bytes)).collect()
+    }
+
+    /// Takes everything out of the ring, as the user half gets it.
+    pub fn event_bytes(&self) -> Vec<Vec<u8>> {
         let events = RefCell::new(Vec::new());
         let mut builder = RingBufferBuilder::new();
         let take = |bytes: &[u8]| {
-            events.borrow_mut().push(decode(bytes));
+            events.borrow_mut().push(bytes.to_vec());
             0
         };
         builder
@@ -382,6 +389,7 @@ fn decode(bytes: &[u8]) -> Event {
     let kind = read_from(bytes).map(event_kind);
     let event = match kind {
         Some(event_kind::EVENT_LATENCY) => read_from(bytes).map(Event::Latency),
+        Some(event_kind::EVENT_PATH) => read_from(bytes).map(Event::Path),
         Some(event_kind::EVENT_LOSS) => read_from(bytes).map(Event::Loss),
         Some(event_kind::EVENT_GAP) => read_from(bytes).map(Event::Gap),
         other => panic!("event of unknown kind {other:?}"),
