@@ -4,9 +4,10 @@
 use std::process::Command;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::flow_counts::counts_of;
 use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
-use hostint::model::{Classes, RuleHost, Tally, WatchRule};
+use hostint::model::{Classes, FlowSlots, RuleHost, Tally, WatchRule};
 use hostint::os::clock;
 use hostint::views::metrics;
 use hostint_testing::status_samples::nothing;
@@ -72,7 +73,10 @@ fn bench(flows: u32) {
         spent(|| {
             tally.begin();
             sink.flows
-                .for_each(|key, flow| tally.look((&key).into(), (&flow).into()))
+                .for_each(|key, flow| {
+                    let slots = FlowSlots::coarse(&flow.histogram);
+                    tally.look((&key).into(), counts_of(&flow, slots));
+                })
                 .unwrap();
             tally.complete();
             bytes = metrics::sink::text(&status, &tally).len();

@@ -101,11 +101,7 @@ fn row(flows: &str) -> Vec<f64> {
 fn a_million_flows_take_a_gibibyte_at_most() {
     for (name, flows) in [("65,536@", 65_536), ("1,000,000@", 1_000_000)] {
         let tally = tally_bytes(flows);
-        let sizes = [
-            flows as usize * FLOW_BYTES,
-            FINE_FLOWS * FINE_BYTES,
-            tally,
-        ];
+        let sizes = [flows as usize * FLOW_BYTES, FINE_FLOWS * FINE_BYTES, tally];
         let all: usize = sizes.iter().sum();
         let stated = row(name);
         for (is, stated) in sizes.iter().chain([&all]).zip(stated) {
