@@ -1,4 +1,4 @@
-//! The config file: tables of four kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
 
 use std::fs;
 use std::io::Read;
@@ -16,9 +16,12 @@ use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, SINK, SOURCE, TABLES, WATCH, shown_table};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
-use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
+use super::{
+    CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
+    WatchOptions,
+};
 use crate::model::{PlainError, WatchRule};
 
 /// The number of rules that a source has room for.
@@ -95,12 +98,25 @@ settings!(
     ]
 );
 
+settings!(
+    PostcardsOptions,
+    PostcardsConfig,
+    POSTCARDS,
+    postcards,
+    [
+        "hostint postcards --drops",
+        "hostint postcards --drops --once=10s --json",
+        "hostint postcards --config /etc/hostint/hostint.toml",
+    ]
+);
+
 /// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
+    pub postcards: SettingsTable<PostcardsOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
     /// The tables that the file has.
@@ -135,6 +151,7 @@ impl File {
             path: path.to_owned(),
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
+            postcards: SettingsTable::empty(POSTCARDS),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             tables: Vec::new(),
@@ -203,6 +220,7 @@ impl File {
                 match table {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
+                    POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
             }
@@ -218,7 +236,9 @@ impl File {
                 ) {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
-                    (None, None) => "expected [sink], [source], [collect] or [[watch]]".to_owned(),
+                    (None, None) => {
+                        "expected [sink], [source], [postcards], [collect] or [[watch]]".to_owned()
+                    }
                 };
                 match value {
                     DeValue::Table(_) => refuse(None, format!("[{shown}]: unknown table ({hint})")),
@@ -333,6 +353,7 @@ impl File {
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
+        mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<CollectOptions>());
         mistakes.extend(self.check_together());
         in_order(mistakes);

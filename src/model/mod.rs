@@ -25,6 +25,7 @@ mod headers;
 mod hex;
 mod history;
 mod hop;
+mod host_drop;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -86,6 +87,10 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
+pub use host_drop::{
+    DropCount, DropId, DropTotals, DropsWithoutPacket, HostDrop, KernelReason, PlaceDrops,
+    ReasonDrops,
+};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,

@@ -14,8 +14,10 @@ mod root {
     mod control;
     mod coverage;
     mod dashboards;
+    mod drops;
     mod field;
     mod figures;
+    mod fine_slots;
     mod gro;
     mod guard;
     mod hooks;
