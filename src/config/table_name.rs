@@ -4,7 +4,8 @@ pub const SINK: &str = "sink";
 pub const SOURCE: &str = "source";
 pub const COLLECT: &str = "collect";
 pub const WATCH: &str = "watch";
-pub const TABLES: [&str; 4] = [SINK, SOURCE, COLLECT, WATCH];
+pub const NAMES: &str = "names";
+pub const TABLES: [&str; 5] = [SINK, SOURCE, COLLECT, NAMES, WATCH];
 
 /// A table's header as it stands in the file.
 pub fn shown_table(table: &str) -> String {
