@@ -10,7 +10,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::model::ClockState;
-use crate::os::clock::{self, Discipline};
+use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::log;
 
 use super::leases::LeaseKeeping;
@@ -41,10 +41,9 @@ impl HostSide {
         }
     }
 
-    /// Reads the clock that stamps packets, and the raw clock.
-    pub fn read_clock(&mut self) -> io::Result<Discipline> {
+    /// Takes a reading of the clock that stamps packets. Returns how it is steered.
+    pub fn note_clock(&mut self, pair: ClockPair) -> io::Result<Discipline> {
         let discipline = clock::discipline()?;
-        let pair = clock::pair()?;
         let steps = self.own_clock.steps;
         self.own_clock.note(Reading {
             raw_ns: pair.raw_ns.into(),

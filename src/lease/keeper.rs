@@ -333,6 +333,14 @@ impl LeaseKeeper {
         self.probing.is_busy()
     }
 
+    /// The routes of these pairs changed: their paths are proved again, a minute after their last proof at the earliest.
+    pub fn doubt_paths(&mut self, concerns: impl Fn(&AddressPair) -> bool, now_ns: u64) {
+        let concerned = self.peers.iter_mut().map(|(_, peer)| peer);
+        for peer in concerned.filter(|peer| concerns(&peer.pair)) {
+            peer.proof.doubt(now_ns);
+        }
+    }
+
     /// The kernel doubts that packets of this flow arrive: the sink is asked at once.
     pub fn doubt(&mut self, pair: &AddressPair, flow: FlowAsked, now_ns: u64) {
         let Some((place, peer)) = self.peer_mut(pair) else {

@@ -18,6 +18,7 @@ pub mod notify;
 pub mod privileges;
 pub mod probe_sockets;
 pub mod resolve;
+pub mod route_events;
 pub mod rtnetlink;
 pub mod screen_signals;
 pub mod signals;

@@ -1,4 +1,4 @@
-//! hostint's report of evidence about clocks (NProto 15, sub-kind 3). It is about no packet, so it is no [`Report`].
+//! hostint's report of evidence about clocks (NProto 15, sub-kind 4). It is about no packet, so it is no [`Report`].
 //!
 //! [`Report`]: crate::model::Report
 

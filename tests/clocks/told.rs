@@ -22,9 +22,12 @@ fn collected(t: i128) -> u64 {
 
 impl Told {
     fn new(random: &mut Random, habits: Habits, count: usize) -> Self {
-        let hosts: Vec<Host> = (0..count).map(|_| Host::new(random, habits)).collect();
+        Self::of((0..count).map(|_| Host::new(random, habits)).collect())
+    }
+
+    fn of(hosts: Vec<Host>) -> Self {
         Self {
-            readings: vec![Vec::new(); count],
+            readings: vec![Vec::new(); hosts.len()],
             hosts,
             clocks: HostClocks::default(),
             packets: Vec::new(),
@@ -155,6 +158,50 @@ fn the_bound_holds_after_the_last_word_too() {
         widths[widths.len() * 95 / 100]
     );
     assert!(known * 10 > all * 9, "{known} of {all}");
+}
+
+#[test]
+fn few_estimates_are_off_by_more_than_their_stated_error() {
+    let (mut random, _) = Random::from_env();
+    let (mut likely, mut all, mut errors, mut stated) = (0, 0, Vec::new(), Vec::new());
+    for _ in 0..env_number("HOSTINT_TEST_CASES", 2_000) / 20 {
+        let count = random.pick(&[2, 3, 5]);
+        let mut told = Told::of((0..count).map(|_| Host::walking(&mut random)).collect());
+        for from in 0..count {
+            for to in 0..from {
+                let least = 5_000 + below(&mut random, 25_000);
+                let mut path = || Path {
+                    least,
+                    empty: random.pick(&[0.7, 0.3, 0.1]),
+                    mean_ns: random.pick(&[20_000.0, 200_000.0]),
+                };
+                let paths = [path(), path()];
+                told.link(&mut random, from, to, paths);
+            }
+        }
+        let until = 8 * SECOND + below(&mut random, 2 * SECOND);
+        told.tell(&mut random, until);
+        let differences = told.differences();
+        for (from, to) in (0..count).flat_map(|from| (0..from).map(move |to| (from, to))) {
+            let at = until - 4 * SECOND + below(&mut random, 5 * SECOND);
+            let by = told.hosts[to].clock(at);
+            if let Some(found) = differences.ahead(from as u32, to as u32, by) {
+                let off = (found.estimate_ns - told.ahead(from, to, at)).abs();
+                all += 1;
+                likely += i32::from(off <= found.error_ns);
+                errors.push(off);
+                stated.push(found.error_ns);
+            }
+        }
+    }
+    errors.sort_unstable();
+    stated.sort_unstable();
+    let (middle, most) = (all as usize / 2, all as usize * 95 / 100);
+    println!(
+        "{likely} of {all} estimates are within the stated error; off by {} ns, 95 % {} ns, stated {} ns, 95 % {} ns",
+        errors[middle], errors[most], stated[middle], stated[most]
+    );
+    assert!(likely * 100 >= all * 90, "{likely} of {all}");
 }
 
 #[test]

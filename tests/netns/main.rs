@@ -17,6 +17,7 @@ mod root {
     mod drops;
     mod field;
     mod figures;
+    mod fine_slots;
     mod gro;
     mod guard;
     mod hooks;

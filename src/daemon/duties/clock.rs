@@ -21,8 +21,9 @@ impl<D: OnHost> Duty<D> for FollowClock {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let pair = daemon.host().read_clock()?;
         let side = daemon.side();
-        let discipline = side.read_clock()?;
+        let discipline = side.note_clock(pair)?;
         let steering = ClockSteering::of_ppb(side.own_clock.most_steered_ppb());
         let state = daemon.host().follow_clock(discipline, steering)?;
         daemon.side().clock = Some(state);

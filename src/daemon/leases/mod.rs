@@ -1,6 +1,7 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod doubts;
+mod path_changes;
 mod probes;
 
 use std::collections::HashMap;
@@ -9,12 +10,14 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::doubts::DoubtReader;
+use self::path_changes::PathChanges;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
+use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
 use crate::model::{
@@ -50,6 +53,7 @@ pub struct LeaseKeeping {
     echo: icmp::Echo,
     probes: Probes,
     doubts: DoubtReader,
+    path_changes: PathChanges,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
@@ -117,6 +121,7 @@ impl LeaseKeeping {
             echo,
             probes: Probes::open()?,
             doubts: DoubtReader::default(),
+            path_changes: PathChanges::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
@@ -201,7 +206,10 @@ impl LeaseKeeping {
                 return Ok(());
             }
         };
-        self.keeper.set_ours(ours(pins)?);
+        let attached = source_links::attachments(pins)?;
+        self.keeper.set_ours(ours(pins, &attached)?);
+        self.path_changes.watch(&attached);
+        let heard = self.path_changes.apply(&mut self.keeper, now_ns);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
         let mut silent = Vec::new();
@@ -245,7 +253,8 @@ impl LeaseKeeping {
         for (pair, lease) in &changed {
             say(&mut self.said, pair.dest, lease);
         }
-        self.renew(&changed)
+        self.renew(&changed)?;
+        heard
     }
 
     fn take_answers(&mut self) -> Result<()> {
@@ -349,8 +358,7 @@ fn asking_time() -> AskingTime {
 }
 
 /// This host as its questions describe it.
-fn ours(pins: &Pins) -> Result<OwnTagging> {
-    let attached = source_links::attachments(pins)?;
+fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
     let tagging = attached.iter().map(|attachment| {
         let (encapsulations, marks) = attachment.tagging();
         Tagging {
