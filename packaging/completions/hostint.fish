@@ -442,7 +442,7 @@ packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l source -d 'Only flows from this node, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l sink -d 'Only flows to this node, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l class -d 'Only flows of this class' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l search -d 'Only flows whose text has all these words: addresses, ports, protocols, or parts of them' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l search -d 'Only flows whose text has all these words: addresses, ports, protocols, names of hosts, or parts of them' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l limit -d 'Number of flows to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''

@@ -19,6 +19,7 @@ mod key;
 mod lines;
 mod mark;
 mod mistake;
+mod names_table;
 mod node_name;
 mod number;
 mod origin;
@@ -80,7 +81,7 @@ pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use source_encapsulation::SourceEncapsulation;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
-pub use table_name::{COLLECT, POSTCARDS, SINK, SOURCE, WATCH};
+pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, WATCH};
 pub use variable::{variable, variables};
 pub use watch::WatchOptions;
 
