@@ -4,7 +4,7 @@
  * changed, and none is dropped or kept because of it.
  *
  *	kfree_skb -> another namespace's: end
- *		     counted by reason, and by place (reason, interface, code, namespace)
+ *		     counted by place (reason, interface, code, namespace), or else by reason
  *		     ignored reason: end
  *		     not IP: end
  *		     reason that is ignored of packets to groups, or of acknowledgements: end
@@ -41,8 +41,8 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	find_size(skb, &size);
 	at.ifindex = key.ifindex = from.ifindex;
 	at.netns = key.netns = from.netns;
-	count_reason(slot, &size);
-	count_place(&at, &size);
+	if (!count_place(&at, &size))
+		count_reason(slot, &size);
 	if (has_slot(set->ignored, slot)) {
 		count_drop(COUNT_DROP_IGNORED, &size);
 		return 0;

@@ -3,7 +3,7 @@
 //! Nothing of it is pinned. No packet depends on the program, so it lives as long as its daemon: a daemon that ends
 //! leaves nothing behind, one of another version shares nothing with it, and its counts begin with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -142,8 +142,13 @@ impl DropProgram {
         Ok(cpus.iter().map(|cpu| cpu.packets).sum())
     }
 
-    /// All counts since the program was attached. Names of places and interfaces are the caller's to add.
-    pub fn totals(&self, names: &DropReasonNames, plan: &DropPlan) -> io::Result<DropTotals> {
+    /// All counts since the program was attached, with those of these places, whose names are the caller's to add.
+    pub fn totals(
+        &self,
+        names: &DropReasonNames,
+        plan: &DropPlan,
+        places: &[CountedPlace],
+    ) -> io::Result<DropTotals> {
         use drop_counter as C;
         let mut totals = DropTotals {
             ignored: self.count(C::COUNT_DROP_IGNORED)?,
@@ -154,17 +159,25 @@ impl DropProgram {
             missed: self.missed()?,
             ..DropTotals::default()
         };
-        for slot in 0..drop_limit::DROP_REASON_SLOTS.0 {
-            let count = sum(&self.reasons, &slot)?;
-            totals.seen += count.packets;
-            if count.packets > 0 {
-                let number = number_of(slot);
-                totals.reasons.push(ReasonDrops {
-                    reason: names.reason(number),
-                    ignored: plan.ignored.contains(&number),
-                    count,
-                });
+        let mut sums: BTreeMap<u32, DropCount> = BTreeMap::new();
+        for place in places {
+            let number = place.drops.reason.number;
+            sums.entry(number).or_default().add(place.drops.count);
+        }
+        // What had no room by place.
+        if totals.places_full > 0 {
+            for slot in 0..drop_limit::DROP_REASON_SLOTS.0 {
+                let count = sum(&self.reasons, &slot)?;
+                sums.entry(number_of(slot)).or_default().add(count);
             }
+        }
+        for (number, count) in sums.into_iter().filter(|(_, count)| count.packets > 0) {
+            totals.seen += count.packets;
+            totals.reasons.push(ReasonDrops {
+                reason: names.reason(number),
+                ignored: plan.ignored.contains(&number),
+                count,
+            });
         }
         totals
             .reasons

@@ -43,15 +43,8 @@ static __always_inline void add_drop(struct drop_count *count, const struct drop
 	count->bytes += size->bytes;
 }
 
-static __always_inline void count_reason(__u32 slot, const struct drop_size *size)
-{
-	struct drop_count *count = bpf_map_lookup_elem(&drop_reasons, &slot);
-
-	if (count)
-		add_drop(count, size);
-}
-
-static __always_inline void count_place(const struct drop_place_key *key, const struct drop_size *size)
+/* Returns false if there is no room for another place. */
+static __always_inline bool count_place(const struct drop_place_key *key, const struct drop_size *size)
 {
 	struct drop_count *count = bpf_map_lookup_elem(&drop_places, key);
 
@@ -61,10 +54,20 @@ static __always_inline void count_place(const struct drop_place_key *key, const 
 		bpf_map_update_elem(&drop_places, key, &none, BPF_NOEXIST);
 		count = bpf_map_lookup_elem(&drop_places, key);
 	}
+	if (!count)
+		return false;
+	add_drop(count, size);
+	return true;
+}
+
+/* Counts by reason what has no room by place: an array has room for all reasons. */
+static __always_inline void count_reason(__u32 slot, const struct drop_size *size)
+{
+	struct drop_count *count = bpf_map_lookup_elem(&drop_reasons, &slot);
+
 	if (count)
 		add_drop(count, size);
-	else
-		count_drop(COUNT_DROP_PLACES_FULL, size);
+	count_drop(COUNT_DROP_PLACES_FULL, size);
 }
 
 #endif

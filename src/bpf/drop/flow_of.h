@@ -11,6 +11,7 @@ enum drop_header {
 	DROP_ETH_IPV6 = 0x86dd,
 	DROP_IPV4_LEN = 20,
 	DROP_IPV6_LEN = 40,
+	DROP_PORTS_LEN = 4,
 	DROP_FRAGMENT_OFFSET = 0x1fff, /* in an IPv4 header */
 	DROP_FRAGMENT6_OFFSET = 0xfff8,
 	DROP_EXTENSIONS = 4, /* IPv6 extension headers that are skipped at most */
@@ -47,14 +48,17 @@ static __always_inline bool read_at(const struct drop_headers *h, __u32 at, void
 	return at + len <= h->end && !bpf_probe_read_kernel(to, len, h->head + at);
 }
 
+static __always_inline bool has_ports(__u8 protocol)
+{
+	return protocol == DROP_TCP || protocol == DROP_UDP || protocol == DROP_SCTP || protocol == DROP_UDPLITE;
+}
+
 /* Reads the ports, if the protocol has some; a packet that is too short has none. */
 static __always_inline void read_ports(const struct drop_headers *h, __u8 protocol, struct flow_key *key)
 {
 	__be16 ports[2];
 
-	if (protocol != DROP_TCP && protocol != DROP_UDP && protocol != DROP_SCTP && protocol != DROP_UDPLITE)
-		return;
-	if (!read_at(h, h->at, ports, sizeof(ports)))
+	if (!has_ports(protocol) || !read_at(h, h->at, ports, sizeof(ports)))
 		return;
 	key->sport = ports[0];
 	key->dport = ports[1];
@@ -62,10 +66,14 @@ static __always_inline void read_ports(const struct drop_headers *h, __u8 protoc
 
 static __always_inline bool find_ipv4_flow(struct drop_headers *h, struct flow_key *key)
 {
-	__u8 header_len, ip[DROP_IPV4_LEN];
+	__u8 header_len, ip[DROP_IPV4_LEN + DROP_PORTS_LEN];
+	/* Most headers have no options, so one read gets the ports, too. */
+	bool has_more = read_at(h, h->at, ip, sizeof(ip));
 	__be16 fragment;
 
-	if (!read_at(h, h->at, ip, sizeof(ip)) || ip[0] >> 4 != 4)
+	if (!has_more && !read_at(h, h->at, ip, DROP_IPV4_LEN))
+		return false;
+	if (ip[0] >> 4 != 4)
 		return false;
 	header_len = (ip[0] & 0xf) * 4;
 	if (header_len < DROP_IPV4_LEN)
@@ -76,8 +84,12 @@ static __always_inline bool find_ipv4_flow(struct drop_headers *h, struct flow_k
 	key->layers = ip[9];
 	__builtin_memcpy(&fragment, ip + 6, 2);
 	h->at += header_len;
-	if (!(fragment & bpf_htons(DROP_FRAGMENT_OFFSET)))
+	if (fragment & bpf_htons(DROP_FRAGMENT_OFFSET))
+		return true;
+	if (!has_more || header_len != DROP_IPV4_LEN)
 		read_ports(h, ip[9], key);
+	else if (has_ports(ip[9]))
+		__builtin_memcpy(&key->sport, ip + DROP_IPV4_LEN, DROP_PORTS_LEN);
 	return true;
 }
 

@@ -57,8 +57,10 @@ impl PostcardsDaemon {
 
     /// All counts since the program was attached.
     pub fn totals(&mut self) -> Result<DropTotals> {
-        let mut totals = self.program.totals(&self.names.reasons, &self.programmed)?;
         let places = self.program.places(&self.names.reasons)?;
+        let mut totals = self
+            .program
+            .totals(&self.names.reasons, &self.programmed, &places)?;
         totals.places = self.names.name_places(places);
         totals.without_packet = self.without_packet()?;
         totals.told = self.told.told;
