@@ -45,6 +45,7 @@ fn event(ipv6: bool, queue: bool, n: u32) -> SinkEvent {
         },
         headers: (!ipv6 && !queue).then(|| quoted(n as u16)),
         source: hop,
+        transit: Vec::new(),
         sink_port: 3,
         sink_ns: 1_700_000_000_000_000_000 + u64::from(n),
         by_nic: false,

@@ -49,6 +49,7 @@ fn parcel() -> Parcel {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
         }
@@ -98,7 +99,7 @@ fn snapshot() -> Snapshot {
             reordered: random.below(1000) as u64,
             duplicates: 0,
             latency_sum_ns: packets as i64 * 20_000,
-            histogram,
+            slots: FlowSlots::coarse(&histogram),
             ..FlowCounts::default()
         };
         tally.look(flow, counts);

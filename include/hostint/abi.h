@@ -14,6 +14,8 @@ enum hostint_limit {
 	DEV_NAME_SIZE = 16,   /* an interface's name, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
 	VOUCHES = 64,         /* flows in one run of the vouching program */
+	MAX_HOPS = 8,         /* entries of transit hops in an event */
+	MAX_HOP_WORDS = 6,    /* words of an entry */
 	COUNTER_SLOTS = 64,   /* in the counter map of each role; unused slots are for future counters */
 };
 
@@ -141,6 +143,8 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
+	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
+	__u32 zero;
 };
 
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
@@ -186,13 +190,15 @@ enum walk {
 enum event_kind {
 	EVENT_LATENCY = 1,
 	EVENT_LOSS = 2,
-	EVENT_GAP = 3, /* numbers began to be missing: the daemon sweeps the flow after the loss timeout */
+	EVENT_GAP = 3,  /* numbers began to be missing: the daemon sweeps the flow after the loss timeout */
+	EVENT_PATH = 4, /* a latency_event of a packet with transit hops, and their entries */
 };
 
 enum event_reason {
 	REASON_NEW_FLOW = 1,
 	REASON_BUCKET = 2,
 	REASON_PERIOD = 4,
+	REASON_PATH = 8, /* the packet took other transit hops than the last one that was reported */
 };
 
 struct latency_event {
@@ -220,6 +226,14 @@ struct latency_event {
 	__u16 zero;
 };
 
+struct path_event {
+	struct latency_event latency; /* its kind is EVENT_PATH */
+	__u8 hops;
+	__u8 hop_words; /* of each entry */
+	__u8 zero[6];
+	__be32 entries[MAX_HOPS][MAX_HOP_WORDS]; /* newest first, as they were on the wire */
+};
+
 struct loss_event {
 	__u32 kind;
 	__u32 ifindex;
@@ -236,6 +250,40 @@ struct gap_event {
 	__u32 kind;
 	__u32 zero;
 	struct flow_key key;
+};
+
+struct drop_key {
+	struct flow_key flow; /* as the packet was when it was dropped; layers has no VLAN ids */
+	__u32 reason;
+	__u32 ifindex;
+	__u32 netns;
+	__u32 zero;
+};
+
+/* All counts are those since the first drop. */
+struct drop_flow {
+	__u64 packets;
+	__u64 segments;
+	__u64 bytes;
+	__u64 first_ns; /* monotonic clock */
+	__u64 last_ns;
+	__u64 place;
+	__u64 cgroup; /* id of the socket's; 0: no socket, or not known */
+	__u32 in_ifindex;
+	__u32 out_ifindex;
+	__u32 age_ns;        /* of the newest packet whose age is known */
+	__u32 queue_packets; /* in the root queue of the interface at the first drop */
+	__u32 queue_bytes;
+	__u32 flags;
+	struct flow_key before_nat; /* all zeros: the same as the flow's key */
+};
+
+/* The first drop of a flow; what follows is read from the table. */
+struct drop_event {
+	__u32 kind; /* EVENT_DROP */
+	__u32 zero;
+	struct drop_key key;
+	struct drop_flow flow;
 };
 
 #endif

@@ -39,14 +39,15 @@ struct sink_flow {
 	__u8 bucket;
 	__u8 encapsulation;
 	__u32 reports;
-	__u32 home_cpu;     /* its number plus 1; 0: none */
+	__u32 fine_slots;   /* index of its fine slots (struct fine_slots) plus 1; 0: none, histogram counts instead */
 	__u32 told_packets; /* packets that are in the grant's counts */
-	__u32 fine_slots;   /* index of a finer histogram in another table, plus 1; 0: none */
+	__u16 home_cpu;     /* its number plus 1; 0: none */
+	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u64 bucket_ns;
-	__u64 first_ns; /* 0: the record is not in use yet */
+	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
 	/* The cold part begins here, 128 bytes behind the begin. */
-	__u64 gap_ns; /* start of the current loss period; 0: no number is missing */
-	__u32 histogram[HISTOGRAM_SLOTS];
+	__u64 gap_ns;                     /* start of the current loss period; 0: no number is missing */
+	__u32 histogram[HISTOGRAM_SLOTS]; /* all 0 if the flow has fine slots */
 	/*
 	 * Numbers not seen yet have a bit set at number % 256, in fresh if they are missing since gap_ns or later, in
 	 * aging if they were missing before gap_ns, in declared once they are counted as lost.
@@ -90,7 +91,8 @@ struct sink_flow {
 	__u32 far_waits; /* 1: the sweep is to decide about the far numbers */
 	__u32 left_out;  /* 1: packets passed unstripped since the last one that was tracked */
 	__u32 zero;
-	__u64 spare[6];
+	__u64 began_ns; /* arrival of the first packet; 0: first_ns */
+	__u64 spare[5];
 #ifdef NEXT_ABI
 	__u64 to_come;
 #endif

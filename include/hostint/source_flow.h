@@ -24,8 +24,9 @@ enum flow_left {
 /* Says how far the guard doubts that a flow's tagged packets arrive. */
 enum flow_doubt {
 	DOUBT_NONE = 0,
-	DOUBT_TOLD = 1, /* a doubt_event was sent, and no vouch has answered it yet */
-	DOUBT_HELD = 2, /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
+	DOUBT_TOLD = 1,  /* a doubt_event was sent, and no vouch has answered it yet */
+	DOUBT_HELD = 2,  /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
+	DOUBT_TRIAL = 3, /* packets go tagged again, but not repetitions of data that was sent before */
 };
 
 /* Times in units of 2^20 ns, of the coarse monotonic clock, wrap. */
@@ -50,8 +51,8 @@ struct source_flow {
 	__u8 superpacket; /* 1: the flow sent one; FLOW_MIXED changes to vxlan-gpe, and staged flows stay staged */
 	__u8 open;        /* 1: a TCP connection in a form of its own, of which neither FIN nor RST was sent */
 	__u8 counted;     /* 1: counted as a flow that began before its lease */
-	__u8 zero;
-	__u32 longest; /* as of the lease when it was last looked up; 0: no limit is known */
+	__u8 stack;       /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
+	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
 };
 
 #endif

@@ -4,8 +4,9 @@
 #define HOSTINT_WIRE_H
 
 /*
- * INT v0.5 has a shim header, a metadata header, a metadata stack of one entry, a sequence number and a tail. These 36
- * bytes follow the UDP header or the first 20 bytes of the TCP header.
+ * INT v0.5 has a shim header, a metadata header, a metadata stack, a sequence number and a tail. These 36 bytes, as the
+ * source writes them, follow the UDP header or the first 20 bytes of the TCP header. A transit hop pushes its own entry,
+ * of 16 bytes, in front of all others, and adds it to length, total_hops and the lengths around the block.
  */
 struct int_block {
 	__u8 type;      /* shim: 3 is Host-INT's hop-by-hop type with sequence number */
@@ -13,7 +14,7 @@ struct int_block {
 	__u8 length;    /* shim: length in words, with shim and tail */
 	__u8 dscp;      /* shim, reserved in v0.5: original DSCP << 2 as in INT v1.0 */
 	__u8 version;   /* metadata header: Ver 4, Rep 2, C 1, E 1 */
-	__u8 ins_count; /* R 3, instruction count 5 */
+	__u8 ins_count; /* M 1 (reserved in v0.5), R 2, instruction count 5 */
 	__u8 max_hops;
 	__u8 total_hops;
 	__be16 bitmap;
@@ -30,7 +31,8 @@ struct int_block {
 
 /*
  * INT v2.1 (MD) over VXLAN-GPE: these bytes stand between the outer UDP header (port 4790) and the original IP packet.
- * The metadata stack has one entry, the source's; its domain-specific words are source-only.
+ * The metadata stack has the source's entry, whose domain-specific words are source-only. Transit hops push theirs in
+ * front of it. If the source asks for a hop's latency, too, the word stands between egress_port and queue of each entry.
  */
 struct gpe_block {
 	__u8 vx_flags; /* VXLAN-GPE: I and P */
@@ -65,16 +67,21 @@ struct gpe_block {
 enum gpe_constant {
 	GPE_PORT = 4790,
 	GPE_BLOCK_LEN = 60,
-	GPE_ROOM = 68, /* outer UDP header and block */
+	GPE_ROOM = 68,     /* outer UDP header and block */
+	GPE_HEAD_LEN = 24, /* in front of the entries */
 	GPE_VX_FLAGS = 0x0c,
 	GPE_VX_INT = 0x82,
 	GPE_TYPE = 0x10,
 	GPE_WORDS = 12,
+	GPE_AROUND_WORDS = 7, /* words of the shim's length that are not of entries */
 	GPE_NEXT_IPV4 = 1,
 	GPE_NEXT_IPV6 = 2,
 	GPE_VERSION = 0x20,
 	GPE_HOP_WORDS = 5,
 	GPE_BITMAP = 0xd800, /* node id, ports, queue, ingress timestamp */
+	GPE_PATH_WORDS = 6,
+	GPE_PATH_BITMAP = 0xf800, /* node id, ports, hop latency, queue, ingress timestamp */
+	GPE_EXCEEDED = 0x06,      /* E and M: a transit hop had no budget, or no room */
 	GPE_DOMAIN = 0x4849,
 	GPE_DS_BITMAP = 0xe000, /* sequence number, backlog, segments */
 	GPE_MAX_SEGMENTS = 128,
@@ -88,9 +95,14 @@ enum gpe_flag {
 enum int_constant {
 	INT_TYPE = 3,
 	INT_BLOCK_LEN = 36,
+	INT_HEAD_LEN = 12, /* shim and metadata header, in front of the entries */
 	INT_BLOCK_WORDS = 9,
 	INT_INS_COUNT = 4,
-	INT_MAX_HOPS = 2,
+	INT_MAX_HOPS = 2,    /* as Host-INT says, although no sink of 0.1.0 reads a pushed entry */
+	INT_HOP_LEN = 16,    /* length of an entry */
+	INT_EXCEEDED = 0x01, /* E: a transit hop had no budget */
+	INT_NO_ROOM = 0x80,  /* M, in front of the instruction count: a transit hop had no room */
+	INT_MAX_PUSHED = 8,  /* entries of transit hops that a sink reads */
 	INT_BITMAP = 0xcc00, /* node id, ports, ingress and egress timestamp */
 	UDP_LEN = 8,
 	TCP_BASE_LEN = 20,

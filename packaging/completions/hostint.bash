@@ -25,6 +25,9 @@ _hostint() {
             hostint,history)
                 cmd="hostint__subcmd__history"
                 ;;
+            hostint,postcards)
+                cmd="hostint__subcmd__postcards"
+                ;;
             hostint,sink)
                 cmd="hostint__subcmd__sink"
                 ;;
@@ -42,6 +45,9 @@ _hostint() {
                 ;;
             hostint__subcmd__help,history)
                 cmd="hostint__subcmd__help__subcmd__history"
+                ;;
+            hostint__subcmd__help,postcards)
+                cmd="hostint__subcmd__help__subcmd__postcards"
                 ;;
             hostint__subcmd__help,sink)
                 cmd="hostint__subcmd__help__subcmd__sink"
@@ -212,7 +218,7 @@ _hostint() {
 
     case "${cmd}" in
         hostint)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source collect history status help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,7 +446,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help)
-            opts="sink source collect history status help"
+            opts="sink source postcards collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -582,6 +588,20 @@ _hostint() {
         hostint__subcmd__help__subcmd__history__subcmd__series)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__postcards)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1213,8 +1233,70 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__postcards)
+            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --json --once --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --drops)
+                    COMPREPLY=($(compgen -W "none all" -- "${cur}"))
+                    return 0
+                    ;;
+                --netns)
+                    COMPREPLY=($(compgen -W "own all" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignored-reasons)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-places)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-new-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-reports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__sink)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1336,6 +1418,10 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-fine-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --allow)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1404,7 +1490,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1523,6 +1609,10 @@ _hostint() {
                     return 0
                     ;;
                 --max-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-fine-flows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1676,7 +1766,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
+            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1723,6 +1813,10 @@ _hostint() {
                     return 0
                     ;;
                 --mtu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-hops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1812,7 +1906,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1859,6 +1953,10 @@ _hostint() {
                     return 0
                     ;;
                 --mtu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-hops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

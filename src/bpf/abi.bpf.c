@@ -8,10 +8,12 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
+#include "hostint/drop.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
+#include "hostint/fine_slots.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -47,7 +49,10 @@ struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
 struct sink_minima sink_minima;
 enum sink_minima_shape sink_minima_shape;
+struct fine_slots fine_slots;
+enum fine_slots_shape fine_slots_shape;
 struct latency_event latency_event;
+struct path_event path_event;
 struct loss_event loss_event;
 struct doubt_event doubt_event;
 struct flow_vouch flow_vouch;
@@ -94,3 +99,13 @@ enum astray_limit astray_limit;
 enum flow_form flow_form;
 enum flow_left flow_left;
 enum flow_doubt flow_doubt;
+struct drop_settings drop_settings;
+struct drop_count drop_count;
+struct drop_place_key drop_place_key;
+struct drop_key drop_key;
+struct drop_flow drop_flow;
+struct drop_event drop_event;
+enum drop_limit drop_limit;
+enum drop_counter drop_counter;
+enum drop_flow_flag drop_flow_flag;
+enum drop_event_kind drop_event_kind;

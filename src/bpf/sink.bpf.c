@@ -9,6 +9,7 @@
  *     read_over_tcp_udp()                  has a mark, but no INT   FOREIGN_MARK FRAGMENT IP_OPTIONS BAD_SHIM
  *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
  *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
+ *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   measure()            sink/account.h    dropped by an option     DROPPED_TAGGED
  *     allowed_until()    sink/grants.h     sender without lease     NOT_ALLOWED
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
@@ -19,6 +20,7 @@
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
+ *   the flow's slots     sink/flow_table.h FLOW_COARSE
  *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
  *
@@ -29,6 +31,7 @@
 #include "sink/plain.h"
 #include "sink/read.h"
 #include "sink/account.h"
+#include "sink/hops.h"
 #include "sink/nic_stamp.h"
 #include "sink/pull_xdp.h"
 #include "sink/pull_skb.h"
@@ -57,6 +60,20 @@ __noinline int read_skb(struct __sk_buff *ctx)
 		return SINK_NOT_MARKED;
 	return read_packet((void *)(long)ctx->data, (void *)(long)ctx->data_end,
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
+}
+
+__noinline int take_hops_xdp(struct xdp_md *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p && take_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
+}
+
+__noinline int take_hops_skb(struct __sk_buff *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p && take_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
 }
 
 static __always_inline void count_stripped(const struct tagged_packet *p)
@@ -108,6 +125,11 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	default:
 		return XDP_PASS;
 	}
+	p->facts.path = 0;
+	if (p->hops && !take_hops_xdp(ctx)) {
+		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
+		return XDP_PASS;
+	}
 	if (by != STAMPED_BY_KERNEL)
 		p->nic_ns = nic_stamp(ctx, by);
 	switch (measure(ctx->ingress_ifindex, set, p, locked)) {
@@ -150,6 +172,11 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	}
 	if (found != SINK_TAGGED)
 		return TCX_NEXT;
+	p->facts.path = 0;
+	if (p->hops && !take_hops_skb(ctx)) {
+		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
+		return TCX_NEXT;
+	}
 	switch (measure(ctx->ifindex, set, p, locked)) {
 	case MEASURED_STRIP:
 		break;

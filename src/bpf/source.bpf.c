@@ -222,9 +222,12 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	const struct host_settings *host = get_host_settings();
 	struct outgoing_packet *p = outgoing();
 	struct source_flow *f;
+	__u32 mtu;
 
-	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED ||
-	    check_size(p, EXTENSION_LEN, device_mtu(ctx, 0)) != SOURCE_WATCHED)
+	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED)
+		return XDP_PASS;
+	mtu = device_mtu(ctx, 0);
+	if (check_size(p, EXTENSION_LEN, mtu) != SOURCE_WATCHED)
 		return XDP_PASS;
 	p->at_xdp = true;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
@@ -237,7 +240,7 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		count_missed(COUNT_SOURCE_LEFT, 1, p->frame_len);
 		return XDP_PASS;
 	}
-	if (check_size(p, EXTENSION_LEN, path_limit(p, f, 0xffff)) != SOURCE_WATCHED)
+	if (check_size(p, path_room(p, ENCAP_EXTENSION_UDP), path_limit(p, f, mtu)) != SOURCE_WATCHED)
 		return XDP_PASS;
 	if (f && !passes_guard(NULL, p, f)) {
 		count_missed(COUNT_SOURCE_GUARDED, 1, p->frame_len);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, NAMES, SINK, SOURCE, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -24,6 +24,7 @@ impl File {
             parts.push(match *table {
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
+                POSTCARDS => POSTCARDS.to_owned(),
                 COLLECT => match &self.collect.options.listen[..] {
                     [] => COLLECT.to_owned(),
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
@@ -51,6 +52,7 @@ impl File {
             let mut keys = match *name {
                 SINK => changed_keys(&self.sink.entries, &before.sink.entries),
                 SOURCE => changed_keys(&self.source.entries, &before.source.entries),
+                POSTCARDS => changed_keys(&self.postcards.entries, &before.postcards.entries),
                 _ => Vec::new(),
             };
             keys.retain(|key| i > 0 || !overridden(key));

@@ -1,4 +1,4 @@
-//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of six kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,9 +18,12 @@ use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, NAMES, SINK, SOURCE, TABLES, WATCH, shown_table};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
-use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
+use super::{
+    CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
+    WatchOptions,
+};
 use crate::model::{NodeId, PlainError, WatchRule};
 
 /// The number of rules that a source has room for.
@@ -97,12 +100,25 @@ settings!(
     ]
 );
 
+settings!(
+    PostcardsOptions,
+    PostcardsConfig,
+    POSTCARDS,
+    postcards,
+    [
+        "hostint postcards --drops",
+        "hostint postcards --drops --once=10s --json",
+        "hostint postcards --config /etc/hostint/hostint.toml",
+    ]
+);
+
 /// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
+    pub postcards: SettingsTable<PostcardsOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
     /// The names that the collector gives nodes.
@@ -139,6 +155,7 @@ impl File {
             path: path.to_owned(),
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
+            postcards: SettingsTable::empty(POSTCARDS),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             names: BTreeMap::new(),
@@ -209,6 +226,7 @@ impl File {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
                     NAMES => self.names = names_table::read(keys, lines, mistakes),
+                    POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
             }
@@ -225,7 +243,8 @@ impl File {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
                     (None, None) => {
-                        "expected [sink], [source], [collect], [names] or [[watch]]".to_owned()
+                        "expected [sink], [source], [postcards], [collect], [names] or [[watch]]"
+                            .to_owned()
                     }
                 };
                 match value {
@@ -341,6 +360,7 @@ impl File {
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
+        mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<CollectOptions>());
         mistakes.extend(self.check_together());
         in_order(mistakes);

@@ -81,6 +81,11 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
+    /// Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for
+    /// them [default: 0]
+    #[arg(long, help_heading = TAGGING, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub max_hops: Option<u8>,
+
     /// File of destinations to watch: one name, address or prefix per line; # begins a comment
     #[arg(long, help_heading = ESSENTIALS, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
@@ -149,6 +154,8 @@ pub struct SourceConfig {
     pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
     pub mss_clamp: bool,
+    /// Transit hops that may push their entries where the sink reads them.
+    pub max_hops: u8,
     pub superpackets: Superpackets,
     pub compat: Option<Compat>,
     pub no_tcx: bool,
@@ -251,10 +258,17 @@ impl SourceOptions {
                 ),
             ));
         }
-        let least = SHORTEST_PACKET + room(encapsulation, superpackets);
+        let max_hops = self.max_hops.unwrap_or(0);
+        if max_hops > 0 && self.compat.is_some() {
+            faults.push(fault(
+                &["max-hops", "compat"],
+                "sinks of Host-INT read no entries of transit hops (leave max-hops or compat out)",
+            ));
+        }
+        let least = SHORTEST_PACKET + room(encapsulation, superpackets) + hops_room(max_hops);
         if let Some(mtu) = self.mtu.filter(|mtu| *mtu < least) {
             faults.push(fault(
-                &["mtu", "encap", "superpackets"],
+                &["mtu", "encap", "superpackets", "max-hops"],
                 format!("an MTU of {mtu} leaves no room for packets with INT (expected at least {least})"),
             ));
         }
@@ -295,6 +309,7 @@ impl SourceOptions {
                 idle_flow_timeout,
                 max_flows: self.max_flows,
                 mss_clamp: !self.no_mss_clamp.unwrap_or(false),
+                max_hops,
                 superpackets,
                 compat: self.compat,
                 no_tcx: self.no_tcx,
@@ -312,6 +327,15 @@ const SHORTEST_PACKET: u32 = 68;
 
 fn encapsulates(way: Superpackets) -> bool {
     matches!(way, Superpackets::Encap | Superpackets::EncapAll)
+}
+
+/// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for them adds
+/// 4 bytes more.
+pub fn hops_room(hops: u8) -> u32 {
+    match hops {
+        0 => 0,
+        hops => 4 + 24 * u32::from(hops),
+    }
 }
 
 /// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test

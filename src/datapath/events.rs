@@ -74,7 +74,7 @@ pub fn encapsulation_of(number: u32) -> Option<Encapsulation> {
     }
 }
 
-fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
+fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
     let carried = encapsulation_of(event.encapsulation.into())?;
     if !matches!(event.l4_len, 0 | 8 | 20) {
         return None;
@@ -93,6 +93,7 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
             new_flow: has(event_reason::REASON_NEW_FLOW),
             bucket_change: has(event_reason::REASON_BUCKET),
             period: has(event_reason::REASON_PERIOD),
+            path_change: has(event_reason::REASON_PATH),
         },
         encapsulation: carried,
         flow: (&event.key).into(),
@@ -104,6 +105,7 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
             ingress_ts: event.ingress_ts,
             egress_ts: event.egress_ts,
         },
+        transit,
         sink_port: low16(event.ifindex),
         sink_ns: event.now_ns,
         by_nic: event.by_nic != 0,
@@ -116,10 +118,42 @@ fn latency(event: &abi::latency_event) -> Option<SinkEvent> {
     }))
 }
 
+/// The entry of a transit hop; how many words it has depends on the encapsulation and on what the source asks for.
+fn transit_hop(entry: &[u32]) -> Option<Hop> {
+    let word = |at: usize| entry.get(at).copied().map(u32::from_be);
+    let (ingress_ts, egress_ts) = match entry.len() {
+        4 => (word(2)?, word(3)?),
+        5 => (word(4)?, word(4)?),
+        // All ones say that the hop does not know its latency.
+        6 => match (word(5)?, word(2)?) {
+            (ts, u32::MAX) => (ts, ts),
+            (ts, latency) => (ts, ts.wrapping_add(latency)),
+        },
+        _ => return None,
+    };
+    let ports = word(1)?;
+    Some(Hop {
+        node: NodeId(word(0)?),
+        ingress_port: (ports >> 16) as u16,
+        egress_port: ports as u16,
+        ingress_ts,
+        egress_ts,
+    })
+}
+
+fn path(event: &abi::path_event) -> Option<SinkEvent> {
+    let entries = event.entries.get(..event.hops.into())?;
+    let hops = entries
+        .iter()
+        .map(|entry| transit_hop(entry.get(..event.hop_words.into())?));
+    latency(&event.latency, hops.collect::<Option<_>>()?)
+}
+
 /// Returns the event in these ring bytes, or `None` if they hold none.
 pub fn decode(bytes: &[u8]) -> Option<SinkEvent> {
     match event_kind(read_from::<u32>(bytes)?) {
-        event_kind::EVENT_LATENCY => latency(&read_from(bytes)?),
+        event_kind::EVENT_LATENCY => latency(&read_from(bytes)?, Vec::new()),
+        event_kind::EVENT_PATH => path(&read_from(bytes)?),
         event_kind::EVENT_LOSS => {
             let event: abi::loss_event = read_from(bytes)?;
             Some(SinkEvent::Loss(LossEvent {

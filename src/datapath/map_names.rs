@@ -6,6 +6,9 @@ pub const HOST_SETTINGS: &str = "host_settings";
 pub const SINK_SETTINGS: &str = "sink_settings";
 pub const SINK_COUNTERS: &str = "sink_counters";
 pub const SINK_FLOWS: &str = "sink_flows";
+/// The fine latency slots of flows, and the indices of those that are free.
+pub const SINK_FINE_SLOTS: &str = "sink_fine_slots";
+pub const SINK_FINE_FREE: &str = "sink_fine_free";
 pub const SINK_EVENTS: &str = "sink_events";
 /// The prefixes whose packets the sink strips without a lease.
 pub const SINK_ALLOW: &str = "sink_allow";
@@ -47,10 +50,12 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 12] = [
+pub const SINK_MAPS: [&str; 14] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
+    SINK_FINE_SLOTS,
+    SINK_FINE_FREE,
     SINK_EVENTS,
     DAEMON_COUNTERS,
     SINK_ALLOW,

@@ -32,6 +32,8 @@ pub struct PeerSettings {
     /// The most bytes that INT adds to a packet.
     pub room_ipv4: u32,
     pub room_ipv6: u32,
+    /// Transit hops that may push their entries where the sink reads them.
+    pub max_hops: u8,
     /// The longest IP packet with INT, if it is not the interface's MTU.
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
@@ -65,6 +67,7 @@ impl PeerProgram {
             constants.have_kernel_ctx = features.kernel_ctx;
             constants.room_ipv4 = settings.room_ipv4;
             constants.room_ipv6 = settings.room_ipv6;
+            constants.max_hops = settings.max_hops.into();
             constants.fixed_mtu = fixed_mtu(features, dev, settings.fixed_mtu)?;
             constants.tos_value = settings.tos_value;
             constants.tos_mask = settings.tos_mask;

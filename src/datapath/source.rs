@@ -238,6 +238,7 @@ fn set_constants(
     constants.fixed_mtu = fixed_mtu(features, dev, config.mtu)?;
     constants.superpackets = superpackets_number(config.superpackets);
     constants.full_checksum = config.compat.is_some();
+    constants.max_hops = config.max_hops.into();
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use super::events::encapsulation_of;
 use crate::config::{
     Compat, DscpMark, SourceConfig, SourceEncapsulation, SourceHook, Superpackets, TimeSpan,
 };
-use crate::model::{Encapsulation, Encapsulations, Marks};
+use crate::model::{Encapsulation, Encapsulations, MOST_TRANSIT_HOPS, Marks};
 
 /// Returns the number of a source's encapsulation in kernel settings.
 pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
@@ -56,6 +56,7 @@ pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
         superpackets: superpackets_number(config.superpackets),
         compat: config.compat.is_some().into(),
         mss_clamp: config.mss_clamp.into(),
+        max_hops: config.max_hops.into(),
         dev: name_bytes(dev),
         ..source_info::default()
     }
@@ -75,6 +76,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
         mss_clamp: info.mss_clamp != 0,
+        max_hops: u8::try_from(info.max_hops).unwrap_or(MOST_TRANSIT_HOPS),
         superpackets: superpackets_of(info),
         compat: (info.compat != 0).then_some(Compat::HostInt),
         no_tcx: info.clsact != 0,

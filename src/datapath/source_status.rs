@@ -68,6 +68,7 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
         gro: None,
         nic_timestamps: None,
         superpackets: Some(config.superpackets.name()),
+        max_hops: Some(config.max_hops).filter(|hops| *hops > 0),
         encapsulation: Some(match config.encapsulation {
             SourceEncapsulation::Preferred(Encapsulation::ExtensionUdp) => {
                 format!("extension-udp port {}", config.extension_port)

@@ -1,5 +1,7 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
+use super::doubts::PathSigns;
+use super::falls::Falls;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
@@ -19,9 +21,6 @@ const BROKEN_NS: u64 = 2_000_000_000;
 const LAPSED_NS: u64 = 10_000_000_000;
 /// An answer with new packets shows for this time that tagged packets arrive.
 const VOUCH_NS: u64 = 1_000_000_000;
-/// This many flows that come to nothing within [`FALL_NS`] make their form distrusted.
-const FALLS: u64 = 3;
-const FALL_NS: u64 = 10_000_000_000;
 
 /// What is known of a form's packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -39,6 +38,8 @@ pub(super) struct Proof {
     verdicts: [FormVerdict; ProbeForm::ALL.len()],
     /// Lengths of the longest probes of each form that arrived; 0: no limit is known.
     longest: [u16; ProbeForm::ALL.len()],
+    /// The forms whose packets the path limits to less than the route says.
+    narrow: ProbeForms,
     round: Option<Round>,
     began_ns: u64,
     /// No round begins before this time.
@@ -50,6 +51,8 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
+    /// The time of the answer before the last one that counted new packets.
+    arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
     witness: Witness,
@@ -57,33 +60,8 @@ pub(super) struct Proof {
     /// The last full answer, by which forms are chosen.
     answer: Option<FullAnswer>,
     granted_ns: u64,
-}
-
-/// Flows that the guard untagged because their packets came to nothing.
-#[derive(Default)]
-struct Falls {
-    /// The kernel's count now, and at the beginning of the current period.
-    count: Option<u64>,
-    first: u64,
-    since_ns: u64,
-}
-
-impl Falls {
-    /// Takes the kernel's count. Returns true if too many flows fell in a short time.
-    fn note(&mut self, count: u64, now_ns: u64) -> bool {
-        let before = self.count.replace(count);
-        if before.is_none_or(|before| count < before)
-            || now_ns.saturating_sub(self.since_ns) > FALL_NS
-        {
-            self.first = before.filter(|before| *before <= count).unwrap_or(count);
-            self.since_ns = now_ns;
-        }
-        let many = count - self.first >= FALLS;
-        if many {
-            self.first = count;
-        }
-        many
-    }
+    /// The entries of a stack that the sink reads, as an earlier daemon learned it.
+    adopted_stack: u8,
 }
 
 impl Proof {
@@ -104,10 +82,13 @@ impl Proof {
             .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
             self.set(ProbeForm::Stray, FormVerdict::Passed);
+        } else if known.longest != 0 {
+            self.narrow = ProbeForm::ALL.into_iter().collect();
         }
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
+        self.adopted_stack = known.stack;
         self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
@@ -141,6 +122,18 @@ impl Proof {
     /// True while the sink has to be asked with full questions.
     pub(super) fn is_open(&self) -> bool {
         self.round.is_some()
+    }
+
+    /// The signs that tagged packets pass.
+    pub(super) fn signs(&self) -> PathSigns {
+        PathSigns {
+            arrived_since_ns: self.arrived_since_ns,
+            proved_ns: match self.with(FormVerdict::Failed).is_empty() {
+                true => self.proved_ns,
+                false => 0,
+            },
+            is_open: self.is_open(),
+        }
     }
 
     /// The time of the next question of the round.
@@ -280,6 +273,10 @@ impl Proof {
             };
             self.set(result.form, verdict);
             self.longest[usize::from(result.form.number())] = result.longest;
+            self.narrow = match result.narrow {
+                true => self.narrow.with(result.form),
+                false => self.narrow.without(result.form),
+            };
             if result.form == ProbeForm::OverUdp {
                 self.tos_changed = result.tos_changed;
             }
@@ -301,12 +298,13 @@ impl Proof {
 
     /// Takes the counts of a granting answer, of which a short one has no more.
     pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
-        self.granted_ns = now_ns;
+        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
         if counts.untold {
             return;
         }
         if self.witness.note_answer(counts) {
             self.vouched_ns = now_ns + VOUCH_NS;
+            self.arrived_since_ns = before_ns;
         }
         let eaten = self.witness.compare(asked_ns);
         for (encapsulation, _) in Encapsulation::ALL
@@ -354,12 +352,18 @@ impl Proof {
         ask
     }
 
+    /// Entries of a stack that the sink reads; before the first answer, as an earlier daemon learned it.
+    fn stack(&self) -> u8 {
+        let told = self.answer.as_ref();
+        told.map_or(self.adopted_stack, |answer| answer.capabilities.stack())
+    }
+
     /// The ways that are open.
     fn ways(&self, ours: &OwnTagging) -> Ways {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(ours, answer, self.with(FormVerdict::Passed))
+        ways::open(ours, answer, (self.with(FormVerdict::Passed), self.narrow))
     }
 
     /// What the kernel and status are told.
@@ -370,6 +374,7 @@ impl Proof {
             eaten: self.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
             longest: self.longest(),
+            stack: self.stack(),
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

@@ -2,6 +2,11 @@
 
 use super::{Encapsulation, Encapsulations};
 
+/// The sink reads stacks onto which transit hops pushed entries.
+const STACKS: u32 = 64;
+/// The most transit hops whose entries a sink reads.
+pub const MOST_TRANSIT_HOPS: u8 = 8;
+
 /// A set of capabilities. Bits that this version does not know are kept and mean nothing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Capabilities(u32);
@@ -21,6 +26,14 @@ impl Capabilities {
 
     pub fn bits(self) -> u32 {
         self.0
+    }
+
+    /// Entries that the sink reads in a metadata stack, the source's included; 0: it reads no other than that one.
+    pub fn stack(self) -> u8 {
+        match self.0 & STACKS {
+            0 => 0,
+            _ => 1 + MOST_TRANSIT_HOPS,
+        }
     }
 
     /// The encapsulations of this set.

@@ -32,6 +32,16 @@ impl HopStack {
         }
     }
 
+    /// The stack of a packet that went from an INT source over these transit hops, newest first, to an INT sink. More
+    /// than fit are left out, the oldest of them first.
+    pub fn over(source: Hop, transit: &[Hop], sink: Hop) -> Self {
+        let fitting = transit.iter().take(Self::MAX_HOPS - 2).copied();
+        Self {
+            newest: sink,
+            older: fitting.chain([source]).collect(),
+        }
+    }
+
     /// `None` if there are no hops, or more than [`Self::MAX_HOPS`].
     pub fn newest_first(hops: &[Hop]) -> Option<Self> {
         let (newest, older) = hops.split_first()?;

@@ -4,22 +4,28 @@ mod batch;
 mod capabilities;
 mod classes;
 mod clock;
+pub mod clock_evidence;
 mod clock_steering;
+mod clock_sums;
 mod collect_status;
 mod collector_state;
+mod corrected_latency;
 pub mod coverage;
 mod dest;
 mod drop_reasons;
 mod encapsulation;
 mod engine_status;
 mod flow;
+mod flow_growth;
 mod flow_hash;
+mod flow_slots;
 mod flow_summary;
 mod group_totals;
 mod headers;
 mod hex;
 mod history;
 mod hop;
+mod host_drop;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -55,20 +61,25 @@ mod ways;
 mod wide_slots;
 
 pub use batch::is_whole_batch;
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
+pub use clock_evidence::{ClockEvidence, ClockReading, LeaseExchange, PeerEvidence, QuickPacket};
 pub use clock_steering::ClockSteering;
+pub use clock_sums::{ClockSums, CorrectedMean};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
 pub use collector_state::CollectorState;
+pub use corrected_latency::{CorrectedLatency, LatencyClocks};
 pub use dest::Dest;
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
+pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
+pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
 pub use flow_summary::{FlowSummary, FlowTotals};
-pub use group_totals::{GroupTotals, coarse_latency};
+pub use group_totals::GroupTotals;
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -76,6 +87,10 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
+pub use host_drop::{
+    DropCount, DropId, DropTotals, DropsWithoutPacket, HostDrop, KernelReason, PlaceDrops,
+    ReasonDrops,
+};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
@@ -116,9 +131,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{
-    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
-};
+pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

@@ -3,7 +3,7 @@
 use super::{Encapsulation, FlowKey, Hop, NodeId, QueueDepth, QuotedHeaders};
 
 /// One observation of the sink, before it becomes a report.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SinkEvent {
     Latency(LatencyEvent),
     Loss(LossEvent),
@@ -17,10 +17,12 @@ pub struct Reasons {
     pub new_flow: bool,
     pub bucket_change: bool,
     pub period: bool,
+    /// The packet took other transit hops than the one reported before.
+    pub path_change: bool,
 }
 
 /// A packet whose latency is reported.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LatencyEvent {
     pub reasons: Reasons,
     pub encapsulation: Encapsulation,
@@ -29,6 +31,8 @@ pub struct LatencyEvent {
     /// inner L4 header, for vxlan-gpe those of the inner packet.
     pub headers: Option<QuotedHeaders>,
     pub source: Hop,
+    /// Transit hops, newest first.
+    pub transit: Vec<Hop>,
     pub sink_port: u16,
     /// Arrival, nanoseconds since the Unix epoch.
     pub sink_ns: u64,

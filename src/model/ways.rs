@@ -89,6 +89,11 @@ impl ProbeForms {
         Self(self.0 | 1 << form.number())
     }
 
+    #[must_use]
+    pub fn without(self, form: ProbeForm) -> Self {
+        Self(self.0 & !(1 << form.number()))
+    }
+
     pub fn contains(self, form: ProbeForm) -> bool {
         self.0 & 1 << form.number() != 0
     }
@@ -145,6 +150,8 @@ pub struct PathProof {
     pub tos_changed: u8,
     /// The longest packet, with INT, that passes the path in all of its ways; 0: no limit is known.
     pub longest: u16,
+    /// Entries that the sink reads in a metadata stack, the source's included; 0: it reads no other than that one.
+    pub stack: u8,
     /// Until then the sink's counts show that tagged packets arrive.
     pub vouched_ns: u64,
     /// The end of the last round of probes; 0: none ended yet.

@@ -103,7 +103,7 @@ impl Builder {
             time_s: whole_seconds(now_ns),
             arrival_ns: Some(event.sink_ns),
             packet: self.packet(event),
-            hops: HopStack::between(event.source, sink),
+            hops: HopStack::over(event.source, &event.transit, sink),
             sequence: event.sequence,
         }
     }

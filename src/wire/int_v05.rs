@@ -166,7 +166,7 @@ fn decode_header(cursor: &mut Cursor<'_>, hops: u8) -> Result<u8, DecodeError> {
 }
 
 fn emit_header(hops: u8, out: &mut Vec<u8>) {
-    out.extend([VERSION << 4, INSTRUCTION_COUNT, MAX_HOPS, hops]);
+    out.extend([VERSION << 4, INSTRUCTION_COUNT, MAX_HOPS.max(hops), hops]);
     out.extend(INSTRUCTIONS.to_be_bytes());
     out.extend([0, 0]);
 }

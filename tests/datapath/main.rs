@@ -1,7 +1,9 @@
 //! The kernel programs, loaded into the kernel, run on single packets and compared with a model in plain Rust.
 
 mod astray;
+mod budget;
 mod damage;
+mod fine_slots;
 mod flood;
 mod flow_record;
 mod instructions;
@@ -26,6 +28,7 @@ mod source_guard;
 mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod stacks;
 mod tracking;
 mod verifier;
 mod vxlan_gpe;

@@ -7,7 +7,8 @@ use hostint_testing::icmp::{
     CARRIERS, Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, error_body, ethernet,
     mend_header, original, tagged, translated,
 };
-use hostint_testing::model::Key;
+use hostint_testing::model::transit::{Entry, push};
+use hostint_testing::model::{Encapsulation, Key};
 use hostint_testing::peer_cases::{assert_becomes, assert_left};
 use hostint_testing::programs::peer::{Options, Peer};
 use hostint_testing::programs::source::TCX_NEXT;
@@ -47,6 +48,40 @@ mod root {
                             carrier == Carrier::OverTcpUdp && kind == kind_then,
                             "{sentence}: only there all is well already"
                         );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn entries_of_transit_hops_in_front_of_the_error_are_skipped() {
+        let peer = Peer::load(&Options::default());
+        let entry = Entry {
+            node: 7,
+            ..Entry::default()
+        };
+        for family in FAMILIES {
+            for (carrier, encapsulation, entry_len) in [
+                (Carrier::OverTcpUdp, Encapsulation::OverTcpUdp, 16),
+                (Carrier::ExtensionUdp, Encapsulation::ExtensionUdp, 16),
+                (Carrier::VxlanGpe, Encapsulation::VxlanGpe, 20),
+            ] {
+                for protocol in [TCP, UDP] {
+                    let mut quote = ethernet(0, &tagged(carrier, family, protocol));
+                    for hops in 1..=8 {
+                        quote = push(&quote, encapsulation, &entry);
+                        let frame = error(family, Kind::TooBig(1800), &quote[14..]);
+                        let added = added_len(carrier, family) + hops * entry_len;
+                        let then = match carrier {
+                            // Its L4 header stands where the original's does.
+                            Carrier::OverTcpUdp => quote[14..].to_vec(),
+                            _ => translated(&quote[14..], family, protocol),
+                        };
+                        let expected = error(family, Kind::TooBig(1800 - added), &then);
+                        let sentence = format!("{hops} hops, {family:?}, {carrier:?}, {protocol}");
+                        let done = Some(count::COUNT_PEER_ICMP_TRANSLATED);
+                        assert_becomes(&peer, &frame, &expected, done, &sentence);
                     }
                 }
             }

@@ -1,11 +1,11 @@
 //! On hundreds of thousands of random and damaged frames the kernel programs do what the models do, and the sink takes
-//! out exactly what the source put in.
+//! out exactly what the source and transit hops put in.
 
 use std::collections::HashSet;
 use std::time::Instant;
 
 use hostint::datapath::abi::{sink_counter, source_counter};
-use hostint_testing::generate::{mutate, received, sent, taggable, with_vlans};
+use hostint_testing::generate::{mutate, pushed, received, sent, taggable, with_vlans};
 use hostint_testing::model::Encapsulation;
 use hostint_testing::model::sink::Seen;
 use hostint_testing::model::source::Stamp;
@@ -263,7 +263,7 @@ mod root {
     }
 
     #[test]
-    fn what_the_sink_takes_out_is_what_the_source_put_in() {
+    fn what_the_sink_takes_out_is_what_source_and_hops_put_in() {
         let mut threads = Vec::new();
         for (encapsulation, hook) in [
             (Encapsulation::OverTcpUdp, Hook::Tc),
@@ -308,10 +308,16 @@ mod root {
             );
             verify_tagged(&wire, encapsulation)
                 .unwrap_or_else(|why| panic!("on the wire: {why}: {}", sentence()));
-            let restored = sink.run(&wire).bytes;
+            let hops = random.below(9);
+            let wire = pushed(&mut random, wire, encapsulation, hops);
+            let ran = match random.one_in(2) {
+                true => sink.run(&wire),
+                false => sink.run_tc(&wire),
+            };
+            let restored = ran.bytes;
             assert!(
                 restored == frame,
-                "{}\ncame back as\n{}",
+                "{}\nafter {hops} hops came back as\n{}",
                 sentence(),
                 hex(&restored)
             );

@@ -154,7 +154,7 @@ mod root {
             ),
             refused(
                 "another hop length",
-                changed(block + 14, 6),
+                changed(block + 14, 4),
                 sink_counter::COUNT_SINK_BAD_VERSION,
             ),
             refused(

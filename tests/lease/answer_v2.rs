@@ -182,7 +182,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(7),
+                    capabilities: Capabilities::from_bits(64 + 7),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -510,7 +510,9 @@ mod root {
                 ..settings()
             });
             let answer = ask_full(&sink, &full_question(false));
-            assert_eq!(answer.capabilities.bits(), capabilities.0, "{flags:?}");
+            let capabilities = can::CAPABLE_STACKS.0 | capabilities.0;
+            assert_eq!(answer.capabilities.bits(), capabilities, "{flags:?}");
+            assert_eq!(answer.capabilities.stack(), 9, "{flags:?}");
         }
     }
 

@@ -82,6 +82,8 @@ pub struct Sink {
     pub untold: bool,
     pub digest: u32,
     pub capabilities: Encapsulations,
+    /// It reads entries of transit hops.
+    pub stacks: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -102,6 +104,7 @@ impl Default for Sink {
             untold: false,
             digest: 1,
             capabilities: all(),
+            stacks: true,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -176,7 +179,9 @@ impl Sink {
             witness: self.witness(now),
             instance: self.instance,
             node: NodeId(2),
-            capabilities: Capabilities::from(self.capabilities),
+            capabilities: Capabilities::from_bits(
+                Capabilities::from(self.capabilities).bits() | if self.stacks { 64 } else { 0 },
+            ),
             marks: self.marks,
             clock: ClockState::default(),
             clock_steering: self.clock_steering,
@@ -283,13 +288,11 @@ impl Network {
     }
 
     fn carry_probe(&mut self, probe: &OutgoingProbe) {
-        let len = match probe.long {
-            true => usize::from(self.path.route_mtu) - headers(probe.packet.dest),
-            false => 0,
-        };
-        if probe.long {
-            self.keeper.note_length(probe, self.path.route_mtu);
+        let mtu = probe.longest.min(self.path.route_mtu);
+        if mtu > 0 {
+            self.keeper.note_length(probe, mtu);
         }
+        let len = usize::from(mtu).saturating_sub(headers(probe.packet.dest));
         let len = probe.packet.payload(KEY, len).len() + headers(probe.packet.dest);
         self.probes += 1;
         self.sent_bytes += len + ETHERNET;

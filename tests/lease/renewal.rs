@@ -87,6 +87,7 @@ mod root {
                 eaten: ProbeForms::from_bits(random.u8()),
                 tos_changed: random.u8(),
                 longest: random.u16(),
+                stack: random.u8(),
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),

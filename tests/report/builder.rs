@@ -40,6 +40,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
         flow: headers.flow(),
         headers: Some(headers),
         source: block.source,
+        transit: Vec::new(),
         sink_port: 12,
         sink_ns: (77 << 32) + 0x3d89_ae86,
         by_nic: false,
@@ -168,15 +169,15 @@ fn what_host_ints_latency_report_cannot_say_goes_into_the_extended_one() {
         flow,
         headers,
         queue,
-        ..plain
+        ..plain.clone()
     };
     for (sentence, event, kind, bytes) in [
-        ("a plain packet", plain, 4, 92),
+        ("a plain packet", plain.clone(), 4, 92),
         (
             "a plain packet out of vxlan-gpe",
             LatencyEvent {
                 encapsulation: Encapsulation::VxlanGpe,
-                ..plain
+                ..plain.clone()
             },
             4,
             92,
@@ -219,7 +220,7 @@ fn what_host_ints_latency_report_cannot_say_goes_into_the_extended_one() {
             112,
         ),
     ] {
-        let datagram = datagram(&SinkEvent::Latency(event), 1, BUILDER, NOW_NS);
+        let datagram = datagram(&SinkEvent::Latency(event.clone()), 1, BUILDER, NOW_NS);
         assert_eq!(
             (datagram[0] & 0x0f, datagram.len()),
             (kind, bytes),
@@ -253,9 +254,51 @@ fn the_node_id_word_makes_no_difference_to_an_extended_report() {
 }
 
 #[test]
+fn transit_hops_are_in_every_form_of_report() {
+    let plain = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
+    let tcp = latency_event("hostint_l4_tcp_1wire", Encapsulation::OverTcpUdp, 20);
+    for hops in 0..=8 {
+        let transit: Vec<_> = (0..hops)
+            .map(|hop| Hop {
+                node: NodeId(100 + u32::from(hop)),
+                ingress_port: hop,
+                egress_port: hop + 1,
+                ingress_ts: plain.source.egress_ts.wrapping_add(1_000 * u32::from(hop)),
+                egress_ts: plain
+                    .source
+                    .egress_ts
+                    .wrapping_add(1_000 * u32::from(hop) + 10),
+            })
+            .rev()
+            .collect();
+        for (kind, event) in [("quoted", &plain), ("quoted TCP", &tcp), ("named", &plain)] {
+            let headers = event.headers.filter(|_| kind != "named");
+            let event = SinkEvent::Latency(LatencyEvent {
+                headers,
+                transit: transit.clone(),
+                ..event.clone()
+            });
+            for node_id_word in [true, false] {
+                let builder = Builder {
+                    node_id_word,
+                    ..BUILDER
+                };
+                let sentence = format!("{kind}, {hops} hops, reporter's word: {node_id_word}");
+                let report = decode(&datagram(&event, 1, builder, NOW_NS)).expect(&sentence);
+                let Body::Latency(told) = report.observation.body else {
+                    panic!("{sentence}: no latency");
+                };
+                assert_eq!(told.hops.transit(), transit, "{sentence}");
+                assert_eq!(told.hops.sink().node, NodeId(3), "{sentence}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_report_for_host_int_names_no_queue() {
     let mut event = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
-    let without = datagram(&SinkEvent::Latency(event), 1, BUILDER, NOW_NS);
+    let without = datagram(&SinkEvent::Latency(event.clone()), 1, BUILDER, NOW_NS);
     event.queue = Some(QueueDepth {
         packets: 7,
         bytes: 4000,

@@ -40,6 +40,7 @@ fn loopback_event(sequence: u32) -> SinkEvent {
             ingress_ts: 1,
             egress_ts: 1,
         },
+        transit: Vec::new(),
         sink_port: 12,
         sink_ns: NOW_NS,
         by_nic: false,

@@ -32,6 +32,7 @@ fn latency(random: &mut Random) -> Observation {
         flow: flow(random),
         headers: None,
         source: random.hop(),
+        transit: Vec::new(),
         sink_port: random.u16(),
         sink_ns,
         by_nic: false,

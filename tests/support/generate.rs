@@ -3,13 +3,14 @@
 use super::checksum::{be16, be32, put16};
 use super::frame::{EXTENSION_PORT, Frame, TCP, UDP};
 use super::int_block::Block;
+use super::model::transit::{self, Entry};
 use super::model::{Encapsulation, gpe, layout};
 use super::programs::LONGEST_FRAME;
 use super::random::Random;
 
 /// Any packet that a host sends to another with TCP or UDP in one piece, and a source may tag.
 pub fn plain(random: &mut Random) -> Frame {
-    let longest = LONGEST_FRAME - 22 - 104 - 60 - 108;
+    let longest = LONGEST_FRAME - 22 - 104 - 60 - 108 - 4 - 9 * 24;
     let len = match random.below(8) {
         0 => 0,
         1 => random.below(4),
@@ -80,12 +81,37 @@ pub fn received(random: &mut Random, vlans: bool) -> Vec<u8> {
     if random.one_in(2) {
         block = block.tail(random.u32());
     }
-    match random.below(8) {
-        0 => frame.bytes(),
-        1 | 2 => frame.extended(block).bytes(),
-        3 | 4 => wrapped(random, &frame.bytes()),
-        _ => frame.tagged(block).bytes(),
+    let (encapsulation, tagged) = match random.below(8) {
+        0 => return frame.bytes(),
+        1 | 2 => (Encapsulation::ExtensionUdp, frame.extended(block).bytes()),
+        3 | 4 => (Encapsulation::VxlanGpe, wrapped(random, &frame.bytes())),
+        _ => (Encapsulation::OverTcpUdp, frame.tagged(block).bytes()),
+    };
+    if random.one_in(2) {
+        return tagged;
     }
+    let hops = random.below(10);
+    pushed(random, tagged, encapsulation, hops)
+}
+
+/// The packet after this many transit hops.
+pub fn pushed(
+    random: &mut Random,
+    tagged: Vec<u8>,
+    encapsulation: Encapsulation,
+    hops: usize,
+) -> Vec<u8> {
+    (0..hops).fold(tagged, |frame, _| {
+        let entry = Entry {
+            node: random.u32(),
+            ingress_port: random.u16(),
+            egress_port: random.u16(),
+            queue: random.u32(),
+            ingress_ns: random.next(),
+            latency_ns: random.u32(),
+        };
+        transit::push(&frame, encapsulation, &entry)
+    })
 }
 
 /// A packet, or a superpacket's segments, in vxlan-gpe.
@@ -100,6 +126,7 @@ fn wrapped(random: &mut Random, frame: &[u8]) -> Vec<u8> {
     let single = random.one_in(2);
     let block = gpe::Block {
         v6: at.v6,
+        budget: random.one_in(2).then(|| random.u8()),
         age_code: random.u8() & 15,
         node: random.u32(),
         port: random.u16(),

@@ -32,12 +32,18 @@ pub fn block_at(tagged: &[u8], encapsulation: Encapsulation) -> usize {
 pub fn stamp_of(tagged: &[u8], encapsulation: Encapsulation) -> Stamp {
     let at = block_at(tagged, encapsulation);
     if encapsulation == Encapsulation::VxlanGpe {
-        let len = gpe::BLOCK_LEN;
-        let block = tagged.get(at..at + len).unwrap_or(&[0; gpe::BLOCK_LEN]);
+        // Where hops are asked for their latency, too, a word stands in front of the queue.
+        let more = if tagged.get(at + 14) == Some(&6) {
+            4
+        } else {
+            0
+        };
+        let block = tagged.get(at + more..at + more + gpe::BLOCK_LEN);
+        let block = block.unwrap_or(&[0; gpe::BLOCK_LEN]);
         return Stamp {
             sequence: be32(block, 44),
             timestamp: u64::from(be32(block, 36)) << 32 | u64::from(be32(block, 40)),
-            age_code: block[23] & 15,
+            age_code: tagged.get(at + 23).map_or(0, |flags| flags & 15),
             queue: (be32(block, 32), be32(block, 48)),
         };
     }
@@ -59,7 +65,8 @@ pub fn verify_tagged(tagged: &[u8], encapsulation: Encapsulation) -> Result<(), 
         Encapsulation::ExtensionUdp => verify_at(tagged, &at, at.l4 + 44, tagged[at.l4 + 40]),
         Encapsulation::VxlanGpe => {
             let mut original = tagged.to_vec();
-            original.drain(at.l3..at.l4 + gpe::ROOM);
+            let more = if tagged[at.l4 + 8 + 14] == 6 { 4 } else { 0 };
+            original.drain(at.l3..at.l4 + gpe::ROOM + more);
             verify(&original)
         }
     }

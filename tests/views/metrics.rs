@@ -80,7 +80,7 @@ fn counts(node: u32, packets: u64) -> FlowCounts {
         reordered: packets / 5,
         duplicates: packets / 50,
         latency_sum_ns: 1500 * packets as i64,
-        histogram,
+        slots: FlowSlots::coarse(&histogram),
         ..FlowCounts::default()
     }
 }
@@ -97,7 +97,7 @@ fn tally(rules: &[WatchRule]) -> Tally {
 fn read(tally: &mut Tally, flows: &[(u16, FlowCounts)]) {
     tally.begin();
     for (number, counts) in flows {
-        tally.look(flow(*number), *counts);
+        tally.look(flow(*number), counts.clone());
     }
     tally.complete();
 }
@@ -259,7 +259,7 @@ fn sums_are_those_of_the_flows_in_base_units() {
 fn a_histogram_has_bounds_that_rise_and_counts_that_do() {
     let mut tally = tally(&[]);
     let mut one = counts(1, 32);
-    one.histogram = [1; LATENCY_SLOTS];
+    one.slots = FlowSlots::coarse(&[1; LATENCY_SLOTS]);
     read(&mut tally, &[(1, one)]);
     let page = sink::text(&status(), &tally);
     let begin = "hostint_node_latency_seconds_bucket{node=\"1\",le=\"";

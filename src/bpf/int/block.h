@@ -14,12 +14,20 @@ enum int_verdict {
 	INT_BAD_BITMAP,
 };
 
+/* Returns how many entries transit hops pushed; of a valid block at most INT_MAX_PUSHED. */
+static __always_inline __u32 int_pushed(const struct int_block *b)
+{
+	return b->total_hops - 1U;
+}
+
+/* Reads the first 12 bytes only. Transit hops may have pushed entries, and set E and M. */
 static __always_inline enum int_verdict check_int_block(const struct int_block *b)
 {
-	bool shim = b->type == INT_TYPE && b->length == INT_BLOCK_WORDS && !(b->flags & INT_FLAG_UNKNOWN) &&
-		    (b->flags & INT_FLAG_DSCP || !b->dscp);
-	bool version = b->version == 0 && b->ins_count == INT_INS_COUNT && b->max_hops == INT_MAX_HOPS &&
-		       b->total_hops == 1;
+	__u32 pushed = int_pushed(b);
+	bool shim = b->type == INT_TYPE && b->length == INT_BLOCK_WORDS + pushed * INT_INS_COUNT &&
+		    !(b->flags & INT_FLAG_UNKNOWN) && (b->flags & INT_FLAG_DSCP || !b->dscp);
+	bool version = !(b->version & ~INT_EXCEEDED) && (b->ins_count & ~INT_NO_ROOM) == INT_INS_COUNT &&
+		       pushed <= INT_MAX_PUSHED && b->max_hops > pushed;
 	bool bitmap = b->bitmap == bpf_htons(INT_BITMAP) && !b->reserved;
 
 	if (shim && version && bitmap)

@@ -7,17 +7,41 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 
+/* Returns the bytes that each entry has besides those of struct gpe_block: 0, or the word of a hop's latency. */
+static __always_inline __u32 gpe_more(const struct gpe_block *b)
+{
+	return b->hop_words == GPE_PATH_WORDS ? (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4 : 0;
+}
+
+/* Returns the bytes of all entries, the source's included. */
+static __always_inline __u32 gpe_stack_len(const struct gpe_block *b)
+{
+	return (b->length - GPE_AROUND_WORDS) * 4;
+}
+
+/* Says whether the length is that of an entry of the source, and of at most INT_MAX_PUSHED pushed ones. */
+static __always_inline bool is_gpe_length(const struct gpe_block *b)
+{
+	__u32 entry = GPE_HOP_WORDS * 4 + gpe_more(b), stack = gpe_stack_len(b);
+
+	return b->length > GPE_AROUND_WORDS && !(stack % entry) && stack / entry <= INT_MAX_PUSHED + 1;
+}
+
+/* Reads the first 24 bytes only. */
 static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *b)
 {
+	__be16 bitmap = bpf_htons(b->hop_words == GPE_PATH_WORDS ? GPE_PATH_BITMAP : GPE_BITMAP);
+
 	if (b->vx_flags != GPE_VX_FLAGS || b->vx_next != GPE_VX_INT)
 		return INT_NOT_INT;
-	if (b->type != GPE_TYPE || b->length != GPE_WORDS || (b->next != GPE_NEXT_IPV4 && b->next != GPE_NEXT_IPV6))
+	if (b->type != GPE_TYPE || !is_gpe_length(b) || (b->next != GPE_NEXT_IPV4 && b->next != GPE_NEXT_IPV6))
 		return INT_BAD_SHIM;
 	/* Transit hops may have set E and M. D asks for the packet to be discarded, which the sink does not do. */
-	if ((b->version & 0xf9) != GPE_VERSION || b->hop_words != GPE_HOP_WORDS)
+	if ((b->version & ~GPE_EXCEEDED) != GPE_VERSION ||
+	    (b->hop_words != GPE_HOP_WORDS && b->hop_words != GPE_PATH_WORDS))
 		return INT_BAD_VERSION;
-	if (b->bitmap != bpf_htons(GPE_BITMAP) || b->domain != bpf_htons(GPE_DOMAIN) ||
-	    b->ds_bitmap != bpf_htons(GPE_DS_BITMAP) || b->ds_flags & bpf_htons(GPE_FLAG_UNKNOWN))
+	if (b->bitmap != bitmap || b->domain != bpf_htons(GPE_DOMAIN) || b->ds_bitmap != bpf_htons(GPE_DS_BITMAP) ||
+	    b->ds_flags & bpf_htons(GPE_FLAG_UNKNOWN))
 		return INT_BAD_BITMAP;
 	return INT_VALID;
 }
@@ -25,8 +49,8 @@ static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *
 /* Also accepts a block that transit hops have changed. */
 static __always_inline bool is_gpe_block(const struct gpe_block *b)
 {
-	return b->vx_flags == GPE_VX_FLAGS && b->vx_next == GPE_VX_INT && b->type == GPE_TYPE &&
-	       b->length == GPE_WORDS && b->domain == bpf_htons(GPE_DOMAIN);
+	return b->vx_flags == GPE_VX_FLAGS && b->vx_next == GPE_VX_INT && b->type == GPE_TYPE && is_gpe_length(b) &&
+	       b->domain == bpf_htons(GPE_DOMAIN);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Holds the mark of tagged packets. It is set when a source or its peer is attached. */
+/* Holds the mark of tagged packets, and their budget. Both are set when a source or its peer is attached. */
 #ifndef HOSTINT_INT_MARK_H
 #define HOSTINT_INT_MARK_H
 
@@ -8,5 +8,6 @@
 const volatile __u8 tos_value = 0x04;
 const volatile __u8 tos_mask = 0x04;
 const volatile __be16 extension_port = 0; /* in network byte order */
+const volatile __u32 max_hops = 0;        /* transit hops that may push entries where the sink reads them */
 
 #endif

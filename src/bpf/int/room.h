@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Says how many bytes each encapsulation adds to a packet. */
+/* Says how many bytes each encapsulation adds to a packet, and the entries of transit hops after it. */
 #ifndef HOSTINT_INT_ROOM_H
 #define HOSTINT_INT_ROOM_H
 
@@ -13,6 +13,20 @@ static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulati
 	if (encapsulation == ENCAP_EXTENSION_UDP)
 		return EXTENSION_LEN;
 	return encapsulation == ENCAP_VXLAN_GPE ? fixed_ip_len(at) + GPE_ROOM : INT_BLOCK_LEN;
+}
+
+/* Returns the bytes by which a packet is longer because it asks this number of hops for their entries. */
+static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
+{
+	return hops && encapsulation == ENCAP_VXLAN_GPE ? (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4 : 0;
+}
+
+/* Returns that, and the bytes of all entries. */
+static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
+{
+	__u32 entry = encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
+
+	return asking_room(encapsulation, hops) + hops * entry;
 }
 
 #endif

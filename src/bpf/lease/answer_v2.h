@@ -25,7 +25,7 @@ enum {
 
 static __always_inline __u32 capabilities(const struct sink_settings *set)
 {
-	return (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
+	return CAPABLE_STACKS | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0);
 }

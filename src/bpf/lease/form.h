@@ -20,7 +20,9 @@
 #include "hostint/source_flow.h"
 #include "kernel/clock.h"
 #include "lease/pairs.h"
+#include "lease/telling.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/counters.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
@@ -32,11 +34,6 @@ enum {
 	LOOK_AGAIN_NS = 250000000, /* a flow looks at its lease at least this often */
 	UDP_WAYS = 3,              /* the bits of UDP in enum lease_way are those of TCP, shifted by this */
 };
-
-static __always_inline bool is_own_form(__u8 form)
-{
-	return form - 1U < LEASE_ENCAPSULATIONS;
-}
 
 /* Says whether the lease lets packets of this protocol go in this encapsulation. */
 static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p, __u32 encap)
@@ -137,6 +134,7 @@ __noinline int settle_form(void)
 	}
 	lease->wanted_ns = p->now_ns;
 	p->longest = lease->longest;
+	p->stack = most_entries(lease);
 	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
 	if (p->now_ns >= lease->until_ns) {
@@ -147,50 +145,6 @@ __noinline int settle_form(void)
 	if (p->leased_ns > lease->until_ns)
 		p->leased_ns = lease->until_ns;
 	settle_with_lease(p, lease->ways, lease->proved_ns);
-	return 0;
-}
-
-/* Takes the packets that were tagged since the lease was told about them; another CPU may do so at the same time. */
-static __always_inline void take_untold(struct outgoing_packet *p, struct source_flow *f, bool locked)
-{
-	__u32 told, sequence;
-
-	p->untold = 0;
-	if (!is_own_form(f->form))
-		return;
-	p->told_as = f->form - 1;
-	if (locked) {
-		bpf_spin_lock(&f->lock);
-		told = f->told;
-		sequence = f->sequence;
-		if ((__s32)(sequence - told) > 0)
-			f->told = sequence;
-		bpf_spin_unlock(&f->lock);
-	} else {
-		told = f->told;
-		sequence = f->sequence;
-		if ((__s32)(sequence - told) > 0 && __sync_val_compare_and_swap(&f->told, told, sequence) != told)
-			return;
-	}
-	if ((__s32)(sequence - told) > 0)
-		p->untold = sequence - told;
-}
-
-/* Adds the first packet of a flow to the counts of its lease: most flows of some protocols have no other. */
-__noinline int tell_first(void)
-{
-	struct outgoing_packet *p = outgoing();
-	struct source_lease *lease;
-	__u32 index;
-
-	if (!p)
-		return 0;
-	index = p->form - 1;
-	if (index >= LEASE_ENCAPSULATIONS)
-		return 0;
-	lease = bpf_map_lookup_elem(&source_leases, &p->key);
-	if (lease)
-		__sync_fetch_and_add(&lease->tagged[index], p->segments);
 	return 0;
 }
 
@@ -205,6 +159,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 		f->form = p->form;
 		f->left = p->left;
 		f->longest = p->longest;
+		f->stack = p->stack;
 	}
 	f->leased_ns = p->leased_ns;
 	if (p->form == FLOW_UNTAGGED) {
@@ -270,6 +225,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->reason = COUNT_SOURCE_MAX;
 	p->leased_ns = 0;
 	p->longest = 0;
+	p->stack = 0;
 	p->left = LEFT_NOT;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
@@ -281,7 +237,8 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->form = begins ? FLOW_UNDECIDED : f->form;
 	if (!begins) {
 		p->left = f->left;
-		if (p->now_ns < f->leased_ns)
+		p->stack = f->stack;
+		if (p->now_ns < f->leased_ns && !is_lease_behind(f))
 			return p->form != FLOW_UNTAGGED;
 	}
 	p->untold = 0;

@@ -12,7 +12,7 @@ enum {
 	MAX_OPTIONS_LEN = 64, /* bytes after the fixed IP header that are read */
 	MAX_L3 = ETH_HLEN + MAX_VLAN_TAGS * VLAN_HLEN,
 	MAX_L4 = MAX_L3 + IP6_LEN + MAX_OPTIONS_LEN,
-	PULL_LEN = 256, /* more than all headers that are read */
+	PULL_LEN = 512, /* more than all headers that are read */
 };
 
 /* Offsets are from the frame's first byte. */
@@ -44,7 +44,7 @@ enum layout_verdict {
 /* The barrier keeps the compiler from computing the pointer again, which would lose the checks made on it. */
 static __always_inline void *at_offset(void *data, __u32 offset)
 {
-	void *p = data + (offset & 0xff);
+	void *p = data + (offset & 0x1ff);
 
 	barrier_var(p);
 	return p;

@@ -30,18 +30,33 @@ struct quote {
 	__u32 added_len;      /* bytes that INT added to the original */
 };
 
+/*
+ * Returns how many hops behind the error may still push, for which the path needs room, too. Sinks that read no stacks
+ * get a word that seems to allow one; its room is wasted.
+ */
+static __always_inline __u32 hops_to_come(const struct int_block *block)
+{
+	__u32 left = block->max_hops - block->total_hops;
+
+	return left < max_hops ? left : max_hops;
+}
+
 static __always_inline enum quote_kind read_quoted_extension(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 block_at = q->ip.l4 + UDP_LEN;
 	struct int_block block;
 
-	q->original_l4 = q->ip.l4 + EXTENSION_LEN;
-	q->added_len = EXTENSION_LEN;
-	if (q->original_l4 + QUOTED_L4_LEN > q->end)
+	if (block_at + INT_BLOCK_LEN + QUOTED_L4_LEN > q->end)
 		return QUOTE_TOO_SHORT;
 	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || check_int_block(&block) != INT_VALID)
 		return QUOTE_FOREIGN;
-	q->original = *(__u8 *)&block.tail1;
+	q->original_l4 = q->ip.l4 + EXTENSION_LEN + int_pushed(&block) * INT_HOP_LEN;
+	q->added_len = EXTENSION_LEN + (int_pushed(&block) + hops_to_come(&block)) * INT_HOP_LEN;
+	if (q->original_l4 + QUOTED_L4_LEN > q->end)
+		return QUOTE_TOO_SHORT;
+	/* The first byte of the tail, behind all entries. */
+	if (bpf_skb_load_bytes(ctx, q->original_l4 - 4, &q->original, sizeof(q->original)))
+		return QUOTE_FOREIGN;
 	return q->original == IPPROTO_TCP || q->original == IPPROTO_UDP ? QUOTE_TAGGED : QUOTE_FOREIGN;
 }
 
@@ -57,6 +72,9 @@ static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, st
 		return QUOTE_TOO_SHORT;
 	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || !is_gpe_block(&block))
 		return QUOTE_FOREIGN;
+	original_at += gpe_stack_len(&block) - GPE_HOP_WORDS * 4;
+	if (original_at + least + QUOTED_L4_LEN > q->end)
+		return QUOTE_TOO_SHORT;
 	if (block.next != (q->ip.version == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6) ||
 	    !read_ip(ctx, original_at, q->ip.version, &original))
 		return QUOTE_FOREIGN;
@@ -67,6 +85,8 @@ static __always_inline enum quote_kind read_quoted_gpe(struct __sk_buff *ctx, st
 	q->original_l4 = original.l4;
 	q->original = original.protocol;
 	q->added_len = original_at - q->ip.start;
+	if (block.remaining_hops <= max_hops)
+		q->added_len += block.remaining_hops * block.hop_words * 4;
 	return QUOTE_TAGGED;
 }
 
@@ -83,6 +103,7 @@ static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff
 		return QUOTE_TAGGED;
 	if (bpf_skb_load_bytes(ctx, block_at, &block, sizeof(block)) || check_int_block(&block) != INT_VALID)
 		return QUOTE_FOREIGN;
+	q->added_len += (int_pushed(&block) + hops_to_come(&block)) * INT_HOP_LEN;
 	return QUOTE_TAGGED;
 }
 

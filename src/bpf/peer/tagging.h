@@ -6,7 +6,10 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "lease/pairs.h"
+#include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/mark.h"
+#include "int/room.h"
 #include "packet/ip_headers.h"
 #include "peer/attachment.h"
 #include "watch/places.h"
@@ -16,22 +19,35 @@ static __always_inline __u32 configured_room(__u8 version)
 	return version == 4 ? room_ipv4 : room_ipv6;
 }
 
+/* Returns the number of transit hops that may push. A sink that is still being asked may turn out to read stacks. */
+static __always_inline __u32 granted_hops(const struct source_lease *lease)
+{
+	__u32 read = lease->stack ? lease->stack - 1 : 0;
+
+	return lease->state == LEASE_ASKING || read > max_hops ? max_hops : read;
+}
+
 /*
- * Returns the bytes that INT adds to a segment for this lease, or 0 if segments go untagged. Without a lease a
- * connection begins untagged and stays so, and needs no room. While the sink is being asked, the answer may come before
- * the connection begins. A proved sink gets TCP in the form that passes the path, whatever the interface prefers.
+ * Returns the bytes that source and transit hops add to a segment for this lease, or 0 if segments go untagged. Without
+ * a lease a connection begins untagged and stays so, and needs no room. While the sink is being asked, the answer may
+ * come before the connection begins. A proved sink gets TCP in the form that passes the path, whatever the interface
+ * prefers.
  */
 static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 version)
 {
+	__u32 hops;
+
 	if (!lease || (lease->state != LEASE_GRANTED && lease->state != LEASE_ASKING))
 		return 0;
+	hops = granted_hops(lease);
 	if (lease->version != LEASE_VERSION_2 || lease->ways & WAY_UNPROVED)
-		return configured_room(version);
+		return configured_room(version) + hops_room(ENCAP_VXLAN_GPE, hops);
 	if (lease->ways & WAY_TCP_GPE)
-		return GPE_ROOM + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+		return GPE_ROOM + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) +
+		       hops_room(ENCAP_VXLAN_GPE, hops);
 	if (lease->ways & WAY_TCP_EXTENSION)
-		return EXTENSION_LEN;
-	return lease->ways & WAY_TCP_OVER ? INT_BLOCK_LEN : 0;
+		return EXTENSION_LEN + hops_room(ENCAP_EXTENSION_UDP, hops);
+	return lease->ways & WAY_TCP_OVER ? INT_BLOCK_LEN + hops_room(ENCAP_OVER_TCP_UDP, hops) : 0;
 }
 
 /* The reverse direction goes from the packet's destination to its source. */

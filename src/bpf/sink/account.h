@@ -12,6 +12,7 @@
 #include "kernel/host_settings.h"
 #include "sink/counters.h"
 #include "sink/events.h"
+#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"
@@ -23,19 +24,10 @@
 #include "sink/tokens.h"
 #include "sink/witness.h"
 
-__noinline int send_latency(__u32 reasons)
+static __always_inline void fill_latency(struct latency_event *e, __u32 kind, __u32 reasons,
+					 const struct tagged_packet *p)
 {
-	struct tagged_packet *p = tagged();
-	struct latency_event *e;
-
-	if (!p)
-		return 0;
-	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
-	if (!e) {
-		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
-		return 0;
-	}
-	e->kind = EVENT_LATENCY;
+	e->kind = kind;
 	e->reasons = reasons;
 	e->encapsulation = p->facts.encapsulation;
 	e->l4_len = p->at.family == 4 ? p->l4_len : 0;
@@ -61,6 +53,43 @@ __noinline int send_latency(__u32 reasons)
 	e->has_queue = p->has_queue;
 	e->by_nic = nic_stamps && p->nic_ns;
 	e->zero = 0;
+}
+
+__noinline int send_latency(__u32 reasons)
+{
+	struct tagged_packet *p = tagged();
+	struct latency_event *e;
+
+	if (!p)
+		return 0;
+	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
+	if (!e) {
+		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
+		return 0;
+	}
+	fill_latency(e, EVENT_LATENCY, reasons, p);
+	send_event(e);
+	return 0;
+}
+
+/* Does the same for a packet with transit hops. */
+__noinline int send_path(__u32 reasons)
+{
+	struct tagged_packet *p = tagged();
+	struct path_event *e;
+
+	if (!p)
+		return 0;
+	e = bpf_ringbuf_reserve(&sink_events, sizeof(*e), 0);
+	if (!e) {
+		count_sink(COUNT_SINK_EVENT_LOST, 1, 0);
+		return 0;
+	}
+	fill_latency(&e->latency, EVENT_PATH, reasons, p);
+	e->hops = p->hops;
+	e->hop_words = p->hop_words;
+	__builtin_memset(e->zero, 0, sizeof(e->zero));
+	__builtin_memcpy(e->entries, p->entries, sizeof(e->entries));
 	send_event(e);
 	return 0;
 }
@@ -167,6 +196,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	if (!f->last_ns)
 		find_watched_since();
+	count_latency(f, p->facts.latency_ns, p->facts.count);
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
@@ -206,7 +236,7 @@ static __always_inline enum measured measure(__u32 ifindex, const struct sink_se
 		return set->flags & SINK_STRICT ? MEASURED_DROP : MEASURED_LEAVE;
 	}
 	if (reasons)
-		send_latency(reasons);
+		p->hops ? send_path(reasons) : send_latency(reasons);
 	if (set->flags & SINK_DROP_TAGGED) {
 		count_sink(COUNT_SINK_DROPPED_TAGGED, p->facts.count, p->frame_len);
 		return MEASURED_DROP;

@@ -21,8 +21,10 @@ struct arrival_facts {
 	__u32 bytes;      /* of the IP packets as they were sent */
 	__u32 wire_bytes; /* of the IP packet as it arrived */
 	__u16 source_port;
+	__u16 path; /* hash of the nodes and ports of its transit hops; 0: there are none */
 	__u8 encapsulation;
 	__u8 age_code;
+	__u8 zero[2];
 };
 
 /* These losses were taken from a record to be reported. */

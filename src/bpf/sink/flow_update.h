@@ -60,22 +60,32 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
 							      latency_bucket(set, f->latency_smooth_ns, bucket);
 }
 
-/* A flow pays for reports with its own bytes, so that the sink never sends more than it receives. */
+/*
+ * A flow pays for reports with its own bytes, so that the sink never sends more than it receives. A report with transit
+ * hops, which is longer, costs as much as two.
+ */
 static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
 {
 	return (f->reports + 1ULL) * set->report_bytes <= f->earned_bytes;
 }
 
+/* Packets that take two paths in turn are reported no more often than changes of the latency's bucket. */
+static __always_inline bool is_other_path(const struct sink_flow *f, const struct sink_settings *set, __u64 now,
+					  __u16 path)
+{
+	return f->path_hash != path && is_over(now, f->report_ns, set->bucket_hold_ns);
+}
+
 /* Says whether a report may be due. Under the lock find_news() decides. */
-static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now)
+static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path)
 {
 	return can_pay(f, set) &&
-	       (is_over(now, f->report_ns, set->report_period_ns) ||
+	       (is_over(now, f->report_ns, set->report_period_ns) || is_other_path(f, set, now, path) ||
 		(!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }
 
 /* Runs under the lock, so that only one CPU sends the report. */
-static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now,
+static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path,
 				      struct flow_news *news)
 {
 	__u32 bucket = bucket_now(f, set);
@@ -95,10 +105,13 @@ static __always_inline void find_news(struct sink_flow *f, const struct sink_set
 	}
 	if (!first && is_over(now, f->report_ns, set->report_period_ns))
 		reasons |= REASON_PERIOD;
+	if (!first && is_other_path(f, set, now, path))
+		reasons |= REASON_PATH;
 	if (reasons) {
 		f->report_ns = now;
 		f->announced = 1;
-		f->reports++;
+		f->reports += path ? 2 : 1;
+		f->path_hash = path;
 	}
 	news->reasons = reasons;
 	news->bucket = f->bucket;
@@ -156,8 +169,10 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
 		      set->started_ns, &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
+	if (first)
+		f->began_ns = a->now;
 	add_packet(f, a, first, locked);
-	find_news(f, set, a->now, news);
+	find_news(f, set, a->now, a->path, news);
 	news->added = first;
 	if (!locked)
 		__sync_fetch_and_and(&f->awaited, ~AWAITED_BUSY);
@@ -173,10 +188,10 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 		return;
 	}
 	add_packet(f, a, false, false);
-	if (!is_news(f, set, a->now))
+	if (!is_news(f, set, a->now, a->path))
 		return;
 	bpf_spin_lock(&f->lock);
-	find_news(f, set, a->now, news);
+	find_news(f, set, a->now, a->path, news);
 	bpf_spin_unlock(&f->lock);
 }
 

@@ -54,42 +54,63 @@ static __always_inline __u8 count_segments(const struct gpe_block *b, __u32 payl
 	return segments && segments <= GPE_MAX_SEGMENTS ? segments : 1;
 }
 
+/* Remembers the entries of a valid block; `more` is what each has besides those of struct gpe_block. */
+static __always_inline void take_stack(const struct gpe_block *head, __u32 more, struct tagged_packet *p)
+{
+	__u32 entry_len = GPE_HOP_WORDS * 4 + more;
+
+	p->hop_words = entry_len / 4;
+	p->hops = gpe_stack_len(head) / entry_len - 1;
+	p->grown = more + p->hops * entry_len;
+	p->hops_at = p->at.l4 + UDP_LEN + GPE_HEAD_LEN;
+}
+
 static __always_inline enum sink_read read_gpe(void *data, void *end, struct tagged_packet *p)
 {
 	struct {
 		struct udphdr udp;
 		struct gpe_block block;
 	} *head = at_offset(data, p->at.l4);
-	__u32 header_len = p->at.l4 - p->at.l3, inner_l3 = (p->at.l4 & 0xff) + GPE_ROOM, l4_len, payload;
+	__u32 header_len = p->at.l4 - p->at.l3, inner_l3 = (p->at.l4 & 0xff) + GPE_ROOM, l4_len, payload, more;
 	__u64 frame_len = p->frame_len;
-	bool more = frame_len > (__u64)(end - data);
+	bool partial = frame_len > (__u64)(end - data);
 	enum layout_verdict found;
 	enum int_verdict verdict;
 	__u8 outer_family = p->at.family;
 	struct flow_key outer = p->facts.key;
-	struct gpe_block *b = &head->block;
+	struct gpe_block *b, *entry;
 	__u16 outer_id;
 	void *l4;
 
 	if ((void *)(head + 1) > end)
-		return more ? SINK_SHORT : refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
-	verdict = check_gpe_block(b);
+		return partial ? SINK_SHORT : refuse(COUNT_SINK_FOREIGN_MARK, frame_len);
+	verdict = check_gpe_block(&head->block);
 	if (verdict != INT_VALID)
 		return take_bare_probe(data, end, p, false) ? SINK_PROBE : refuse_block(verdict, frame_len);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	more = gpe_more(&head->block);
+	take_stack(&head->block, more, p);
+	/* What stands in front of the latency in the source's entry is read from entry, all that follows from b. */
+	b = (void *)&head->block + (p->grown & 0xff);
+	entry = (void *)&head->block + ((p->grown - more) & 0xff);
+	barrier_var(b);
+	barrier_var(entry);
+	if ((void *)(b + 1) > end || (void *)(entry + 1) > end)
+		return partial ? SINK_SHORT : refuse(COUNT_SINK_TRUNCATED, frame_len);
+	inner_l3 += p->grown & 0xff;
 	outer_id = outer_family == 4 ? bpf_ntohs(p->base.ip4.id) : 0;
 	p->outer_ttl = outer_family == 4 ? p->base.ip4.ttl : p->base.ip6.hop_limit;
 	p->outer_tos = p->at.tos;
-	if (b->next == GPE_NEXT_IPV4)
+	if (head->block.next == GPE_NEXT_IPV4)
 		found = find_ipv4(data, end, inner_l3, &p->inner);
 	else
 		found = find_ipv6(data, end, inner_l3, &p->inner);
-	if (found == LAYOUT_SHORT && more)
+	if (found == LAYOUT_SHORT && partial)
 		return SINK_SHORT;
 	barrier();
 	if (found != LAYOUT_FOUND || p->at.options_len || p->inner.family != outer_family || p->inner.later_fragment ||
-	    p->inner.fragment || p->inner.ip_len != p->at.ip_len - header_len - GPE_ROOM)
+	    p->inner.fragment || p->inner.ip_len != p->at.ip_len - header_len - GPE_ROOM - p->grown)
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	p->inner.layers = (p->at.layers & ~0xffU) | p->inner.protocol;
 	if (!fill_key(data, end, &p->inner, &p->facts.key) ||
@@ -98,7 +119,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		return refuse(COUNT_SINK_BAD_INNER, frame_len);
 	l4 = at_offset(data, p->inner.l4);
 	if (l4 + UDP_LEN > end)
-		return more ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);
+		return partial ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);
 	if (p->inner.protocol == IPPROTO_UDP) {
 		p->l4.udp = *(struct udphdr *)l4;
 		p->l4_len = l4_len = UDP_LEN;
@@ -106,7 +127,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 			return SINK_PROBE;
 	} else {
 		if (l4 + TCP_BASE_LEN > end)
-			return more ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);
+			return partial ? SINK_SHORT : refuse(COUNT_SINK_BAD_INNER, frame_len);
 		p->l4.tcp = *(struct tcphdr *)l4;
 		p->l4_len = TCP_BASE_LEN;
 		l4_len = (p->l4.tcp.doff >> 4) * 4;
@@ -118,12 +139,12 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	payload = p->inner.ip_len - payload;
 
 	p->facts.encapsulation = ENCAP_VXLAN_GPE;
-	p->facts.source_node = bpf_ntohl(b->node_id);
-	p->facts.source_port = bpf_ntohs(b->egress_port);
+	p->facts.source_node = bpf_ntohl(entry->node_id);
+	p->facts.source_port = bpf_ntohs(entry->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
-	p->facts.age_code = bpf_ntohs(b->ds_flags) & GPE_FLOW_AGE;
+	p->facts.age_code = bpf_ntohs(head->block.ds_flags) & GPE_FLOW_AGE;
 	p->bad_segment = find_segments(b, p, payload, outer_id) ? 0 : count_segments(b, payload);
-	p->ingress_port = bpf_ntohs(b->ingress_port);
+	p->ingress_port = bpf_ntohs(entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;
 	p->has_queue = 1;

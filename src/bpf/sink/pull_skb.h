@@ -54,7 +54,7 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 {
 	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE;
 	__u32 mode = gpe ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
-	__s32 len = int_room(&p->at, p->facts.encapsulation);
+	__s32 len = int_room(&p->at, p->facts.encapsulation) + p->grown;
 	struct vlan_aside aside = {};
 
 	/* These are several packets in one, each with an INT block, that were merged on the path. */

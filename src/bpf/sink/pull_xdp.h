@@ -15,43 +15,49 @@
 /* len is a constant. The last word moves first, so each lands where everything has moved already. */
 static __always_inline bool move_front(void *data, void *end, __u32 by, const __u32 len)
 {
+	void *to = data + by;
 	__u32 at = len;
 
-	if (data + by + len > end)
+	barrier_var(to);
+	if (data + len > end || to + len > end)
 		return false;
 #pragma unroll
 	for (int i = 0; i < (MAX_L4 + TCP_BASE_LEN) / 8 && at >= 8; i++) {
 		at -= 8;
-		*(__u64 *)(data + by + at) = *(__u64 *)(data + at);
+		*(__u64 *)(to + at) = *(__u64 *)(data + at);
 	}
 	if (at >= 4) {
 		at -= 4;
-		*(__u32 *)(data + by + at) = *(__u32 *)(data + at);
+		*(__u32 *)(to + at) = *(__u32 *)(data + at);
 	}
-	*(__u16 *)(data + by) = *(__u16 *)data;
+	*(__u16 *)to = *(__u16 *)data;
 	return true;
 }
 
 /* Moves any length, word by word. */
 static __always_inline bool move_any_front(void *data, void *end, __u32 by, __u32 len)
 {
+	void *begin = data + by;
 	__u32 at = len;
 
+	barrier_var(begin);
 	/* An Ethernet header has 14 bytes, every other one a multiple of 4. */
 	for (__u32 i = 0; i < (MAX_L4 + TCP_BASE_LEN) / 4; i++) {
-		void *from;
+		void *from, *to;
 
 		if (at < 6)
 			break;
 		at = (at - 4) & 0xff;
 		from = data + at;
-		if (from + by + 4 > end)
+		to = begin + at;
+		barrier_var(to);
+		if (from + 4 > end || to + 4 > end)
 			return false;
-		*(__u32 *)(from + by) = *(__u32 *)from;
+		*(__u32 *)to = *(__u32 *)from;
 	}
-	if (data + by + 2 > end)
+	if (data + 2 > end || begin + 2 > end)
 		return false;
-	*(__u16 *)(data + by) = *(__u16 *)data;
+	*(__u16 *)begin = *(__u16 *)data;
 	return true;
 }
 
@@ -88,7 +94,7 @@ static __always_inline bool write_headers(void *data, void *end, const struct ta
 static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p, const struct sink_settings *set)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 by = int_room(&p->at, p->facts.encapsulation), front = p->at.l4 & 0xff;
+	__u32 by = int_room(&p->at, p->facts.encapsulation) + (p->grown & 0xff), front = p->at.l4 & 0xff;
 	bool moved;
 
 	if (p->facts.encapsulation == ENCAP_OVER_TCP_UDP)

@@ -15,22 +15,38 @@
 #include "sink/probe_read.h"
 #include "sink/tagged.h"
 
-static __always_inline void take_block(const struct int_block *b, struct tagged_packet *p)
+/*
+ * Takes what a valid block says. Entries that transit hops pushed stand behind its first 12 bytes, so all that follows is
+ * read from b, which is the same block moved up by their length.
+ */
+static __always_inline void take_block(const struct int_block *head, const struct int_block *b, struct tagged_packet *p)
 {
+	p->hop_words = INT_INS_COUNT;
 	p->facts.source_node = bpf_ntohl(b->node_id);
 	p->facts.source_port = bpf_ntohs(b->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ingress_ts);
 	p->facts.sequence = bpf_ntohl(b->sequence);
 	p->facts.count = 1;
-	p->facts.age_code = b->flags & INT_FLOW_AGE;
+	p->facts.age_code = head->flags & INT_FLOW_AGE;
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = bpf_ntohl(b->egress_ts);
-	p->by_host_int = !(b->flags & INT_FLAG_CHECKSUM);
+	p->by_host_int = !(head->flags & INT_FLAG_CHECKSUM);
 	/* Host-INT leaves the tail out of the checksum. */
-	p->int_check = csum_fold(p->by_host_int ? csum_words(b, INT_BLOCK_LEN - 4) : csum_words(b, INT_BLOCK_LEN));
-	p->dscp = b->flags & INT_FLAG_DSCP ? b->dscp | 1 : 0;
+	p->int_check =
+		csum_fold(csum_words(head, INT_HEAD_LEN) + csum_words(&b->node_id, INT_BLOCK_LEN - INT_HEAD_LEN - 4) +
+			  (p->by_host_int ? 0 : csum_words(&b->tail1, 4)));
+	p->dscp = head->flags & INT_FLAG_DSCP ? head->dscp | 1 : 0;
 	p->has_queue = 0;
 	p->bad_segment = 0;
+}
+
+/* Remembers the entries that transit hops pushed onto a valid block. Returns their length. */
+static __always_inline __u32 find_pushed(const struct int_block *head, __u32 block_at, struct tagged_packet *p)
+{
+	p->hops = int_pushed(head);
+	p->grown = p->hops * INT_HOP_LEN;
+	p->hops_at = block_at + INT_HEAD_LEN;
+	return p->grown & 0xff;
 }
 
 /* Reads IP | UDP to the extension port | INT | original UDP or TCP. */
@@ -44,6 +60,8 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	void *inner = head + 1;
 	__u64 frame_len = p->frame_len;
 	enum int_verdict verdict;
+	struct int_block *block;
+	__u32 room;
 	__u8 protocol;
 
 	if (inner + UDP_LEN > end)
@@ -51,7 +69,13 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	verdict = check_int_block(&head->block);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
-	protocol = *(__u8 *)&head->block.tail1;
+	block = (void *)&head->block + find_pushed(&head->block, p->at.l4 + UDP_LEN, p);
+	barrier_var(block);
+	inner = block + 1;
+	if (inner + UDP_LEN > end)
+		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+	room = EXTENSION_LEN + p->grown;
+	protocol = *(__u8 *)&block->tail1;
 	if (protocol == IPPROTO_UDP) {
 		p->l4.udp = *(struct udphdr *)inner;
 		l4_len = UDP_LEN;
@@ -63,33 +87,33 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 	} else {
 		return refuse(COUNT_SINK_BAD_PROTOCOL, frame_len);
 	}
-	if (p->at.ip_len < header_len + EXTENSION_LEN + l4_len || bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
+	if (p->at.ip_len < header_len + room + l4_len || bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	if (protocol == IPPROTO_UDP && p->l4.udp.dest == bpf_htons(GPE_PORT) &&
 	    take_probe(inner + UDP_LEN, end, FORM_EXTENSION, p))
 		return SINK_PROBE;
-	take_block(&head->block, p);
+	take_block(&head->block, block, p);
 	p->facts.encapsulation = ENCAP_EXTENSION_UDP;
 	p->facts.key.layers = (p->at.layers & ~0xffU) | protocol;
 	p->l4_len = l4_len;
-	p->orig_len = p->at.ip_len - EXTENSION_LEN;
+	p->orig_len = p->at.ip_len - room;
 	return SINK_TAGGED;
 }
 
 /* Reads IP | UDP, or the first 20 bytes of TCP | INT | rest of the packet. */
 static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want;
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, room;
 	void *l4 = at_offset(data, p->at.l4);
+	struct int_block *head, *block;
 	__u64 frame_len = p->frame_len;
 	enum int_verdict verdict;
-	struct int_block *block;
 
 	if (p->at.protocol == IPPROTO_UDP) {
 		struct udphdr *udp = l4;
 
-		block = (void *)(udp + 1);
-		if ((void *)(block + 1) > end)
+		head = (void *)(udp + 1);
+		if ((void *)(head + 1) > end)
 			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 		p->l4.udp = *udp;
 		l4_len = UDP_LEN;
@@ -97,22 +121,27 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 	} else {
 		struct tcphdr *tcp = l4;
 
-		block = (void *)(tcp + 1);
-		if ((void *)(block + 1) > end)
+		head = (void *)(tcp + 1);
+		if ((void *)(head + 1) > end)
 			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 		p->l4.tcp = *tcp;
 		l4_len = TCP_BASE_LEN;
 		want = (tcp->doff >> 4) * 4;
 	}
-	verdict = check_int_block(block);
+	verdict = check_int_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
-	if (want < l4_len || p->at.ip_len < header_len + want + INT_BLOCK_LEN)
+	block = (void *)head + find_pushed(head, p->at.l4 + l4_len, p);
+	barrier_var(block);
+	if ((void *)(block + 1) > end)
+		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+	room = INT_BLOCK_LEN + p->grown;
+	if (want < l4_len || p->at.ip_len < header_len + want + room)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
-	take_block(block, p);
+	take_block(head, block, p);
 	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;
 	p->l4_len = l4_len;
-	p->orig_len = p->at.ip_len - INT_BLOCK_LEN;
+	p->orig_len = p->at.ip_len - room;
 	return SINK_TAGGED;
 }
 

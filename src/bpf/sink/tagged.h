@@ -4,8 +4,10 @@
 #define HOSTINT_SINK_TAGGED_H
 
 #include "kernel/kernel.h"
+#include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/lease.h"
+#include "hostint/wire.h"
 #include "int/block.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
@@ -46,6 +48,11 @@ struct tagged_packet {
 	__u16 ingress_port;
 	__u16 headers_len; /* vxlan-gpe: length of the IP and L4 headers of each segment */
 	__u64 nic_ns;      /* arrival time by the network card; 0: unknown */
+	__u16 grown;       /* bytes by which the block is longer than as it is without pushed hops and further items */
+	__u16 hops_at;     /* offset of the newest entry */
+	__u8 hops;         /* entries that transit hops pushed */
+	__u8 hop_words;    /* words of each entry */
+	__be32 entries[INT_MAX_PUSHED][MAX_HOP_WORDS]; /* newest first */
 };
 
 enum sink_read {

@@ -27,6 +27,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->left = p->left;
 	f->leased_ns = p->leased_ns;
 	f->longest = p->longest;
+	f->stack = p->stack;
 	f->vouched_ns = 0;
 	f->repeats = 0;
 	f->doubt = DOUBT_NONE;

@@ -7,6 +7,7 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "source/budget.h"
 #include "source/flow_numbers.h"
 #include "source/outgoing.h"
 
@@ -14,26 +15,32 @@ static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node
 					   const struct flow_number *number)
 {
 	struct gpe_block *b = &p->out.gpe.block;
+	__u32 hops = budget(p);
 
 	b->vx_flags = GPE_VX_FLAGS;
 	b->vx_reserved[0] = b->vx_reserved[1] = 0;
 	b->vx_next = GPE_VX_INT;
 	b->vni = 0;
 	b->type = GPE_TYPE;
-	b->length = GPE_WORDS;
+	b->length = hops ? GPE_WORDS + 1 : GPE_WORDS;
 	b->shim_flags = 0;
 	b->next = p->at.family == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6;
 	b->version = GPE_VERSION;
 	b->md_reserved = 0;
-	b->hop_words = GPE_HOP_WORDS;
-	b->remaining_hops = 0;
-	b->bitmap = bpf_htons(GPE_BITMAP);
+	b->hop_words = hops ? GPE_PATH_WORDS : GPE_HOP_WORDS;
+	b->remaining_hops = hops;
+	b->bitmap = bpf_htons(hops ? GPE_PATH_BITMAP : GPE_BITMAP);
 	b->domain = bpf_htons(GPE_DOMAIN);
 	b->ds_bitmap = bpf_htons(GPE_DS_BITMAP);
 	b->ds_flags = bpf_htons(number->age_code);
 	b->node_id = bpf_htonl(node_id);
 	b->ingress_port = bpf_htons(p->ifindex);
 	b->egress_port = b->ingress_port;
+	if (hops) {
+		/* The source does not know its own latency. All that follows stands a word further on. */
+		b->queue = ~0U;
+		b = (void *)b + sizeof(b->queue);
+	}
 	b->queue = bpf_htonl(p->queue_packets & 0xffffff);
 	b->ts_high = bpf_htonl(now >> 32);
 	b->ts_low = bpf_htonl((__u32)now);
@@ -53,6 +60,7 @@ static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node
 static __always_inline void push_gpe(struct outgoing_packet *p)
 {
 	struct udphdr *udp = &p->out.gpe.udp;
+	__u32 room = budget(p) ? GPE_ROOM + 4 : GPE_ROOM;
 	__u16 ports = bpf_ntohs(p->l4.udp.source) ^ (bpf_ntohs(p->l4.udp.dest) * 31) ^ p->at.protocol;
 
 	if (p->at.family == 4) {
@@ -60,17 +68,17 @@ static __always_inline void push_gpe(struct outgoing_packet *p)
 
 		ip->version_ihl = 0x45;
 		ip->tos = p->at.tos;
-		ip->tot_len = bpf_htons(p->at.ip_len + IP4_LEN + GPE_ROOM);
+		ip->tot_len = bpf_htons(p->at.ip_len + IP4_LEN + room);
 		ip->protocol = IPPROTO_UDP;
 		ip->check = 0;
 		ip->check = csum_neg(csum_fold(csum_words(ip, IP4_LEN)));
 	} else {
-		ipv6_change(out_ipv6(p), p->at.tos, p->at.ip_len + GPE_ROOM);
+		ipv6_change(out_ipv6(p), p->at.tos, p->at.ip_len + room);
 		out_ipv6(p)->nexthdr = IPPROTO_UDP;
 	}
 	udp->source = bpf_htons(0xc000 | (ports & 0x3fff));
 	udp->dest = bpf_htons(GPE_PORT);
-	udp->len = bpf_htons(p->at.ip_len + GPE_ROOM);
+	udp->len = bpf_htons(p->at.ip_len + room);
 	udp->check = 0; /* the original packet has its own checksum; RFC 6935 permits this over IPv6 */
 }
 

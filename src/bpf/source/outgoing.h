@@ -38,6 +38,7 @@ struct outgoing_packet {
 	__u8 form;      /* enum flow_form */
 	__u8 left;      /* enum flow_left */
 	__u8 told_as;   /* encapsulation of the untold packets, less 1 */
+	__u8 stack;     /* as in struct source_flow */
 	bool at_xdp;    /* only extension-udp is possible */
 	bool repeats;   /* the segment has no new data */
 	bool timed_out; /* TCP repeats it because its timer fired */
@@ -63,6 +64,7 @@ struct outgoing_packet {
 			struct {
 				struct udphdr udp;
 				struct gpe_block block;
+				__be32 latency; /* room for the hop latency, which stands within the block */
 			} gpe;
 		};
 	} out;

@@ -8,9 +8,9 @@
 #include "hostint/count.h"
 #include "hostint/wire.h"
 #include "hostint/source_flow.h"
-#include "int/room.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/look.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
@@ -62,7 +62,8 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
 static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p,
 						      struct source_flow *f, __u32 mtu)
 {
-	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = int_room(&p->at, ENCAP_VXLAN_GPE);
+	__u32 headers = p->at.l4 - p->at.l3 + p->l4_header_len, added = source_room(p, ENCAP_VXLAN_GPE);
+	__u32 room = path_room(p, ENCAP_VXLAN_GPE);
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
 	bool tcp = p->at.protocol == IPPROTO_TCP;
 
@@ -82,7 +83,8 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
 	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
 		return leave_superpacket(ctx, p);
-	p->fixed_gso = headers + size + added <= mtu;
+	/* If the kernel makes them shorter, there is room for INT, but not for transit hops, which then push nothing. */
+	p->fixed_gso = headers + size + room <= mtu;
 	if (!p->fixed_gso) {
 		if (!tcp || size < SHORTEST_MTU + added)
 			return leave_superpacket(ctx, p);
@@ -90,7 +92,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	}
 	p->segment_size = size;
 	p->segments = size ? (payload + size - 1) / size : 0;
-	if (!p->segments || p->segments > GPE_MAX_SEGMENTS || p->at.ip_len + added > 0xffff || !p->at.dont_fragment)
+	if (!p->segments || p->segments > GPE_MAX_SEGMENTS || p->at.ip_len + room > 0xffff || !p->at.dont_fragment)
 		return leave_superpacket(ctx, p);
 	p->encapsulation = ENCAP_VXLAN_GPE;
 	return PLAN_TAG;
@@ -121,7 +123,7 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 		count_missed(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}
-	return check_size(p, int_room(&p->at, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
+	return check_size(p, path_room(p, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;
 }
 
 #endif

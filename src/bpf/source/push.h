@@ -9,10 +9,11 @@
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/flow_numbers.h"
 #include "source/outgoing.h"
 
-static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32 ifindex, __u64 now,
+static __always_inline void fill_block(struct int_block *b, const struct outgoing_packet *p, __u32 node_id, __u64 now,
 				       const struct flow_number *number)
 {
 	b->type = INT_TYPE;
@@ -21,12 +22,12 @@ static __always_inline void fill_block(struct int_block *b, __u32 node_id, __u32
 	b->dscp = 0;
 	b->version = 0;
 	b->ins_count = INT_INS_COUNT;
-	b->max_hops = INT_MAX_HOPS;
+	b->max_hops = p->stack ? 1 + budget(p) : INT_MAX_HOPS;
 	b->total_hops = 1;
 	b->bitmap = bpf_htons(INT_BITMAP);
 	b->reserved = 0;
 	b->node_id = bpf_htonl(node_id);
-	b->ingress_port = bpf_htons(ifindex);
+	b->ingress_port = bpf_htons(p->ifindex);
 	b->egress_port = b->ingress_port;
 	b->ingress_ts = bpf_htonl((__u32)now);
 	b->egress_ts = b->ingress_ts;

@@ -7,12 +7,12 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
-#include "int/room.h"
 #include "kernel/clock.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "packet/vlan_aside.h"
 #include "source/attachment.h"
+#include "source/budget.h"
 #include "source/counters.h"
 #include "source/flow_numbers.h"
 #include "source/full_sum.h"
@@ -44,7 +44,7 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 
 	switch (p->encapsulation) {
 	case ENCAP_VXLAN_GPE:
-		body = GPE_ROOM;
+		body = budget(p) ? GPE_ROOM + 4 : GPE_ROOM;
 		break;
 	case ENCAP_EXTENSION_UDP:
 		body = EXTENSION_LEN;
@@ -77,7 +77,7 @@ static __always_inline bool load_headers(struct __sk_buff *ctx, struct outgoing_
 /* Removes the room again if nothing could be written into it. If that fails, the packet is dropped. */
 static __always_inline int undo(struct __sk_buff *ctx, const struct outgoing_packet *p, const struct vlan_aside *vlan)
 {
-	__s32 added = int_room(&p->at, p->encapsulation);
+	__s32 added = source_room(p, p->encapsulation);
 
 	if (!bpf_skb_adjust_room(ctx, -added, room_mode(p), p->fixed_gso ? BPF_F_ADJ_ROOM_FIXED_GSO : 0) &&
 	    put_vlan_back(ctx, vlan)) {
@@ -105,7 +105,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_missed(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (bpf_skb_adjust_room(ctx, int_room(&p->at, p->encapsulation), room_mode(p), room_flags(p))) {
+	if (bpf_skb_adjust_room(ctx, source_room(p, p->encapsulation), room_mode(p), room_flags(p))) {
 		if (put_vlan_back(ctx, &vlan)) {
 			count_missed(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 			return TCX_NEXT;
@@ -120,11 +120,11 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		fill_gpe_block(p, host->node_id, now, &number);
 		push_gpe(p);
 	} else if (p->encapsulation == ENCAP_EXTENSION_UDP) {
-		fill_block(&p->out.udp.block, host->node_id, p->ifindex, now, &number);
+		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);
 	} else {
-		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, host->node_id,
-			   p->ifindex, now, &number);
+		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, p, host->node_id, now,
+			   &number);
 		push_over_tcp_udp(p);
 	}
 	if (!store_tagged(ctx, p))

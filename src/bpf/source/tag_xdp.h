@@ -65,7 +65,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 	}
 	now = now_ns(host);
 	next_numbers(f, 1, now, locked, &number);
-	fill_block(&p->out.udp.block, host->node_id, p->ifindex, now, &number);
+	fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 	push_extension(p);
 	data = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;

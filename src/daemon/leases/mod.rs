@@ -1,6 +1,7 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod doubts;
+mod path_changes;
 mod probes;
 
 use std::collections::HashMap;
@@ -9,15 +10,19 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::doubts::DoubtReader;
+use self::path_changes::PathChanges;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
+use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
+use crate::model::{
+    AddressPair, Lease, LeaseExchange, LeaseKey, LeaseState, NodeId, ProbeForms, Ways,
+};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -37,6 +42,8 @@ const IDLE_NS: u64 = 10_000_000_000;
 const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
+/// The most exchanges that wait to be told. They are not taken if there are no collectors.
+const MOST_EXCHANGES: usize = 4096;
 /// A pair without a packet for this long is forgotten, unless the user named it.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -46,11 +53,14 @@ pub struct LeaseKeeping {
     echo: icmp::Echo,
     probes: Probes,
     doubts: DoubtReader,
+    path_changes: PathChanges,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
+    /// The exchanges since they were last taken, with the nodes of the sinks that answered.
+    exchanges: Vec<(NodeId, LeaseExchange)>,
     pub counts: QuestionCounts,
 }
 
@@ -111,13 +121,20 @@ impl LeaseKeeping {
             echo,
             probes: Probes::open()?,
             doubts: DoubtReader::default(),
+            path_changes: PathChanges::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
+            exchanges: Vec::new(),
             counts: QuestionCounts::default(),
         })
+    }
+
+    /// Returns the exchanges since the last call, oldest first.
+    pub fn take_exchanges(&mut self) -> Vec<(NodeId, LeaseExchange)> {
+        std::mem::take(&mut self.exchanges)
     }
 
     /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
@@ -160,30 +177,39 @@ impl LeaseKeeping {
         scanned
     }
 
-    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
-    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
-        match &self.renewal {
-            Some(renewal) if renewal.is_for(table)? => {}
-            _ => {
-                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
-                let renewal = Renewal::load(table, flows.as_ref());
-                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-                self.doubts = DoubtReader::open(pins)?;
-            }
+    /// Loads the programs that renew leases and vouch for flows, and opens the ring of doubts, unless they are there for
+    /// this table. Returns false if the source is not set up yet: its tables appear one after the other.
+    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<bool> {
+        if let Some(renewal) = &self.renewal
+            && renewal.is_for(table)?
+        {
+            return Ok(true);
         }
-        Ok(())
+        let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+        let (Some(flows), Some(doubts)) = (flows, DoubtReader::open(pins)?) else {
+            return Ok(false);
+        };
+        let renewal = Renewal::load(table, Some(&flows));
+        self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+        self.doubts = doubts;
+        Ok(true)
     }
 
     /// Finds the pairs that packets or users want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
-        let Some(table) = Leases::open(pins)? else {
-            self.keeper.clear();
-            self.renewal = None;
-            return Ok(());
+        let table = match Leases::open(pins)? {
+            Some(table) if self.load_renewal(pins, &table)? => table,
+            _ => {
+                self.keeper.clear();
+                self.renewal = None;
+                return Ok(());
+            }
         };
-        self.load_renewal(pins, &table)?;
-        self.keeper.set_ours(ours(pins)?);
+        let attached = source_links::attachments(pins)?;
+        self.keeper.set_ours(ours(pins, &attached)?);
+        self.path_changes.watch(&attached);
+        let heard = self.path_changes.apply(&mut self.keeper, now_ns);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
         let mut silent = Vec::new();
@@ -227,7 +253,8 @@ impl LeaseKeeping {
         for (pair, lease) in &changed {
             say(&mut self.said, pair.dest, lease);
         }
-        self.renew(&changed)
+        self.renew(&changed)?;
+        heard
     }
 
     fn take_answers(&mut self) -> Result<()> {
@@ -235,6 +262,7 @@ impl LeaseKeeping {
         let now = asking_time();
         let keeper = &mut self.keeper;
         let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
+        let exchanges = &mut self.exchanges;
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
@@ -262,6 +290,11 @@ impl LeaseKeeping {
                 };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
                 vouched.extend(flows.map(|flow| (flow, until_ns)));
+            }
+            if let (Some(answer), Some(exchange)) = (taken.lease.answer, taken.exchange)
+                && exchanges.len() < MOST_EXCHANGES
+            {
+                exchanges.push((answer.node, exchange));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
@@ -325,8 +358,7 @@ fn asking_time() -> AskingTime {
 }
 
 /// This host as its questions describe it.
-fn ours(pins: &Pins) -> Result<OwnTagging> {
-    let attached = source_links::attachments(pins)?;
+fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
     let tagging = attached.iter().map(|attachment| {
         let (encapsulations, marks) = attachment.tagging();
         Tagging {

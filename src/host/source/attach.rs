@@ -102,6 +102,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
     let settings = PeerSettings {
         room_ipv4,
         room_ipv6,
+        max_hops: config.max_hops,
         fixed_mtu: config.mtu,
         tos_value: config.mark.tos_value(),
         tos_mask: config.mark.tos_mask(),

@@ -13,6 +13,8 @@ pub const ROOM: usize = 8 + BLOCK_LEN;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Block {
     pub v6: bool,
+    /// Entries have the hop's latency, too, and this many may be pushed; `None`: as without transit hops.
+    pub budget: Option<u8>,
     pub age_code: u8,
     pub node: u32,
     pub port: u16,
@@ -26,7 +28,17 @@ pub struct Block {
 }
 
 impl Block {
-    pub fn bytes(&self) -> [u8; BLOCK_LEN] {
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut block = self.without_latency().to_vec();
+        if let Some(budget) = self.budget {
+            block[9] = 13;
+            block[14..17].copy_from_slice(&[6, budget, 0xf8]);
+            block.splice(32..32, [0xff; 4]);
+        }
+        block
+    }
+
+    fn without_latency(&self) -> [u8; BLOCK_LEN] {
         let mut block = [0; BLOCK_LEN];
         block[..4].copy_from_slice(&[0x0c, 0, 0, 0x82]);
         block[8..12].copy_from_slice(&[0x10, 12, 0, if self.v6 { 2 } else { 1 }]);
@@ -63,12 +75,14 @@ impl Block {
 /// The frame with outer headers and block before its IP packet.
 pub fn wrap(frame: &[u8], at: &Layout, sport: u16, block: &Block) -> Vec<u8> {
     let mut outer = frame[at.l3..at.l3 + at.base_len()].to_vec();
+    let block = block.bytes();
+    let room = 8 + block.len();
     if at.v6 {
-        put16(&mut outer, 4, (at.ip_len + ROOM) as u16);
+        put16(&mut outer, 4, (at.ip_len + room) as u16);
         outer[6] = UDP;
     } else {
         outer[0] = 0x45;
-        put16(&mut outer, 2, (at.ip_len + 20 + ROOM) as u16);
+        put16(&mut outer, 2, (at.ip_len + 20 + room) as u16);
         outer[9] = UDP;
         put16(&mut outer, 10, 0);
         let check = complement(sum(&outer));
@@ -76,9 +90,9 @@ pub fn wrap(frame: &[u8], at: &Layout, sport: u16, block: &Block) -> Vec<u8> {
     }
     outer.extend_from_slice(&sport.to_be_bytes());
     outer.extend_from_slice(&PORT.to_be_bytes());
-    outer.extend_from_slice(&((at.ip_len + ROOM) as u16).to_be_bytes());
+    outer.extend_from_slice(&((at.ip_len + room) as u16).to_be_bytes());
     outer.extend_from_slice(&[0, 0]);
-    outer.extend_from_slice(&block.bytes());
+    outer.extend_from_slice(&block);
     let mut wrapped = frame.to_vec();
     wrapped.splice(at.l3..at.l3, outer);
     wrapped

@@ -8,6 +8,7 @@ pub mod layout;
 pub mod sequence;
 pub mod sink;
 pub mod source;
+pub mod transit;
 pub mod watch;
 
 use layout::Layout;
@@ -63,9 +64,23 @@ impl Encapsulation {
             Self::VxlanGpe => base_len + gpe::ROOM,
         }
     }
+
+    /// Bytes that it leaves for this number of transit hops, with what it takes to ask them.
+    pub fn hops_room(self, hops: usize) -> usize {
+        match (self, hops) {
+            (_, 0) => 0,
+            (Self::OverTcpUdp | Self::ExtensionUdp, hops) => HOP_LEN * hops,
+            (Self::VxlanGpe, hops) => 4 + 24 * hops,
+        }
+    }
 }
 
-/// How INT-like 36 bytes are.
+/// Bytes of the entry that a transit hop pushes onto an INT v0.5 stack.
+pub const HOP_LEN: usize = 16;
+/// Entries of transit hops that a sink reads.
+pub const MOST_PUSHED: usize = 8;
+
+/// How INT-like a block is, by its first twelve bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Resemblance {
     Valid,
@@ -78,8 +93,12 @@ enum Resemblance {
 fn resemblance(block: &[u8]) -> Resemblance {
     let known_flags = block[1] & 0x30 == 0;
     let dscp_announced = block[1] & 0x40 != 0 || block[3] == 0;
-    let shim = block[0] == 3 && block[2] == 9 && known_flags && dscp_announced;
-    let version = block[4..8] == [0, 4, 2, 1];
+    let (most, total) = (i32::from(block[6]), i32::from(block[7]));
+    let length = i32::from(block[2]) == 9 + 4 * (total - 1);
+    let shim = block[0] == 3 && length && known_flags && dscp_announced;
+    // Transit hops set E and M.
+    let plain = [block[4] & !1, block[5] & !0x80] == [0, 4];
+    let version = plain && (1..=1 + MOST_PUSHED as i32).contains(&total) && most >= total;
     let bitmap = block[8..12] == [0xcc, 0, 0, 0];
     match (shim, version, bitmap) {
         (true, true, true) => Resemblance::Valid,

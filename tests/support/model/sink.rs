@@ -3,7 +3,9 @@
 use hostint::datapath::abi::sink_counter;
 
 use super::layout::{self, Layout, NotFound};
-use super::{BLOCK_LEN, EXTENSION_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
+use super::{
+    BLOCK_LEN, EXTENSION_LEN, Encapsulation, HOP_LEN, Key, MOST_PUSHED, Resemblance, TCP, UDP, gpe,
+};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, put16};
 
@@ -44,6 +46,8 @@ pub struct Tagged {
     pub sent_len: usize,
     /// The frame as sent.
     pub restored: Vec<u8>,
+    /// Entries of transit hops, newest first.
+    pub pushed: Vec<Vec<u8>>,
 }
 
 fn first_bytes(frame: &[u8], l3: usize) -> [u8; 20] {
@@ -97,36 +101,40 @@ impl Sink {
 
     fn open_over_tcp_udp(&self, frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
         let fixed = fixed_l4_len(at.protocol);
-        let after = at.l4 + fixed + BLOCK_LEN;
-        if frame.len() < after {
+        let block_at = at.l4 + fixed;
+        if frame.len() < block_at + BLOCK_LEN {
             return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
         }
-        let l4 = &frame[at.l4..at.l4 + fixed];
-        let block = &frame[at.l4 + fixed..after];
-        refuse_unless_valid(block)?;
+        let l4 = &frame[at.l4..block_at];
+        refuse_unless_valid(&frame[block_at..])?;
+        let grown = grown(&frame[block_at..]);
+        let Some(block) = frame.get(block_at..block_at + grown + BLOCK_LEN) else {
+            return Err(sink_counter::COUNT_SINK_TRUNCATED);
+        };
         let sent_header = match at.protocol {
             UDP if usize::from(be16(l4, 4)) + at.header_len() == at.ip_len => 8,
             UDP => return Err(sink_counter::COUNT_SINK_BAD_LENGTH),
             _ => usize::from(l4[12] >> 4) * 4,
         };
-        if sent_header < fixed || at.ip_len < at.header_len() + sent_header + BLOCK_LEN {
+        if sent_header < fixed || at.ip_len < at.header_len() + sent_header + block.len() {
             return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
         }
         Ok(Tagged {
             encapsulation: Encapsulation::OverTcpUdp,
             key: Key::of(frame, at, l4, at.protocol),
-            sequence: be32(block, 28),
+            sequence: be32(block, grown + 28),
             count: 1,
-            timestamp: be32(block, 20),
+            timestamp: be32(block, grown + 20),
             by_host_int: block[1] & 0x80 == 0,
             ip: first_bytes(frame, at.l3),
             l4: l4.to_vec(),
-            sent_len: at.ip_len - BLOCK_LEN,
-            restored: self.restore(frame, at),
+            sent_len: at.ip_len - block.len(),
+            restored: self.restore(frame, at, block.len()),
+            pushed: entries(&block[12..12 + grown], HOP_LEN),
         })
     }
 
-    fn restore(&self, frame: &[u8], at: &Layout) -> Vec<u8> {
+    fn restore(&self, frame: &[u8], at: &Layout, block_len: usize) -> Vec<u8> {
         let protocol = at.protocol;
         let block_at = at.l4 + fixed_l4_len(protocol);
         let (flags, dscp) = (frame[block_at + 1], frame[block_at + 3] & !3);
@@ -139,15 +147,15 @@ impl Sink {
 
         let mut wire = frame.to_vec();
         if flags & 0x80 == 0 {
-            wire[block_at + BLOCK_LEN - 4..block_at + BLOCK_LEN].fill(0);
+            wire[block_at + block_len - 4..block_at + block_len].fill(0);
         }
         let addresses = frame[at.addresses()].to_vec();
         let rest = l4_rest(&addresses, protocol, &wire[at.l4..at.l3 + at.ip_len]);
         let has_check = protocol == TCP || be16(frame, at.l4 + 6) != 0;
 
         let mut sent = frame.to_vec();
-        sent.drain(block_at..block_at + BLOCK_LEN);
-        let ip_len = at.ip_len - BLOCK_LEN;
+        sent.drain(block_at..block_at + block_len);
+        let ip_len = at.ip_len - block_len;
         change_ip(&mut sent, at, tos, ip_len, protocol);
         if protocol == UDP {
             put16(&mut sent, at.l4 + 4, (ip_len - at.header_len()) as u16);
@@ -169,14 +177,28 @@ fn refuse_unless_valid(block: &[u8]) -> Result<(), sink_counter> {
     }
 }
 
+/// Bytes of the entries that transit hops pushed onto a valid INT v0.5 block.
+fn grown(block: &[u8]) -> usize {
+    HOP_LEN * usize::from(block[7] - 1)
+}
+
+fn entries(stack: &[u8], len: usize) -> Vec<Vec<u8>> {
+    stack.chunks(len).map(<[u8]>::to_vec).collect()
+}
+
 fn open_extension(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
-    let inner = at.l4 + EXTENSION_LEN;
+    if frame.len() < at.l4 + EXTENSION_LEN + 8 {
+        return Err(sink_counter::COUNT_SINK_TRUNCATED);
+    }
+    refuse_unless_valid(&frame[at.l4 + 8..])?;
+    let grown = grown(&frame[at.l4 + 8..]);
+    let room = EXTENSION_LEN + grown;
+    let inner = at.l4 + room;
     if frame.len() < inner + 8 {
         return Err(sink_counter::COUNT_SINK_TRUNCATED);
     }
     let block = &frame[at.l4 + 8..inner];
-    refuse_unless_valid(block)?;
-    let protocol = block[32];
+    let protocol = block[grown + 32];
     if !matches!(protocol, TCP | UDP) {
         return Err(sink_counter::COUNT_SINK_BAD_PROTOCOL);
     }
@@ -185,30 +207,24 @@ fn open_extension(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
         return Err(sink_counter::COUNT_SINK_TRUNCATED);
     };
     let udp_len = usize::from(be16(frame, at.l4 + 4));
-    if at.ip_len < at.header_len() + EXTENSION_LEN + fixed || udp_len + at.header_len() != at.ip_len
-    {
+    if at.ip_len < at.header_len() + room + fixed || udp_len + at.header_len() != at.ip_len {
         return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
     }
     let mut restored = frame.to_vec();
     restored.drain(at.l4..inner);
-    change_ip(
-        &mut restored,
-        at,
-        at.tos,
-        at.ip_len - EXTENSION_LEN,
-        protocol,
-    );
+    change_ip(&mut restored, at, at.tos, at.ip_len - room, protocol);
     Ok(Tagged {
         encapsulation: Encapsulation::ExtensionUdp,
         key: Key::of(frame, at, l4, protocol),
-        sequence: be32(block, 28),
+        sequence: be32(block, grown + 28),
         count: 1,
-        timestamp: be32(block, 20),
+        timestamp: be32(block, grown + 20),
         by_host_int: block[1] & 0x80 == 0,
         ip: first_bytes(frame, at.l3),
         l4: l4.to_vec(),
-        sent_len: at.ip_len - EXTENSION_LEN,
+        sent_len: at.ip_len - room,
         restored,
+        pushed: entries(&block[12..12 + grown], HOP_LEN),
     })
 }
 
@@ -216,31 +232,47 @@ fn check_gpe_block(block: &[u8]) -> Result<(), sink_counter> {
     if block[0] != 0x0c || block[3] != 0x82 {
         return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
     }
-    if block[8] != 0x10 || block[9] != 12 || !matches!(block[11], 1 | 2) {
+    // A node that asks for a hop's latency, too, has entries of six words.
+    let (entry, bitmap) = match block[14] {
+        6 => (6, 0xf8),
+        _ => (5, 0xd8),
+    };
+    let stack = usize::from(block[9]).saturating_sub(7);
+    let whole = stack.is_multiple_of(entry) && (1..=1 + MOST_PUSHED).contains(&(stack / entry));
+    if block[8] != 0x10 || !whole || !matches!(block[11], 1 | 2) {
         return Err(sink_counter::COUNT_SINK_BAD_SHIM);
     }
     // E and M may have been set on the way
-    if block[12] & !0x06 != 0x20 || block[14] != 5 {
+    if block[12] & !0x06 != 0x20 || !matches!(block[14], 5 | 6) {
         return Err(sink_counter::COUNT_SINK_BAD_VERSION);
     }
-    if block[16..22] != [0xd8, 0, 0x48, 0x49, 0xe0, 0] || be16(block, 22) & 0xfff0 != 0 {
+    if block[16..22] != [bitmap, 0, 0x48, 0x49, 0xe0, 0] || be16(block, 22) & 0xfff0 != 0 {
         return Err(sink_counter::COUNT_SINK_BAD_BITMAP);
     }
     Ok(())
 }
 
 fn open_gpe(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
-    let inner = at.l4 + gpe::ROOM;
-    if frame.len() < inner {
+    if frame.len() < at.l4 + gpe::ROOM {
         return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
     }
-    let block = &frame[at.l4 + 8..inner];
-    check_gpe_block(block)?;
+    let head = &frame[at.l4 + 8..];
+    check_gpe_block(head)?;
     if usize::from(be16(frame, at.l4 + 4)) + at.header_len() != at.ip_len {
         return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
     }
+    let entry_len = 4 * usize::from(head[14]);
+    let stack_len = 4 * (usize::from(head[9]) - 7);
+    let room = gpe::ROOM - 20 + stack_len;
+    let inner = at.l4 + room;
+    if frame.len() < inner {
+        return Err(sink_counter::COUNT_SINK_TRUNCATED);
+    }
+    let pushed = entries(&head[24..24 + stack_len - entry_len], entry_len);
+    // From the queue on, all stands where it does in a block without further items and entries.
+    let block = &head[room - gpe::ROOM..room - 8];
     let bad = sink_counter::COUNT_SINK_BAD_INNER;
-    let found = match block[11] {
+    let found = match head[11] {
         1 => layout::find_ipv4(frame, inner, at.vlans.clone()),
         _ => layout::find_ipv6(frame, inner, at.vlans.clone()),
     };
@@ -248,7 +280,7 @@ fn open_gpe(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
     if at.header_len() != at.base_len()
         || original.v6 != at.v6
         || original.fragment
-        || original.ip_len + at.header_len() + gpe::ROOM != at.ip_len
+        || original.ip_len + at.header_len() + room != at.ip_len
         || original.mapped_addresses(frame) != at.mapped_addresses(frame)
     {
         return Err(bad);
@@ -286,6 +318,7 @@ fn open_gpe(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
         l4: l4.to_vec(),
         sent_len: original.ip_len,
         restored,
+        pushed,
     })
 }
 

@@ -21,6 +21,8 @@ pub struct Source {
     pub tos_mask: u8,
     pub extension_port: u16,
     pub mtu: usize,
+    /// Transit hops that may push; `None`: the sink demands Host-INT's word.
+    pub budget: Option<u8>,
     pub node: u32,
     pub port: u16,
     pub rules: Vec<WatchRule>,
@@ -79,7 +81,10 @@ impl Source {
         if self.encapsulation == Encapsulation::VxlanGpe && at.header_len() != at.base_len() {
             return Err(source_counter::COUNT_SOURCE_IP_OPTIONS);
         }
-        let tagged_len = at.ip_len + self.encapsulation.added(at.base_len());
+        let hops = usize::from(self.budget.unwrap_or(0));
+        let tagged_len = at.ip_len
+            + self.encapsulation.added(at.base_len())
+            + self.encapsulation.hops_room(hops);
         if tagged_len > self.mtu {
             return Err(source_counter::COUNT_SOURCE_TOO_LONG);
         }
@@ -107,7 +112,8 @@ impl Source {
             .node(self.node)
             .port(self.port)
             .timestamp(stamp.timestamp as u32)
-            .sequence(stamp.sequence);
+            .sequence(stamp.sequence)
+            .byte(6, self.budget.map_or(2, |hops| 1 + hops));
         match self.encapsulation {
             Encapsulation::OverTcpUdp => {
                 let flags = 0x80 | 0x40 | stamp.age_code;
@@ -171,6 +177,7 @@ impl Source {
     fn gpe_block(&self, frame: &[u8], at: &Layout, stamp: Stamp) -> gpe::Block {
         gpe::Block {
             v6: at.v6,
+            budget: self.budget.filter(|hops| *hops > 0),
             age_code: stamp.age_code,
             node: self.node,
             port: self.port,

@@ -40,6 +40,8 @@ pub struct Options {
     pub superpackets: superpackets,
     /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
     pub fixed_mtu: u32,
+    /// Transit hops that may push where the sink reads their entries.
+    pub max_hops: u32,
     /// The kernel lets programs see its own packet type (6.2).
     pub kernel_ctx: bool,
     /// It has atomics that fetch (5.12).
@@ -57,6 +59,7 @@ impl Default for Options {
             auto: false,
             superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
+            max_hops: 0,
             kernel_ctx: true,
             atomics: true,
             tos_value: MARK,
@@ -103,6 +106,7 @@ impl Source {
         rodata.have_coarse_clock = features.coarse_clock;
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
         rodata.superpackets = options.superpackets.0;
+        rodata.max_hops = options.max_hops;
         rodata.encapsulation = match options.encapsulation {
             _ if options.auto => encapsulation::ENCAP_AUTO.0,
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
@@ -134,6 +138,7 @@ impl Source {
             tos_value: options.tos_value,
             tos_mask: options.tos_mask,
             extension_port: EXTENSION_PORT,
+            budget: None,
             mtu: match options.fixed_mtu {
                 0 => 65536,
                 mtu => mtu as usize,

@@ -1,0 +1,298 @@
+//! The source leaves room for the entries of transit hops where the sink reads them, and nowhere else.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{
+    lease_state, lease_way, peer_counter, sink_counter, source_counter, source_lease,
+};
+use hostint_testing::frame::{Frame, TCP, UDP};
+use hostint_testing::icmp::{
+    Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, ethernet, tagged, translated,
+};
+use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
+use hostint_testing::model::layout;
+use hostint_testing::model::transit::{Entry, push};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::peer_cases::assert_becomes;
+use hostint_testing::programs::peer::{Options as PeerOptions, Peer, lease_in};
+use hostint_testing::programs::sink::{Sink, settings};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::{assert_counted, assert_tagged, run};
+
+const MTU: usize = 1_500;
+/// Every way is proved.
+const ALL: u32 = 63;
+/// Entries that a sink of this version reads in a stack, the source's included.
+const STACK: u8 = 9;
+
+const HOOKS: [(Encapsulation, Hook); 4] = [
+    (OverTcpUdp, Hook::Tc),
+    (ExtensionUdp, Hook::Tc),
+    (ExtensionUdp, Hook::Xdp),
+    (VxlanGpe, Hook::Tc),
+];
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    /// A source that wants this number of hops. Its destinations need a lease.
+    fn source(encapsulation: Encapsulation, max_hops: u32, atomics: bool) -> Source {
+        let mut source = Source::load_watching_nothing(&Options {
+            encapsulation,
+            max_hops,
+            fixed_mtu: MTU as u32,
+            atomics,
+            ..Options::default()
+        });
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        source
+    }
+
+    /// The frame's flow is leased by a sink that reads this number of entries.
+    fn lease(source: &Source, frame: &Frame, stack: u8) {
+        let key = source.model.look(&frame.bytes()).expect("may be tagged");
+        source.write_lease(
+            &key,
+            &source_lease {
+                until_ns: u64::MAX,
+                proved_ns: 1,
+                ways: ALL,
+                version: 2,
+                stack,
+                ..source_lease::default()
+            },
+        );
+        if source.knows(&key) {
+            source.change_flow(&key, |flow| flow.leased_ns = 0);
+        }
+    }
+
+    fn ip_len(frame: &[u8]) -> usize {
+        layout::find(frame).expect("an IP packet").ip_len
+    }
+
+    /// The frame with the longest payload that still fits with this number of bytes more.
+    fn filled(frame: &Frame, more: usize) -> Frame {
+        let empty = ip_len(&frame.clone().payload(0).bytes());
+        frame.clone().payload(MTU - more - empty)
+    }
+
+    #[test]
+    fn a_packet_is_tagged_if_all_hops_have_room() {
+        for (encapsulation, hook) in HOOKS {
+            for atomics in [true, false] {
+                for hops in 0..=8u8 {
+                    let mut source = source(encapsulation, hops.into(), atomics);
+                    for frame in [udp(), udp6(), tcp().segment(9, 2), tcp6().segment(9, 2)] {
+                        let sentence = format!("{encapsulation:?} at {hook:?}, {hops} hops");
+                        let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
+                        source.model.budget = Some(hops);
+                        source.model.encapsulation = encapsulation;
+                        lease(&source, &frame, STACK);
+                        let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
+                        let fits = filled(&frame, room);
+                        assert_tagged(&source, hook, &fits, &sentence);
+                        let longer = filled(&frame, room - 1);
+                        let bytes = longer.bytes();
+                        source.zero_counters();
+                        let ran = run(&source, hook, &bytes);
+                        assert_eq!(ran.bytes, bytes, "{sentence}: a byte more");
+                        let long = source_counter::COUNT_SOURCE_TOO_LONG;
+                        let len = bytes.len() as u64;
+                        assert_counted(&source, &[(long, 1, len)], &sentence);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hops_fill_the_room_and_the_sink_gives_it_back() {
+        let sink = Sink::load(&settings());
+        for (encapsulation, hook) in HOOKS {
+            for hops in 1..=8u8 {
+                let source = source(encapsulation, hops.into(), true);
+                for frame in [udp(), udp6(), tcp().segment(9, 2), tcp6().segment(9, 2)] {
+                    lease(&source, &frame, STACK);
+                    let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
+                    let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
+                    let frame = filled(&frame, room);
+                    let mut wire = run(&source, hook, &frame.bytes()).bytes;
+                    for node in 1..=u32::from(hops) {
+                        let entry = Entry {
+                            node,
+                            ..Entry::default()
+                        };
+                        wire = push(&wire, encapsulation, &entry);
+                    }
+                    let sentence = format!("{encapsulation:?} at {hook:?}, {hops} hops");
+                    assert_eq!(ip_len(&wire), MTU, "{sentence}: the room is filled");
+                    let at = layout::find(&wire).expect("an IP packet");
+                    match encapsulation {
+                        VxlanGpe => {
+                            assert_eq!(wire[at.l4 + 8 + 15], 0, "{sentence}: no hop is left");
+                        }
+                        OverTcpUdp | ExtensionUdp => {
+                            let tcp = encapsulation == OverTcpUdp && at.protocol == TCP;
+                            let block = at.l4 + if tcp { 20 } else { 8 };
+                            let words = (wire[block + 6], wire[block + 7]);
+                            assert_eq!(words, (1 + hops, 1 + hops), "{sentence}");
+                        }
+                    }
+                    let ran = sink.run(&wire);
+                    assert_eq!(ran.bytes, frame.bytes(), "{sentence}: as it was sent");
+                }
+            }
+        }
+        let refused = sink.count(sink_counter::COUNT_SINK_BAD_LENGTH);
+        assert_eq!(refused, 0, "all were stripped");
+    }
+
+    #[test]
+    fn no_more_hops_may_push_than_the_sink_reads() {
+        for (encapsulation, hook) in HOOKS {
+            let mut source = source(encapsulation, 8, true);
+            let frame = udp();
+            for (stack, budget, sentence) in [
+                (9, Some(8), "a sink of this version"),
+                (4, Some(3), "one that reads three hops"),
+                (1, Some(0), "one that reads none, but tolerates the word"),
+                (0, None, "one of 0.1.0"),
+                (9, Some(8), "it was upgraded"),
+            ] {
+                lease(&source, &frame, stack);
+                source.model.encapsulation = encapsulation;
+                source.model.budget = budget;
+                assert_tagged(&source, hook, &frame, sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn static_destinations_get_no_budget() {
+        for encapsulation in Encapsulation::ALL {
+            let source = Source::load(&Options {
+                encapsulation,
+                max_hops: 8,
+                ..Options::default()
+            });
+            assert_tagged(&source, Hook::Tc, &udp(), "a static destination");
+        }
+    }
+
+    #[test]
+    fn the_mss_leaves_room_for_the_hops_that_the_sink_reads() {
+        let proved = |ways: lease_way, stack| source_lease {
+            version: 2,
+            ways: ways.0,
+            stack,
+            ..lease_in(lease_state::LEASE_GRANTED)
+        };
+        for (sentence, max_hops, lease, rooms) in [
+            (
+                "vxlan-gpe",
+                4,
+                proved(lease_way::WAY_TCP_GPE, STACK),
+                [88 + 100, 108 + 100],
+            ),
+            (
+                "extension-udp",
+                4,
+                proved(lease_way::WAY_TCP_EXTENSION, STACK),
+                [44 + 64, 44 + 64],
+            ),
+            (
+                "over-tcp-udp",
+                8,
+                proved(lease_way::WAY_TCP_OVER, STACK),
+                [36 + 128, 36 + 128],
+            ),
+            (
+                "a sink that reads fewer",
+                8,
+                proved(lease_way::WAY_TCP_GPE, 3),
+                [88 + 52, 108 + 52],
+            ),
+            (
+                "a sink that reads none",
+                8,
+                proved(lease_way::WAY_TCP_GPE, 0),
+                [88, 108],
+            ),
+            (
+                "a source that wants none",
+                0,
+                proved(lease_way::WAY_TCP_GPE, STACK),
+                [88, 108],
+            ),
+            (
+                "a sink of version 1",
+                8,
+                lease_in(lease_state::LEASE_GRANTED),
+                [36, 36],
+            ),
+            (
+                "a sink that is being asked",
+                2,
+                lease_in(lease_state::LEASE_ASKING),
+                [36 + 52, 36 + 52],
+            ),
+        ] {
+            let peer = Peer::load(&PeerOptions {
+                max_hops,
+                lease: Some(lease),
+                ..PeerOptions::default()
+            });
+            for (family, room) in FAMILIES.into_iter().zip(rooms) {
+                let frame = |mss: u16| {
+                    let [high, low] = mss.to_be_bytes();
+                    let ip = Ip::new(family, Host::Watched, Host::Source, TCP);
+                    let segment = ip.l4(2, &[2, 4, high, low], &[]);
+                    ethernet(0, &ip.around(&segment))
+                };
+                let done = Some(peer_counter::COUNT_PEER_MSS_CLAMPED);
+                let sentence = format!("{sentence}, {family:?}");
+                assert_becomes(&peer, &frame(1440), &frame(1440 - room), done, &sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn the_path_mtu_leaves_room_for_hops_behind_the_error() {
+        let peer = Peer::load(&PeerOptions {
+            max_hops: 4,
+            ..PeerOptions::default()
+        });
+        for family in FAMILIES {
+            for (carrier, encapsulation, entry_len, budget_at) in [
+                (Carrier::OverTcpUdp, OverTcpUdp, 16, 6),
+                (Carrier::ExtensionUdp, ExtensionUdp, 16, 6),
+                (Carrier::VxlanGpe, VxlanGpe, 20, 15),
+            ] {
+                for protocol in [TCP, UDP] {
+                    let mut quote = ethernet(0, &tagged(carrier, family, protocol));
+                    let header = if family == Family::V4 { 20 } else { 40 };
+                    let tcp = carrier == Carrier::OverTcpUdp && protocol == TCP;
+                    let block = 14 + header + if tcp { 20 } else { 8 };
+                    quote[block + budget_at] = if carrier == Carrier::VxlanGpe { 4 } else { 5 };
+                    for pushed in 0..=4 {
+                        let frame = error(family, Kind::TooBig(1800), &quote[14..]);
+                        let then = match carrier {
+                            // Its L4 header stands where the original's does.
+                            Carrier::OverTcpUdp => quote[14..].to_vec(),
+                            _ => translated(&quote[14..], family, protocol),
+                        };
+                        let added = added_len(carrier, family) + 4 * entry_len;
+                        let expected = error(family, Kind::TooBig(1800 - added), &then);
+                        let sentence = format!("{pushed} of 4 hops, {family:?}, {carrier:?}");
+                        let done = Some(peer_counter::COUNT_PEER_ICMP_TRANSLATED);
+                        assert_becomes(&peer, &frame, &expected, done, &sentence);
+                        quote = push(&quote, encapsulation, &Entry::default());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A model of an INT transit hop: its entry goes in front of all others, and lengths and checksums follow.
+
+use super::layout;
+use super::{Encapsulation, UDP, change_ip, fixed_l4_len, l4_rest, set_l4_check};
+use crate::checksum::{be16, put16};
+
+/// What a hop says of itself; fields that the packet does not ask for are left out.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Entry {
+    pub node: u32,
+    pub ingress_port: u16,
+    pub egress_port: u16,
+    pub queue: u32,
+    /// Since the Unix epoch.
+    pub ingress_ns: u64,
+    pub latency_ns: u32,
+}
+
+impl Entry {
+    /// The entry in this many words: 4 in INT v0.5, 5 or 6 in VXLAN-GPE.
+    pub fn bytes(&self, words: usize) -> Vec<u8> {
+        let ingress = self.ingress_ns as u32;
+        let mut bytes = self.node.to_be_bytes().to_vec();
+        bytes.extend(self.ingress_port.to_be_bytes());
+        bytes.extend(self.egress_port.to_be_bytes());
+        if words == 4 {
+            bytes.extend(ingress.to_be_bytes());
+            bytes.extend(ingress.wrapping_add(self.latency_ns).to_be_bytes());
+            return bytes;
+        }
+        if words == 6 {
+            bytes.extend(self.latency_ns.to_be_bytes());
+        }
+        bytes.extend(self.queue.to_be_bytes());
+        bytes.extend(self.ingress_ns.to_be_bytes());
+        bytes
+    }
+}
+
+/// The frame with one more entry. The block allows at least as many hops as it has then.
+pub fn push(frame: &[u8], encapsulation: Encapsulation, entry: &Entry) -> Vec<u8> {
+    let at = layout::find(frame).expect("a tagged packet");
+    let l4_len = match encapsulation {
+        Encapsulation::OverTcpUdp => fixed_l4_len(at.protocol),
+        Encapsulation::ExtensionUdp | Encapsulation::VxlanGpe => 8,
+    };
+    let addresses = frame[at.addresses()].to_vec();
+    let rest = l4_rest(&addresses, at.protocol, &frame[at.l4..at.l3 + at.ip_len]);
+    let has_check = at.protocol != UDP || be16(frame, at.l4 + 6) != 0;
+
+    let block = at.l4 + l4_len;
+    let mut pushed = frame.to_vec();
+    let entry = if encapsulation == Encapsulation::VxlanGpe {
+        let words = frame[block + 14];
+        pushed[block + 9] += words;
+        pushed[block + 15] = pushed[block + 15].saturating_sub(1);
+        entry.bytes(words.into())
+    } else {
+        pushed[block + 2] += 4;
+        pushed[block + 7] += 1;
+        pushed[block + 6] = pushed[block + 6].max(pushed[block + 7]);
+        entry.bytes(4)
+    };
+    let stack = if encapsulation == Encapsulation::VxlanGpe {
+        24
+    } else {
+        12
+    };
+    let ip_len = at.ip_len + entry.len();
+    pushed.splice(block + stack..block + stack, entry);
+    change_ip(&mut pushed, &at, at.tos, ip_len, at.protocol);
+    if at.protocol == UDP {
+        put16(&mut pushed, at.l4 + 4, (ip_len - at.header_len()) as u16);
+    }
+    if has_check {
+        let l4 = &mut pushed[at.l4..at.l3 + ip_len];
+        set_l4_check(&addresses, at.protocol, l4, rest);
+    }
+    pushed
+}
