@@ -98,7 +98,7 @@ fn snapshot() -> Snapshot {
             reordered: random.below(1000) as u64,
             duplicates: 0,
             latency_sum_ns: packets as i64 * 20_000,
-            histogram,
+            slots: FlowSlots::coarse(&histogram),
             ..FlowCounts::default()
         };
         tally.look(flow, counts);

@@ -3,6 +3,10 @@
 #ifndef HOSTINT_SINK_FLOW_H
 #define HOSTINT_SINK_FLOW_H
 
+enum sink_flow_flag {
+	FLOW_HAD_HOPS = 0x80, /* the last reported packet had transit hops */
+};
+
 enum sink_flow_shape {
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 all <= 0 */
 	WINDOW_WORDS = 4,     /* 256 sequence numbers are tracked one by one, up to the newest */
@@ -37,17 +41,17 @@ struct sink_flow {
 	__u32 source_node;
 	__u16 source_port;
 	__u8 bucket;
-	__u8 encapsulation;
+	__u8 encapsulation; /* and FLOW_HAD_HOPS, so that path_hash is read only of flows that have one */
 	__u32 reports;
+	__u32 fine_slots;   /* index of its fine slots (struct fine_slots) plus 1; 0: none, histogram counts instead */
+	__u32 told_packets; /* packets that are in the grant's counts */
 	__u16 home_cpu;     /* its number plus 1; 0: none */
 	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
-	__u32 told_packets; /* packets that are in the grant's counts */
-	__u32 fine_slots;   /* index of a finer histogram in another table, plus 1; 0: none */
 	__u64 bucket_ns;
-	__u64 first_ns; /* 0: the record is not in use yet */
+	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
 	/* The cold part begins here, 128 bytes behind the begin. */
-	__u64 gap_ns; /* start of the current loss period; 0: no number is missing */
-	__u32 histogram[HISTOGRAM_SLOTS];
+	__u64 gap_ns;                     /* start of the current loss period; 0: no number is missing */
+	__u32 histogram[HISTOGRAM_SLOTS]; /* all 0 if the flow has fine slots */
 	/*
 	 * Numbers not seen yet have a bit set at number % 256, in fresh if they are missing since gap_ns or later, in
 	 * aging if they were missing before gap_ns, in declared once they are counted as lost.
@@ -91,7 +95,8 @@ struct sink_flow {
 	__u32 far_waits; /* 1: the sweep is to decide about the far numbers */
 	__u32 left_out;  /* 1: packets passed unstripped since the last one that was tracked */
 	__u32 zero;
-	__u64 spare[6];
+	__u64 began_ns; /* arrival of the first packet; 0: first_ns */
+	__u64 spare[5];
 #ifdef NEXT_ABI
 	__u64 to_come;
 #endif

@@ -24,8 +24,9 @@ enum flow_left {
 /* Says how far the guard doubts that a flow's tagged packets arrive. */
 enum flow_doubt {
 	DOUBT_NONE = 0,
-	DOUBT_TOLD = 1, /* a doubt_event was sent, and no vouch has answered it yet */
-	DOUBT_HELD = 2, /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
+	DOUBT_TOLD = 1,  /* a doubt_event was sent, and no vouch has answered it yet */
+	DOUBT_HELD = 2,  /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
+	DOUBT_TRIAL = 3, /* packets go tagged again, but not repetitions of data that was sent before */
 };
 
 /* Times in units of 2^20 ns, of the coarse monotonic clock, wrap. */

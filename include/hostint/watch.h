@@ -70,7 +70,7 @@ enum watch_test {
 };
 
 struct watch_node {
-	__u32 other; /* the next node for values without an edge */
+	__u32 other; /* the next node for values without an edge; WATCH_VERDICT: number of the rule's class, 0: none */
 	__u16 test;
 	__u16 flags;         /* WATCH_VERDICT: enum watch_flag */
 	__u32 one_flow_in;   /* WATCH_VERDICT: one flow in this number is tagged */

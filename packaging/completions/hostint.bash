@@ -1214,7 +1214,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1336,6 +1336,10 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-fine-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --allow)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1404,7 +1408,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1523,6 +1527,10 @@ _hostint() {
                     return 0
                     ;;
                 --max-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-fine-flows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -79,6 +79,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l max-fine-flows -d 'Number of flows whose latencies are counted in fine slots, 3.5 kB each; quantiles of others are rough, within a factor of 2 [default: 16384]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"
@@ -147,6 +148,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l max-fine-flows -d 'Number of flows whose latencies are counted in fine slots, 3.5 kB each; quantiles of others are rough, within a factor of 2 [default: 16384]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l allow -d 'Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l strict -d 'Drop packets tagged by hosts that have no lease and are not covered by --allow, instead of passing them on with INT' -r -f -a "true\t''
 false\t''"

@@ -8,9 +8,11 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
+#include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
+#include "hostint/fine_slots.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -44,8 +46,11 @@ struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
+enum sink_flow_flag sink_flow_flag;
 struct sink_minima sink_minima;
 enum sink_minima_shape sink_minima_shape;
+struct fine_slots fine_slots;
+enum fine_slots_shape fine_slots_shape;
 struct latency_event latency_event;
 struct path_event path_event;
 struct loss_event loss_event;
@@ -86,6 +91,9 @@ enum lease_form lease_form;
 enum lease_capability lease_capability;
 enum lease_flag lease_flag;
 enum lease_way lease_way;
+struct missed_key missed_key;
+struct missed_counts missed_counts;
+enum missed_limit missed_limit;
 struct astray_count astray_count;
 enum astray_limit astray_limit;
 enum flow_form flow_form;

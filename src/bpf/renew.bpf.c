@@ -47,7 +47,10 @@ int renew_leases(struct __sk_buff *ctx)
 	return renewed;
 }
 
-/* Vouches for the flow, unless it was removed. Held packets go tagged again; a flow that was given up stays untagged. */
+/*
+ * Vouches for the flow, unless it was removed: held packets go tagged again. A vouch that has ended lets a held flow be
+ * tried. A flow that was given up stays untagged.
+ */
 static __always_inline bool vouch(const struct flow_vouch *vouch)
 {
 	struct flow_key key = vouch->key;
@@ -55,9 +58,13 @@ static __always_inline bool vouch(const struct flow_vouch *vouch)
 
 	if (!flow)
 		return false;
-	flow->vouched_ns = vouch->until_ns;
 	flow->repeats = 0;
-	flow->doubt = DOUBT_NONE;
+	if (vouch->until_ns) {
+		flow->vouched_ns = vouch->until_ns;
+		flow->doubt = DOUBT_NONE;
+	} else if (flow->doubt == DOUBT_HELD) {
+		flow->doubt = DOUBT_TRIAL;
+	}
 	return true;
 }
 

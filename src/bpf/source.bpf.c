@@ -19,7 +19,8 @@
  *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
  *
  * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket in vxlan-gpe. STAGED packets go
- * to the staging interface and come back as segments. DROPPED packets would have been corrupt.
+ * to the staging interface and come back as segments. DROPPED packets would have been corrupt. Once the rule is known,
+ * packets that leave untagged are counted by pair and class too (source/missed.h).
  */
 #include "kernel/kernel.h"
 #include "hostint/source_flow.h"
@@ -100,20 +101,20 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		return TCX_NEXT;
 	}
 	if (needs_checksum_state(p) && !read_checksum_state(ctx, p)) {
-		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
 	if (planned == PLAN_TAG && f && !passes_guard(ctx, p, f)) {
-		count_source(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
+		count_missed(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
 	if (!f)
 		f = begin_tagging(p);
 	if (!f) {
-		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return TCX_NEXT;
 	}
 	if (ctx->gso_size && !f->superpacket)
@@ -236,19 +237,19 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 	}
 	/* The flow began at another hook. */
 	if (p->form != FLOW_MIXED && p->form != ENCAP_EXTENSION_UDP) {
-		count_source(COUNT_SOURCE_LEFT, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_LEFT, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	if (check_size(p, path_room(p, ENCAP_EXTENSION_UDP), path_limit(p, f, mtu)) != SOURCE_WATCHED)
 		return XDP_PASS;
 	if (f && !passes_guard(NULL, p, f)) {
-		count_source(COUNT_SOURCE_GUARDED, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_GUARDED, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	if (!f)
 		f = begin_tagging(p);
 	if (!f) {
-		count_source(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	return tag_xdp(ctx, host, p, f, locked);

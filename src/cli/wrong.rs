@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::config::{number_problem, variables};
 
@@ -30,10 +30,20 @@ pub fn message(err: &clap::Error) -> String {
     {
         text = text.replace(&source.to_string(), number_problem(number));
     }
+    if is_of(err, "--node-id") {
+        text += "A node id is a number (try --node-id 1); --node-name gives the host a name.\n";
+    }
     if let Some(name) = variable_in(err) {
         text += &format!("The value comes from the environment variable {name}.\n");
     }
     text
+}
+
+/// True if the value of this flag was refused.
+fn is_of(err: &clap::Error, flag: &str) -> bool {
+    let arg = err.get(ContextKind::InvalidArg);
+    err.kind() == ErrorKind::ValueValidation
+        && matches!(arg, Some(ContextValue::String(arg)) if arg.starts_with(flag))
 }
 
 /// The environment variable that a refused value came from; `None` if a flag gave it.

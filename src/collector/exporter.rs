@@ -79,6 +79,19 @@ impl Exporter {
         }
     }
 
+    /// One of which an earlier run heard last at this time.
+    pub fn remembered(node: Option<NodeId>, last_ns: u64, silent_after_ns: u64) -> Self {
+        let key = NumberingKey {
+            node,
+            hw_id: HwId::default(),
+            version: ReportVersion::V05,
+        };
+        Self {
+            period_ns: Some(silent_after_ns / PERIODS),
+            ..Self::new(key, u32::BITS, last_ns)
+        }
+    }
+
     /// Counts a datagram.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Continuity {
         self.reports += group.reports.len() as u64;

@@ -11,7 +11,7 @@ use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
-use crate::model::{Arrival, ExporterHealth, NodeId, NodeIdentity};
+use crate::model::{Arrival, ExporterHealth, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -30,8 +30,8 @@ const SWEEP_NS: u64 = 1_000_000_000;
 
 /// All exporters of one address, sorted by key.
 #[derive(Debug, Default)]
-struct AddressExporters {
-    followed: Vec<Exporter>,
+pub(super) struct AddressExporters {
+    pub(super) followed: Vec<Exporter>,
     swept_ns: Option<u64>,
 }
 
@@ -73,17 +73,17 @@ pub struct ExportersCounts {
 /// All senders of reports, in bounded memory.
 #[derive(Debug)]
 pub struct Exporters {
-    limit: usize,
+    pub(super) limit: usize,
     limit_of_address: usize,
-    addresses: HashMap<IpAddr, AddressExporters>,
+    pub(super) addresses: HashMap<IpAddr, AddressExporters>,
     /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
-    identities: Identities,
+    pub(super) identities: Identities,
     /// The sender of the last datagram or report that could not be decoded, and the reason.
     last_undecodable: Option<(IpAddr, DecodeError)>,
     /// The sums without `numbers`, which are added up when the counts are read.
-    sums: ExportersCounts,
+    pub(super) sums: ExportersCounts,
     forgotten: NumberingCounts,
 }
 
@@ -109,14 +109,20 @@ impl Exporters {
         }
     }
 
-    /// Counts a datagram of reports. Returns `None` if it is an identity, or if its exporter is new and the table has no
+    /// Counts a datagram of reports. Returns `None` if it is an identity or coverage, or if its exporter is new and the table has no
     /// room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
         for error in &group.refused {
             self.count_cause(arrival, error);
         }
         if let Some(identity) = &group.identity {
-            self.identified(arrival, group, identity);
+            self.identities
+                .learn(arrival.exporter.ip(), identity, arrival.received_ns);
+            self.lives(arrival, group, identity.node, identity.period_s);
+            return None;
+        }
+        if let Some(coverage) = &group.coverage {
+            self.lives(arrival, group, coverage.source, coverage.period_s);
             return None;
         }
         let count = group.reports.len() as u64;
@@ -134,16 +140,15 @@ impl Exporters {
         Some(exporter.received(arrival, group))
     }
 
-    /// Takes an identity as a sign of life of all exporters of its node. The node of a sink without packets has none yet.
-    fn identified(&mut self, arrival: Arrival, group: &ReportGroup, identity: &NodeIdentity) {
+    /// Takes a sign of life of all exporters of a node. The node of a sink without packets has none yet.
+    fn lives(&mut self, arrival: Arrival, group: &ReportGroup, node: NodeId, period_s: u16) {
         let from = arrival.exporter.ip();
-        self.identities.learn(from, identity, arrival.received_ns);
         self.sums.decoded += 1;
         let known = self.addresses.get_mut(&from).into_iter();
         let mut is_known = false;
         for one in known.flat_map(|address| &mut address.followed) {
-            if one.node() == Some(identity.node) {
-                one.lives(arrival, identity.period_s);
+            if one.node() == Some(node) {
+                one.lives(arrival, period_s);
                 is_known = true;
             }
         }
@@ -151,7 +156,7 @@ impl Exporters {
             return;
         }
         match self.follow(arrival, group) {
-            Some(new) => new.lives(arrival, identity.period_s),
+            Some(new) => new.lives(arrival, period_s),
             None => self.sums.untracked += 1,
         }
     }
@@ -347,7 +352,7 @@ impl Exporters {
 
 impl AddressExporters {
     /// Returns the place of an exporter, or as the error the place where it would be inserted.
-    fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
+    pub(super) fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
         self.followed.binary_search_by_key(&key, |one| one.key)
     }
 

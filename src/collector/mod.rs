@@ -1,6 +1,7 @@
 //! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
 pub mod capture;
+mod coverage;
 pub mod datagram;
 mod exporter;
 mod exporters;
@@ -15,9 +16,11 @@ mod queue;
 mod received;
 mod receiver;
 mod reception;
+mod remembered;
 mod socket;
 mod undecodable;
 
+pub use coverage::Coverage;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };

@@ -4,7 +4,8 @@
 use std::io;
 
 use super::Exporters;
-use super::{Increments, ReportGroup, decode};
+use super::{Coverage, Increments, ReportGroup, decode};
+use crate::model::coverage::CoverageReport;
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, Measured, NodeId, Record, Report, ReportVersion,
 };
@@ -33,6 +34,14 @@ pub trait ReportTaker {
     /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
 
+    /// Takes a source's report about packets that it did not tag.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;
 }
@@ -42,6 +51,7 @@ pub struct ReportHub<T> {
     taker: T,
     exporters: Exporters,
     increments: Increments,
+    coverage: Coverage,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -56,6 +66,7 @@ impl<T: ReportTaker> ReportHub<T> {
             taker,
             exporters: Exporters::default(),
             increments: Increments::default(),
+            coverage: Coverage::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -78,8 +89,15 @@ impl<T: ReportTaker> ReportHub<T> {
             }
         };
         self.exporters.received(arrival, &group);
+        if let Some(coverage) = &group.coverage {
+            self.coverage.missed(coverage, arrival);
+            self.taker.accept_coverage(coverage, arrival)?;
+        }
         for (part, report) in group.reports.iter().enumerate() {
             let measured = self.increments.of(report, Some(arrival));
+            if let Some(measured) = &measured {
+                self.coverage.measured(report, measured);
+            }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
             self.taker.accept(&ReceivedReport {
@@ -162,6 +180,10 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
     pub fn increments(&self) -> &Increments {
         &self.increments
     }
@@ -169,6 +191,7 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
+        self.coverage.start_at(started_ns);
     }
 
     pub fn taker(&self) -> &T {

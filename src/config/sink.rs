@@ -53,6 +53,8 @@ pub struct SinkConfig {
     pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
+    /// The number of flows whose latencies are counted in fine slots.
+    pub max_fine_flows: u32,
     pub allow: Vec<Prefix>,
     pub strict: bool,
     pub lease_key: Option<LeaseKey>,
@@ -65,6 +67,9 @@ pub struct SinkConfig {
     pub http: Option<String>,
     pub push: PushConfig,
 }
+
+/// The fine slots of this many flows take 3.6 GB, and the kernel allows no array of 4 GiB.
+const MOST_FINE_FLOWS: u32 = 1 << 20;
 
 /// Default limit of new flows, and of reports, for one source address each second.
 const DEFAULT_RATE: u32 = 10_000;
@@ -152,6 +157,16 @@ impl SinkOptions {
                 format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
+        let max_fine_flows = self.max_fine_flows();
+        if !(1..=MOST_FINE_FLOWS).contains(&max_fine_flows) {
+            faults.push(fault(
+                &["max-fine-flows"],
+                format!(
+                    "{max_fine_flows} is not a possible number of flows with fine slots (expected 1 to \
+                     {MOST_FINE_FLOWS})"
+                ),
+            ));
+        }
     }
 
     fn check_reporting(&self, faults: &mut Vec<Fault>) {
@@ -185,6 +200,10 @@ impl SinkOptions {
 
     fn max_flows(&self) -> u32 {
         self.max_flows.unwrap_or(65536)
+    }
+
+    fn max_fine_flows(&self) -> u32 {
+        self.max_fine_flows.unwrap_or(16_384)
     }
 
     /// Only XDP has modes, and reads the network card's timestamps.
@@ -228,6 +247,7 @@ impl SinkOptions {
             latency_buckets_ns: parsed.latency_buckets_ns,
             bucket_hold: span(self.bucket_hold, 100),
             max_flows: self.max_flows(),
+            max_fine_flows: self.max_fine_flows(),
             collectors: self.collector,
             spread: self.spread.unwrap_or(false),
             report_format: self.report_format.unwrap_or_default(),

@@ -157,6 +157,11 @@ pub struct SinkOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_flows: Option<u32>,
 
+    /// Number of flows whose latencies are counted in fine slots, 3.5 kB each; quantiles of others are rough, within a
+    /// factor of 2 [default: 16384]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_fine_flows: Option<u32>,
+
     /// Strip packets from these addresses even without a lease: for sources of Host-INT and sources that use --static;
     /// may be repeated
     #[arg(long, help_heading = TRUST, value_name = "PREFIX", value_delimiter = ',')]

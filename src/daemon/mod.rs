@@ -45,4 +45,5 @@ pub mod signs;
 pub mod sink;
 pub mod source;
 mod state_line;
+mod tells_collectors;
 mod troubles;

@@ -18,9 +18,9 @@ use crate::model::FlowKey;
 /// arrived less than a second before the doubt, or since the last answer, it calls `Renewal::vouch`, with a time about
 /// a second ahead. (Packets of the flow may go untagged meanwhile, so the time since the last arrival grows.) Until the
 /// vouch ends, repetitions count as loss. Without a vouch, packets of a connection that makes no progress go untagged
-/// at once, and for good after three seconds of doubts without a pause of a second. A vouch whose time has passed only
-/// lets the connection go tagged again: the reader tries that a few times. A repeated SYN is unknown to the sink;
-/// `vouched_ns` of the lease counts for the first repetition.
+/// at once, and for good after 70 seconds of doubts without a pause of a second. A vouch until 0 says nothing about the
+/// flow: it lets a connection whose packets go untagged be tried again, from its next new data on. A repeated SYN is
+/// unknown to the sink; `vouched_ns` of the lease counts for the first repetition.
 pub struct DoubtRing {
     ring: EventRing,
     map_id: u32,

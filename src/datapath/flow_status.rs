@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::io;
 
-use super::abi::{flow_key, sink_flow};
+use super::abi::{flow_key, sink_flow, sink_flow_flag};
 use super::events::encapsulation_of;
+use super::fine_slots::FineSlots;
+use super::flow_counts::counts_of;
 use super::maps::Map;
-use crate::model::{FlowCounts, FlowKey, FlowSort, FlowStatus, NodeId};
+use crate::model::{FlowCounts, FlowKey, FlowSlots, FlowSort, FlowStatus, NodeId};
 
 /// The flows to read: at most this many, the first ones in this order.
 #[derive(Clone, Copy, Debug)]
@@ -15,30 +17,95 @@ pub struct FlowSelection {
     pub sort: FlowSort,
 }
 
-/// Returns the number of all flows, and the selected ones; `visit` sees all.
+/// A function that sees all flows, while none is removed.
+pub type VisitFlow<'a> = &'a mut dyn FnMut(FlowKey, FlowCounts);
+
+/// The flows that were read.
+pub(super) struct FlowsRead {
+    pub total: usize,
+    /// The number of flows with fine slots.
+    pub fine: usize,
+    pub selected: Vec<FlowStatus>,
+}
+
+/// Reads the flows, and returns the selected ones; `visit` sees all.
 pub(super) fn read(
     flows: &Map<flow_key, sink_flow>,
+    slots: Option<&FineSlots>,
     selection: FlowSelection,
-    mut visit: impl FnMut(FlowKey, FlowCounts),
-) -> io::Result<(usize, Vec<FlowStatus>)> {
-    let (mut total, mut found) = (0, Vec::new());
+    mut visit: Option<VisitFlow<'_>>,
+) -> io::Result<FlowsRead> {
+    let (mut total, mut fine, mut found) = (0, 0, Vec::new());
+    let mut failure = None;
     flows.for_each(|key, flow| {
         if flow.first_ns == 0 {
             return;
         }
         total += 1;
-        visit((&key).into(), (&flow).into());
+        fine += usize::from(flow.fine_slots != 0);
+        if let Some(visit) = &mut visit {
+            match slots_of(slots, &flow) {
+                Ok(slots) => visit((&key).into(), counts_of(&flow, slots)),
+                Err(err) => failure = Some(err),
+            }
+        }
         if selection.most > 0 {
             found.push(flow_status(&key, &flow));
         }
     })?;
+    failure.map_or(Ok(()), Err)?;
     match selection.sort {
         FlowSort::Loss => found.sort_by_key(|flow| Reverse((flow.lost, flow.packets))),
         FlowSort::Latency => found.sort_by_key(|flow| Reverse(flow.latency_mean_ns)),
         FlowSort::Packets => found.sort_by_key(|flow| Reverse(flow.packets)),
     }
     found.truncate(selection.most);
-    Ok((total, found))
+    let mut selected = Vec::with_capacity(found.len());
+    for status in found {
+        selected.extend(with_latencies(flows, slots, status)?);
+    }
+    Ok(FlowsRead {
+        total,
+        fine,
+        selected,
+    })
+}
+
+fn slots_of(slots: Option<&FineSlots>, flow: &sink_flow) -> io::Result<FlowSlots> {
+    match slots {
+        Some(slots) => slots.of_flow(flow),
+        None => Ok(FlowSlots::coarse(&flow.histogram)),
+    }
+}
+
+/// Adds the latencies of a flow, unless it was removed meanwhile: then its slots may be those of another.
+fn with_latencies(
+    flows: &Map<flow_key, sink_flow>,
+    slots: Option<&FineSlots>,
+    status: FlowStatus,
+) -> io::Result<Option<FlowStatus>> {
+    let key = flow_key::from(&status.flow);
+    let Some(before) = flows.get(&key)? else {
+        return Ok(None);
+    };
+    let counts = slots_of(slots, &before)?;
+    let Some(flow) = flows.get(&key)? else {
+        return Ok(None);
+    };
+    if flow.fine_slots != before.fine_slots || flow.epoch_ns() != before.epoch_ns() {
+        return Ok(None);
+    }
+    let ends = (flow.latency_min_ns, flow.latency_max_ns);
+    let latency = counts.histogram(ends, flow.all_latency_sum_ns().into());
+    let figures = latency.figures();
+    Ok(Some(FlowStatus {
+        histogram: counts.powers().to_vec(),
+        latency_p50_ns: figures.map(|figures| figures.p50_ns),
+        latency_p90_ns: figures.map(|figures| figures.p90_ns),
+        latency_p99_ns: figures.map(|figures| figures.p99_ns),
+        latency_steps: Some(latency.resolution().steps()),
+        ..status
+    }))
 }
 
 fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
@@ -53,7 +120,7 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         source_node: NodeId(flow.source_node),
         source_port: flow.source_port,
         sink_port: flow.ifindex,
-        encapsulation: encapsulation_of(flow.encapsulation.into())
+        encapsulation: encapsulation_of(encapsulation_number(flow))
             .unwrap_or_default()
             .name(),
         packets: flow.all_packets(),
@@ -72,6 +139,15 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         bucket: flow.bucket,
         first_ns: flow.first_ns,
         last_ns: flow.last_ns,
-        histogram: flow.histogram.to_vec(),
+        histogram: Vec::new(),
+        latency_p50_ns: None,
+        latency_p90_ns: None,
+        latency_p99_ns: None,
+        latency_steps: None,
     }
+}
+
+/// The number of the encapsulation, without the flag that stands beside it.
+fn encapsulation_number(flow: &sink_flow) -> u32 {
+    u32::from(flow.encapsulation) & !sink_flow_flag::FLOW_HAD_HOPS.0
 }

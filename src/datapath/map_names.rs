@@ -6,6 +6,9 @@ pub const HOST_SETTINGS: &str = "host_settings";
 pub const SINK_SETTINGS: &str = "sink_settings";
 pub const SINK_COUNTERS: &str = "sink_counters";
 pub const SINK_FLOWS: &str = "sink_flows";
+/// The fine latency slots of flows, and the indices of those that are free.
+pub const SINK_FINE_SLOTS: &str = "sink_fine_slots";
+pub const SINK_FINE_FREE: &str = "sink_fine_free";
 pub const SINK_EVENTS: &str = "sink_events";
 /// The prefixes whose packets the sink strips without a lease.
 pub const SINK_ALLOW: &str = "sink_allow";
@@ -26,6 +29,8 @@ pub const SOURCE_INFO: &str = "source_info";
 pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
+/// Watched packets that stayed untagged, by pair and class.
+pub const SOURCE_MISSED: &str = "source_missed";
 /// The ring of flows whose tagged packets may not arrive.
 pub const SOURCE_DOUBTS: &str = "source_doubts";
 pub const PEER_COUNTERS: &str = "peer_counters";
@@ -45,10 +50,12 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 12] = [
+pub const SINK_MAPS: [&str; 14] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
+    SINK_FINE_SLOTS,
+    SINK_FINE_FREE,
     SINK_EVENTS,
     DAEMON_COUNTERS,
     SINK_ALLOW,
@@ -61,7 +68,7 @@ pub const SINK_MAPS: [&str; 12] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 14] = [
+pub const SOURCE_MAPS: [&str; 15] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -74,6 +81,7 @@ pub const SOURCE_MAPS: [&str; 14] = [
     SOURCE_FLOWS,
     SOURCE_LEASES,
     SOURCE_DOUBTS,
+    SOURCE_MISSED,
     PEER_COUNTERS,
     PEER_SYNS,
 ];

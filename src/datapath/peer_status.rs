@@ -71,6 +71,7 @@ fn peer_status(
             0 => None,
             proved_ns => Some(now_ns.saturating_sub(proved_ns)),
         },
+        proved_length: Some(lease.proof.longest).filter(|len| *len != 0),
         distrusted: lease.proof.distrusted,
         untold: lease.proof.untold,
         fallen: entry.counts.fallen,

@@ -14,6 +14,7 @@ use super::abi::{
 use super::bound_program;
 use super::collectors::CollectorTable;
 use super::event_ring::EventRing;
+use super::fine_slots::{self, FineSlots};
 use super::grants;
 use super::handover;
 use super::hook_choice::{HookFacts, WhyHook};
@@ -56,6 +57,7 @@ pub struct Sink {
     pub host: SharedSettings,
     pub settings: Map<u32, sink_settings>,
     pub flows: Map<flow_key, sink_flow>,
+    pub fine: FineSlots,
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
@@ -69,7 +71,7 @@ pub struct Sink {
 
 impl Sink {
     /// Loads the programs onto the pinned maps, or pins new ones.
-    pub fn load(pins: &Pins, max_flows: u32) -> io::Result<Self> {
+    pub fn load(pins: &Pins, max_flows: u32, max_fine_flows: u32) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
         let mut open = sink_programs::open(&mut object, features)?;
@@ -77,11 +79,17 @@ impl Sink {
             .sink_flows
             .set_max_entries(max_flows)
             .map_err(io::Error::other)?;
+        sink_programs::size_fine_slots(&mut open, max_fine_flows)?;
         let fresh = !pins.map(DAEMON_COUNTERS).exists();
         pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
+        let new_slots = fine_slots::match_pins(pins)?;
         let new_flows = !pins.map(SINK_FLOWS).exists();
         let skel = with_warnings(|| open.load())?;
+        let fine = FineSlots::of(&skel.maps.sink_fine_slots, &skel.maps.sink_fine_free)?;
+        if new_slots {
+            fine.free_first(max_fine_flows)?;
+        }
         if fresh {
             handover::copy(pins, DAEMON_COUNTERS)?;
             handover::copy(pins, SINK_SETTINGS)?;
@@ -95,6 +103,7 @@ impl Sink {
             host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,
+            fine,
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,

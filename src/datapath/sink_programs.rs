@@ -47,7 +47,20 @@ pub fn try_to_load() -> io::Result<()> {
         .sink_flows
         .set_max_entries(1)
         .map_err(io::Error::other)?;
+    size_fine_slots(&mut open, 1)?;
     with_warnings(|| open.load())?;
+    Ok(())
+}
+
+/// Sets the number of flows that can have fine slots.
+pub(super) fn size_fine_slots(open: &mut OpenSinkSkel<'_>, flows: u32) -> io::Result<()> {
+    let (slots, free) = (
+        &mut open.maps.sink_fine_slots,
+        &mut open.maps.sink_fine_free,
+    );
+    for map in [slots, free] {
+        map.set_max_entries(flows).map_err(io::Error::other)?;
+    }
     Ok(())
 }
 

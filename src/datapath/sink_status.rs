@@ -6,7 +6,8 @@ use super::abi::{daemon_counter, flow_key, sink_flow, sink_settings};
 use super::astray;
 use super::collectors;
 use super::counters::{self, CounterMeaning};
-use super::flow_status::{self, FlowSelection};
+use super::fine_slots::FineSlots;
+use super::flow_status::{self, FlowSelection, VisitFlow};
 use super::grant_status;
 use super::hook_choice::HookFacts;
 use super::links::{Link, RunningXdpMode, xdp_mode};
@@ -17,7 +18,7 @@ use super::settings_status::sink_settings_status;
 use super::sink;
 use super::sink_links;
 use crate::config::SinkHook;
-use crate::model::{Attachment, CounterStatus, DaemonCounter, FlowCounts, FlowKey, SinkStatus};
+use crate::model::{Attachment, CounterStatus, DaemonCounter, SinkStatus};
 use crate::os::{clock, netdev};
 
 /// A daemon that gave no sign of life for this long counts as dead.
@@ -27,7 +28,7 @@ const ALIVE_NS: u64 = 5_000_000_000;
 pub fn read(
     pins: &Pins,
     query: FlowSelection,
-    visit: impl FnMut(FlowKey, FlowCounts),
+    visit: Option<VisitFlow<'_>>,
 ) -> io::Result<Option<SinkStatus>> {
     let (Some(settings), Some(flows), Some(daemon)) = (
         Map::<u32, sink_settings>::open(&pins.map(SINK_SETTINGS))?,
@@ -43,7 +44,8 @@ pub fn read(
         None => (false, Vec::new()),
     };
     let grants = grant_status::read(pins)?;
-    let (flows_total, found) = flow_status::read(&flows, query, visit)?;
+    let slots = FineSlots::open(pins)?;
+    let read = flow_status::read(&flows, slots.as_ref(), query, visit)?;
     Ok(Some(SinkStatus {
         attachments: attachments(pins)?,
         daemon_pid,
@@ -59,9 +61,11 @@ pub fn read(
                 })
             })
             .collect::<io::Result<_>>()?,
-        flows_total,
+        flows_total: read.total,
         flows_max: flows.capacity(),
-        flows: found,
+        flows_fine: read.fine,
+        flows_fine_max: slots.map_or(0, |slots| slots.capacity()),
+        flows: read.selected,
         leases_granted: grants.len(),
         grants,
         astray: astray::read(pins)?,

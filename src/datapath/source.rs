@@ -16,6 +16,7 @@ use super::links::{AttachedBy, Hook, Link, remove_link};
 use super::load::{choose, chosen_fd, pin_maps, with_warnings};
 use super::map_names::{HOST_SETTINGS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
 use super::maps::Map;
+use super::missed;
 use super::pins::Pins;
 use super::probe::Features;
 use super::shared_settings::SharedSettings;
@@ -139,6 +140,7 @@ impl Source {
             handover::copy(pins, SOURCE_INFO)?;
             watch::adopt(pins)?;
             handover::copy(pins, SOURCE_LEASES)?;
+            missed::make_room_for_others(pins)?;
         }
         let programs = &skel.progs;
         Ok(Self {

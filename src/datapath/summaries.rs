@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
 use crate::model::{
-    FlowKey, LATENCY_SLOTS, NodeId, SlotRange, SubjectTotals, SummaryEvent, SummarySubject, Tally,
-    TallyNews, WideSlots, coarse_latency,
+    FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
+    SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
 };
 
 /// The period of summaries, and their price.
@@ -164,8 +164,14 @@ impl Summaries {
     }
 
     /// Takes a flow that is due in this pass.
-    pub(super) fn offer(&mut self, key: &flow_key, flow: &sink_flow, news: TallyNews) {
-        let summary = self.of(key, flow, 0).filter(|_| !self.only_tallies);
+    pub(super) fn offer(
+        &mut self,
+        key: &flow_key,
+        flow: &sink_flow,
+        slots: &FlowSlots,
+        news: TallyNews,
+    ) {
+        let summary = self.of(key, flow, slots, 0).filter(|_| !self.only_tallies);
         let Some(summary) = summary else {
             return;
         };
@@ -180,8 +186,13 @@ impl Summaries {
     }
 
     /// Returns the last summary of a flow that is removed.
-    pub(super) fn end(&mut self, key: &flow_key, flow: &sink_flow) -> Option<SummaryEvent> {
-        let summary = self.of(key, flow, 1);
+    pub(super) fn end(
+        &mut self,
+        key: &flow_key,
+        flow: &sink_flow,
+        slots: &FlowSlots,
+    ) -> Option<SummaryEvent> {
+        let summary = self.of(key, flow, slots, 1);
         self.wide.remove(&FlowKey::from(key));
         let summary = summary?;
         self.refill(Instant::now());
@@ -232,17 +243,23 @@ impl Summaries {
 
     /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
     /// `more` is the number of its summaries beyond one for each period.
-    fn of(&mut self, key: &flow_key, flow: &sink_flow, more: u64) -> Option<SummaryEvent> {
+    fn of(
+        &mut self,
+        key: &flow_key,
+        flow: &sink_flow,
+        slots: &FlowSlots,
+        more: u64,
+    ) -> Option<SummaryEvent> {
         let period_ns = self.plan.period.as_nanos() as u64;
-        let lived_ns = flow.last_ns.saturating_sub(flow.first_ns);
+        let lived_ns = flow.last_ns.saturating_sub(flow.epoch_ns());
         // Its first and its last packet need not be in the same period.
         let summaries = lived_ns.checked_div(period_ns)? + 2 + more;
+        let latency = self.latency_of(key, flow, slots);
         let reports = u64::from(flow.reports).saturating_mul(self.plan.report_bytes);
-        let slots = flow.histogram.iter().filter(|count| **count != 0).count() as u64;
+        let slots = latency.numbered_slots().len() as u64;
         let each = (SUMMARY_BYTES + SLOT_BYTES * slots).saturating_mul(self.plan.copies);
         let price = summaries.saturating_mul(each);
         let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
-        let slots = self.wide_slots(key, flow);
         (paid && flow.first_ns != 0).then(|| SummaryEvent {
             subject: SummarySubject::Flow {
                 flow: key.into(),
@@ -251,26 +268,36 @@ impl Summaries {
             },
             source_node: NodeId(flow.source_node),
             period_ns,
-            totals: totals_of(flow, slots),
+            totals: totals_of(flow, latency),
         })
     }
 
-    fn wide_slots(&mut self, key: &flow_key, flow: &sink_flow) -> [u64; LATENCY_SLOTS] {
+    /// The flow's latencies as its summary tells them: in few slots, because the flow pays for each.
+    fn latency_of(
+        &mut self,
+        key: &flow_key,
+        flow: &sink_flow,
+        slots: &FlowSlots,
+    ) -> LatencyHistogram {
+        let ends = (flow.latency_min_ns, flow.latency_max_ns);
+        let sum_ns = flow.all_latency_sum_ns();
         let packets = flow.all_packets();
-        if packets < WIDE_PACKETS {
-            return flow.histogram.map(u64::from);
-        }
-        let mean_ns = flow.all_latency_sum_ns() / i64::try_from(packets).unwrap_or(i64::MAX);
-        let new = || {
-            let slots = WideSlots::new(flow.histogram, packets, mean_ns);
-            (flow.first_ns, slots)
+        let all = if packets < WIDE_PACKETS {
+            slots.histogram(ends, sum_ns.into())
+        } else {
+            let mean_ns = sum_ns / i64::try_from(packets).unwrap_or(i64::MAX);
+            let new = || {
+                let slots = WideSlots::new(slots, packets, mean_ns);
+                (flow.epoch_ns(), slots)
+            };
+            let known = self.wide.entry(key.into()).or_insert_with(new);
+            if known.0 != flow.epoch_ns() {
+                *known = new();
+            }
+            known.1.read(slots);
+            known.1.histogram(ends, sum_ns.into())
         };
-        let known = self.wide.entry(key.into()).or_insert_with(new);
-        if known.0 != flow.first_ns {
-            *known = new();
-        }
-        known.1.read(flow.histogram);
-        known.1.counts()
+        all.coarsened(LatencyResolution::Middle)
     }
 }
 
@@ -281,9 +308,9 @@ impl SummaryPlan {
     }
 }
 
-fn totals_of(flow: &sink_flow, slots: [u64; LATENCY_SLOTS]) -> SubjectTotals {
+fn totals_of(flow: &sink_flow, latency: LatencyHistogram) -> SubjectTotals {
     SubjectTotals {
-        epoch_ns: flow.first_ns,
+        epoch_ns: flow.epoch_ns(),
         last_ns: flow.last_ns,
         packets: flow.all_packets(),
         bytes: flow.all_bytes(),
@@ -293,11 +320,7 @@ fn totals_of(flow: &sink_flow, slots: [u64; LATENCY_SLOTS]) -> SubjectTotals {
         duplicates: flow.duplicates,
         late: flow.late,
         restarts: flow.restarts.into(),
-        latency: coarse_latency(
-            (flow.latency_min_ns, flow.latency_max_ns),
-            flow.all_latency_sum_ns().into(),
-            slots,
-        ),
+        latency,
         slots: SlotRange::ALL,
     }
 }

@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
+use super::fine_returns::FineReturns;
+use super::fine_slots::FineSlots;
+use super::flow_counts::counts_of;
 use super::map_names::SOURCE_FLOWS;
 use super::maps::Map;
 use super::pins::Pins;
@@ -22,6 +25,8 @@ use crate::os::clock;
 pub struct Sweeper {
     program: OwnedFd,
     flows: Map<flow_key, sink_flow>,
+    slots: FineSlots,
+    returns: FineReturns,
     loss_timeout: Duration,
     idle_ns: u64,
     due: VecDeque<(Instant, flow_key)>,
@@ -47,6 +52,8 @@ impl Sweeper {
         Ok(Self {
             program: sink.sweep.try_clone()?,
             flows: sink.flows.share()?,
+            slots: sink.fine.share()?,
+            returns: FineReturns::look_for_lost(&sink.fine, &sink.flows, Instant::now())?,
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
@@ -140,18 +147,27 @@ impl Sweeper {
             let Some(flow) = self.flows.get(key)? else {
                 continue;
             };
+            let slots = self.slots.of_flow(&flow)?;
             let tally = tally.as_mut();
-            let news = tally.map(|tally| tally.look_between(key.into(), (&flow).into()));
-            self.summaries.offer(key, &flow, news.unwrap_or_default());
+            let news =
+                tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
+            self.summaries
+                .offer(key, &flow, &slots, news.unwrap_or_default());
         }
-        let told = |key: &flow_key, flow: &sink_flow| {
+        let removed = |key: &flow_key, flow: &sink_flow| {
+            let slots = self.slots.of_flow(flow)?;
+            self.returns.take(flow, Instant::now());
+            let ended = self.summaries.end(key, flow, &slots);
+            step.summaries.extend(ended);
             // A record without a packet is not a flow yet.
             if let Some(tally) = tally.as_mut().filter(|_| flow.first_ns != 0) {
-                tally.end(key.into(), flow.into());
+                tally.end(key.into(), counts_of(flow, slots));
             }
-            step.summaries.extend(self.summaries.end(key, flow));
+            Ok(())
         };
-        step.removed = remove_if(&self.flows, &found.idle, is_idle, told)?;
+        step.removed = remove_if(&self.flows, &found.idle, is_idle, removed)?;
+        self.returns
+            .give_back(&self.slots, &self.flows, Instant::now())?;
         if found.end {
             let due = self.summaries.finish_pass(tally.as_deref_mut());
             step.summaries.extend(due);
@@ -228,7 +244,7 @@ fn remove_if<V: Abi>(
     flows: &Map<flow_key, V>,
     keys: &[flow_key],
     is_idle: impl Fn(&V) -> bool,
-    mut removing: impl FnMut(&flow_key, &V),
+    mut removing: impl FnMut(&flow_key, &V) -> io::Result<()>,
 ) -> io::Result<u64> {
     let mut removed = 0;
     for key in keys {
@@ -236,7 +252,7 @@ fn remove_if<V: Abi>(
             && is_idle(&flow)
             && flows.remove(key)?
         {
-            removing(key, &flow);
+            removing(key, &flow)?;
             removed += 1;
         }
     }
@@ -320,7 +336,7 @@ impl SourceSweeper {
             _ => is_over(flow.last_ns, now_ns, open_idle_ns),
         };
         Ok(SweepStep {
-            removed: remove_if(flows, &found.idle, is_idle, |_, _| {})?,
+            removed: remove_if(flows, &found.idle, is_idle, |_, _| Ok(()))?,
             end: found.end,
             ..SweepStep::default()
         })

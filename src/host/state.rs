@@ -7,10 +7,10 @@ use anyhow::{Context, Result, anyhow};
 
 use super::advice::advise_pins;
 use crate::control::{ControlAnswer, Form, Query};
-use crate::datapath::flow_status::FlowSelection;
+use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
 use crate::datapath::{settings_status, sink_status, source_status};
-use crate::model::{FlowCounts, FlowKey, FlowSort, HostStatus, STATUS_SCHEMA};
+use crate::model::{FlowSort, HostStatus, STATUS_SCHEMA};
 use crate::views::diagnosis::diagnose;
 
 /// The flows and peers that a status holds.
@@ -79,14 +79,14 @@ fn read_here(bpffs: Option<&Path>, query: StatusQuery) -> Result<HostStatus> {
 
 /// Reads the state from the pins.
 pub fn read(pins: &Pins, query: StatusQuery) -> Result<HostStatus> {
-    read_and_visit(pins, query, |_, _| {})
+    read_and_visit(pins, query, None)
 }
 
-/// Reads the state from the pins, and shows every flow of the sink to `visit`.
+/// Reads the state from the pins, and shows every flow of the sink to `visit`, during which none may be removed.
 pub fn read_and_visit(
     pins: &Pins,
     query: StatusQuery,
-    visit: impl FnMut(FlowKey, FlowCounts),
+    visit: Option<VisitFlow<'_>>,
 ) -> Result<HostStatus> {
     let host = settings_status::read_host(pins)?;
     let flows = FlowSelection {

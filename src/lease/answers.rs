@@ -96,8 +96,14 @@ impl Judge<'_> {
         } else {
             peer.proof.break_off();
         }
-        let vouch = |flow| Some((flow, peer.doubts.note(flow, asked.asked_ns, answer)?));
-        let vouched = asked.flow.and_then(vouch);
+        let vouched = asked.flow.and_then(|flow| {
+            let path = peer.proof.signs();
+            let judgement = peer.doubts.note(flow, asked.asked_ns, answer, &path);
+            if judgement.is_path_doubted {
+                peer.proof.doubt(now_ns);
+            }
+            Some((flow, judgement.vouch?))
+        });
         Meaning::Lease(NewLease {
             state,
             answer: Some(answer.as_version_1()),

@@ -17,8 +17,15 @@ const ANEW_NS: u64 = 5_000_000_000;
 /// A packet of the flow that arrived within this time before the first doubt shows that its packets arrive. After that
 /// doubt they may go untagged, so that none can arrive.
 const RECENT_NS: u64 = 1_000_000_000;
-/// A flow whose packets arrived before may have lost some by chance: it is tagged again once after this time, on trial.
-const TRIAL_NS: u64 = 300_000_000;
+/// A flow is tried this often until one of its packets arrives.
+const TRIALS: u8 = 8;
+/// After this number of trials the path is to be proved again.
+const TRIALS_WITHOUT_PROOF: u8 = 2;
+/// A doubt that lasts for this time without a sign of the path makes it be proved again.
+const PROVE_NS: u64 = 1_000_000_000;
+/// A doubt that lasts for this time is asked about less often.
+const LONG_NS: u64 = 3_000_000_000;
+const AGAIN_LONG_NS: u64 = 1_000_000_000;
 /// Flows of a pair that are asked about at a time; of more, the guard decides alone.
 const MOST: usize = 64;
 
@@ -27,8 +34,28 @@ const MOST: usize = 64;
 pub enum Vouch {
     /// Its packets arrive: what it repeats was lost by chance.
     Arrives,
-    /// Its packets do not arrive now. It is tagged again, and the guard goes on watching it.
+    /// None of its packets can arrive, because they go untagged, but others do. It is tagged again, and the guard goes on
+    /// watching it.
     Trial,
+}
+
+/// The signs that a pair's path passes tagged packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PathSigns {
+    /// A tagged packet of the pair arrived after this time; 0: none did.
+    pub(super) arrived_since_ns: u64,
+    /// A proof ended at this time, and every form passed; 0: none did.
+    pub(super) proved_ns: u64,
+    /// Probes are under way.
+    pub(super) is_open: bool,
+}
+
+/// The meaning of the sink's answer about a doubted flow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Judgement {
+    pub(super) vouch: Option<Vouch>,
+    /// It may be the path that eats the flow's packets: it is to be proved again.
+    pub(super) is_path_doubted: bool,
 }
 
 struct Doubt {
@@ -38,8 +65,8 @@ struct Doubt {
     /// The same, but doubts before a long pause do not count.
     since_ns: u64,
     vouched: bool,
-    /// The flow was tried since its packets last arrived. Each trial costs a path that eats them one timeout.
-    tried: bool,
+    /// The number of trials since its packets last arrived.
+    trials: u8,
     doubted_ns: u64,
     /// The earliest time of the next question.
     next_ns: u64,
@@ -83,7 +110,7 @@ impl Doubts {
             began_ns: now_ns,
             since_ns: now_ns,
             vouched: false,
-            tried: false,
+            trials: 0,
             doubted_ns: now_ns,
             next_ns: now_ns,
             open: true,
@@ -113,13 +140,20 @@ impl Doubts {
         flow: FlowAsked,
         asked_ns: u64,
         answer: &FullAnswer,
-    ) -> Option<Vouch> {
-        let doubt = self.0.iter_mut().find(|doubt| doubt.flow == flow)?;
-        doubt.next_ns = asked_ns + AGAIN_NS;
-        let vouch = doubt.judge(asked_ns, answer);
-        doubt.vouched = vouch.is_some();
+        path: &PathSigns,
+    ) -> Judgement {
+        let Some(doubt) = self.0.iter_mut().find(|doubt| doubt.flow == flow) else {
+            return Judgement::default();
+        };
+        let judgement = doubt.judge(asked_ns, answer, path);
+        let again_ns = match asked_ns.saturating_sub(doubt.began_ns) {
+            0..LONG_NS => AGAIN_NS,
+            _ => AGAIN_LONG_NS,
+        };
+        doubt.next_ns = asked_ns + again_ns;
+        doubt.vouched = judgement.vouch.is_some();
         doubt.open = !doubt.vouched || doubt.doubted_ns > asked_ns;
-        vouch
+        judgement
     }
 }
 
@@ -128,7 +162,7 @@ impl Doubt {
         self.open && now_ns.saturating_sub(self.doubted_ns) < OPEN_NS
     }
 
-    fn judge(&mut self, asked_ns: u64, answer: &FullAnswer) -> Option<Vouch> {
+    fn judge(&mut self, asked_ns: u64, answer: &FullAnswer, path: &PathSigns) -> Judgement {
         let packets = answer.flow_packets;
         let grew = self
             .packets
@@ -139,17 +173,24 @@ impl Doubt {
             .flow_age_ms
             .is_some_and(|age| u64::from(age) * 1_000_000 < RECENT_NS + doubted_ns);
         if grew {
-            self.tried = false;
+            self.trials = 0;
         }
         let asked = std::mem::replace(&mut self.asked, true);
         if packets > 0 && (grew && asked || recent) {
-            return Some(Vouch::Arrives);
+            return Judgement {
+                vouch: Some(Vouch::Arrives),
+                is_path_doubted: false,
+            };
         }
-        let early = asked_ns.saturating_sub(self.began_ns) < TRIAL_NS;
-        if packets == 0 || self.tried || early {
-            return None;
+        // A flow of which nothing ever arrived may be one that its path eats, although it passes probes.
+        let proved = packets > 0 && path.proved_ns >= self.began_ns;
+        let passes = path.arrived_since_ns >= self.began_ns || proved;
+        let is_tried = passes && !path.is_open && self.trials < TRIALS;
+        self.trials += u8::from(is_tried);
+        let lasts = asked_ns.saturating_sub(self.began_ns) >= PROVE_NS;
+        Judgement {
+            vouch: is_tried.then_some(Vouch::Trial),
+            is_path_doubted: lasts && !passes || self.trials > TRIALS_WITHOUT_PROOF,
         }
-        self.tried = true;
-        Some(Vouch::Trial)
     }
 }

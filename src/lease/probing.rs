@@ -25,8 +25,8 @@ pub struct OutgoingProbe {
     pub packet: ProbePacket,
     /// The port that the sink takes as the extension port.
     pub extension_port: u16,
-    /// It is as long as the path allows.
-    pub long: bool,
+    /// It is as long as the path allows, and at most this long; 0: it is short.
+    pub longest: u16,
     pub key: LeaseKey,
 }
 
@@ -151,7 +151,10 @@ impl Probing {
                 self.sending.pop_front();
                 continue;
             };
-            let bytes = if next.long { LONG_BYTES } else { SHORT_BYTES };
+            let bytes = match next.longest {
+                0 => SHORT_BYTES,
+                _ => LONG_BYTES,
+            };
             // The first sending was paid for when the round began.
             if peer.proof.is_sent_again() && !self.budget.take(bytes, now_ns) {
                 return None;
@@ -173,7 +176,7 @@ impl Probing {
                     node: ours.node,
                 },
                 extension_port: marks.extension_port,
-                long: next.long,
+                longest: next.longest,
                 key,
             };
             let last = peer.proof.sent(now_ns, peer.lease.rtt_ns.into());

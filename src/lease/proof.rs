@@ -1,5 +1,6 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
+use super::doubts::PathSigns;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
@@ -39,6 +40,8 @@ pub(super) struct Proof {
     verdicts: [FormVerdict; ProbeForm::ALL.len()],
     /// Lengths of the longest probes of each form that arrived; 0: no limit is known.
     longest: [u16; ProbeForm::ALL.len()],
+    /// The forms whose packets the path limits to less than the route says.
+    narrow: ProbeForms,
     round: Option<Round>,
     began_ns: u64,
     /// No round begins before this time.
@@ -50,6 +53,8 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
+    /// The time of the answer before the last one that counted new packets.
+    arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
     witness: Witness,
@@ -106,6 +111,8 @@ impl Proof {
             .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
             self.set(ProbeForm::Stray, FormVerdict::Passed);
+        } else if known.longest != 0 {
+            self.narrow = ProbeForm::ALL.into_iter().collect();
         }
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
@@ -144,6 +151,18 @@ impl Proof {
     /// True while the sink has to be asked with full questions.
     pub(super) fn is_open(&self) -> bool {
         self.round.is_some()
+    }
+
+    /// The signs that tagged packets pass.
+    pub(super) fn signs(&self) -> PathSigns {
+        PathSigns {
+            arrived_since_ns: self.arrived_since_ns,
+            proved_ns: match self.with(FormVerdict::Failed).is_empty() {
+                true => self.proved_ns,
+                false => 0,
+            },
+            is_open: self.is_open(),
+        }
     }
 
     /// The time of the next question of the round.
@@ -283,6 +302,10 @@ impl Proof {
             };
             self.set(result.form, verdict);
             self.longest[usize::from(result.form.number())] = result.longest;
+            self.narrow = match result.narrow {
+                true => self.narrow.with(result.form),
+                false => self.narrow.without(result.form),
+            };
             if result.form == ProbeForm::OverUdp {
                 self.tos_changed = result.tos_changed;
             }
@@ -304,12 +327,13 @@ impl Proof {
 
     /// Takes the counts of a granting answer, of which a short one has no more.
     pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
-        self.granted_ns = now_ns;
+        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
         if counts.untold {
             return;
         }
         if self.witness.note_answer(counts) {
             self.vouched_ns = now_ns + VOUCH_NS;
+            self.arrived_since_ns = before_ns;
         }
         let eaten = self.witness.compare(asked_ns);
         for (encapsulation, _) in Encapsulation::ALL
@@ -368,7 +392,7 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(ours, answer, self.with(FormVerdict::Passed))
+        ways::open(ours, answer, (self.with(FormVerdict::Passed), self.narrow))
     }
 
     /// What the kernel and status are told.

@@ -6,6 +6,9 @@ use crate::model::{FullAnswer, ProbeForm, ProbeForms};
 
 /// The first probes of a form are as long as the path allows.
 const LONG_PROBES: u8 = 4;
+/// If only long probes are missing, they are sent again with the next of these lengths, those of common links: a jumbo
+/// frame in VXLAN, Ethernet, PPPoE, IP in IP, GRE, VXLAN, WireGuard, IPsec, and IPv6's least MTU.
+const LENGTHS: [u16; 10] = [8950, 1500, 1492, 1480, 1476, 1450, 1420, 1400, 1340, 1280];
 /// The first question about probes is asked this time after them, and a round trip later.
 const SOON_NS: u64 = 20_000_000;
 /// Missing probes are sent again this time after the last ones, and a round trip later.
@@ -13,7 +16,7 @@ const AGAIN_NS: u64 = 60_000_000;
 /// Missing probes are sent again until none arrives in this many sends in a row. Those that random loss took come
 /// through sooner or later; those that take a path without a sink never do.
 const IDLE_SENDS: u32 = 6;
-/// The same for a form of which no probe has ever arrived.
+/// The same for a form, or a length, of which no probe has ever arrived.
 const HOPELESS_SENDS: u32 = 3;
 /// Each probe is sent at most this often.
 const SENDS: u32 = 30;
@@ -23,8 +26,8 @@ const SENDS: u32 = 30;
 pub(super) struct NextProbe {
     pub(super) form: ProbeForm,
     pub(super) number: u8,
-    /// It is as long as the path allows.
-    pub(super) long: bool,
+    /// It is as long as the path allows, and at most this long; 0: it is short.
+    pub(super) longest: u16,
 }
 
 /// The result for one form.
@@ -36,6 +39,8 @@ pub(super) struct FormResult {
     pub(super) tos_changed: u8,
     /// Length of the long probes; 0: they were not as long as the path might allow.
     pub(super) longest: u16,
+    /// Probes as long as the route allows did not arrive, shorter ones did.
+    pub(super) narrow: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,6 +62,10 @@ pub(super) struct Round {
     tos_changed: [u8; ProbeForm::ALL.len()],
     /// Lengths of the long probes.
     longest: [u16; ProbeForm::ALL.len()],
+    /// The most that they may be.
+    limits: [u16; ProbeForm::ALL.len()],
+    /// The number of sends before the first one of this length.
+    shortened: [u32; ProbeForm::ALL.len()],
     /// The number of sends before the last probe of the form arrived.
     progress: [u32; ProbeForm::ALL.len()],
     phase: Phase,
@@ -74,6 +83,8 @@ impl Round {
             arrived: Default::default(),
             tos_changed: Default::default(),
             longest: Default::default(),
+            limits: [u16::MAX; ProbeForm::ALL.len()],
+            shortened: Default::default(),
             progress: Default::default(),
             phase: Phase::Announcing,
             queue: VecDeque::new(),
@@ -170,6 +181,7 @@ impl Round {
             missing: self.missing(form),
             tos_changed: self.tos_changed[usize::from(form.number())],
             longest: self.longest[usize::from(form.number())],
+            narrow: self.limits[usize::from(form.number())] != u16::MAX,
         };
         self.forms.iter().map(result).collect()
     }
@@ -186,26 +198,43 @@ impl Round {
     }
 
     fn is_given_up(&self, form: ProbeForm) -> bool {
-        let progress = self.progress[usize::from(form.number())];
+        let at = usize::from(form.number());
+        let (progress, shortened) = (self.progress[at], self.shortened[at]);
         let most = match progress {
-            0 => HOPELESS_SENDS,
-            _ => (progress + IDLE_SENDS).min(SENDS),
+            _ if progress <= shortened => shortened + HOPELESS_SENDS,
+            _ => (progress + IDLE_SENDS).min(shortened + SENDS),
         };
         self.sends >= most
+    }
+
+    /// Makes the long probes of a form shorter. Returns false if that would not help.
+    fn shorten(&mut self, form: ProbeForm) -> bool {
+        let at = usize::from(form.number());
+        let only_long = (LONG_PROBES..form.probes()).all(|number| self.has_arrived(form, number));
+        let shorter = LENGTHS.into_iter().find(|len| *len < self.longest[at]);
+        let Some(shorter) = shorter.filter(|_| only_long && form != ProbeForm::Stray) else {
+            return false;
+        };
+        self.limits[at] = shorter;
+        self.shortened[at] = self.sends;
+        true
     }
 
     /// Queues the probes that did not arrive. There are none if all arrived, or were sent often enough.
     fn send_missing(&mut self) {
         for form in self.forms.iter() {
-            if self.is_given_up(form) {
+            if self.missing(form) == 0 || self.is_given_up(form) && !self.shorten(form) {
                 continue;
             }
+            let limit = self.limits[usize::from(form.number())];
             for number in 0..form.probes() {
                 if !self.has_arrived(form, number) {
+                    let long = number < LONG_PROBES && form != ProbeForm::Stray;
+                    let longest = if long { limit } else { 0 };
                     self.queue.push_back(NextProbe {
                         form,
                         number,
-                        long: number < LONG_PROBES && form != ProbeForm::Stray,
+                        longest,
                     });
                 }
             }

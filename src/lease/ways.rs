@@ -67,8 +67,13 @@ pub(super) fn wanted(ours: &OwnTagging, answer: &FullAnswer, gpe_failed: bool) -
 /// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
 /// it, too, unless the user chose the tunnel: a firewall that did not see a conversation begin would drop those that go
 /// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp cannot be probed
-/// without harm.
-pub(super) fn open(ours: &OwnTagging, answer: &FullAnswer, passed: ProbeForms) -> Ways {
+/// without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
+/// lowers it.
+pub(super) fn open(
+    ours: &OwnTagging,
+    answer: &FullAnswer,
+    (passed, narrow): (ProbeForms, ProbeForms),
+) -> Ways {
     let wishes = Wishes::of(ours);
     let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
     let leaves = passed.contains(ProbeForm::Stray);
@@ -82,7 +87,9 @@ pub(super) fn open(ours: &OwnTagging, answer: &FullAnswer, passed: ProbeForms) -
     ] {
         if passes(tunnel) && (leaves || chosen) {
             ways = ways.with(Ways::of(Transport::Udp, tunnel));
-            ways = ways.with(Ways::of(Transport::Tcp, tunnel));
+            if !narrow.contains(ProbeForm::of(tunnel)) {
+                ways = ways.with(Ways::of(Transport::Tcp, tunnel));
+            }
         }
     }
     ways

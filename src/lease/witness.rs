@@ -37,8 +37,10 @@ struct Unseen {
 struct Missing {
     /// Tagged, less stripped and lost, since the counts began. Packets on their way make it negative.
     balance: i64,
-    /// Its highest value at the end of a window.
+    /// Its highest value at the end of a window, if as many can have been missing.
     highest: i64,
+    /// Packets that had arrived or were lost at the end of the last window.
+    arrived: i64,
     tagged: u64,
     strikes: u32,
 }
@@ -178,6 +180,12 @@ impl Witness {
         let arrived = self.stripped[form].cast_signed() + self.lost;
         missing.balance = settled.saturating_sub(base[form]).cast_signed() - arrived;
         let allowed = tagged / MAY_MISS_SHARE + MAY_MISS;
+        // The sink may count packets that the source does not, the last ones of a flow. They say nothing of later ones:
+        // no more can be missing than were tagged until now, less those that had arrived a window ago. (The balance is
+        // lower than that by the packets of two windows, and rises whenever a burst of them ends.)
+        let most = newest.saturating_sub(base[form]).cast_signed() - missing.arrived;
+        missing.highest = missing.highest.min(most);
+        missing.arrived = arrived;
         let new = missing.balance - missing.highest;
         if new > allowed {
             missing.strikes += 1;
@@ -185,11 +193,6 @@ impl Witness {
             missing.strikes = 0;
         }
         missing.highest = missing.highest.max(missing.balance);
-        // The source does not count the last packets of a flow: what it stripped beyond says nothing of later ones.
-        let lowest = missing.highest - 2 * tagged - MAY_MISS;
-        if missing.balance < lowest {
-            missing.highest = missing.balance + 2 * tagged + MAY_MISS;
-        }
         missing.strikes >= STRIKES
     }
 

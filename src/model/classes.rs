@@ -12,6 +12,14 @@ const REMEMBERED: usize = 65_536;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Classes(Vec<WatchRule>);
 
+/// The number by which the kernel half knows a class, never 0: a hash of its name, so that it is the same in every list.
+pub fn class_number(name: &str) -> u32 {
+    const OFFSET: u32 = 0x811c_9dc5;
+    const PRIME: u32 = 0x0100_0193;
+    let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+    name.bytes().fold(OFFSET, step).max(1)
+}
+
 /// Finds classes, and remembers those of the flows that it has seen.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {

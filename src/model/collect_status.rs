@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
+use super::coverage::CoverageRow;
 use super::{EngineStatus, NodeId};
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -14,8 +15,8 @@ pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 ///
 /// Every datagram that reached the kernel's socket buffers is counted in exactly one of `socket_drops`, `probes`,
 /// `queue_drops`, `undecodable` and `decoded`, unless it still waits for the decoder; `datagrams` counts all of them
-/// except `socket_drops`. Every report is counted in exactly one of `lines` and `lines_lost` if lines are written, and
-/// in exactly one of `stored`, `rolled_up_only` and `store_drops` if there is a store, as soon as it has left the
+/// except `socket_drops`. Every report is counted in exactly one of `lines` and `lines_lost` if lines are written, where
+/// lines about coverage count too, and in exactly one of `stored`, `rolled_up_only` and `store_drops` if there is a store, as soon as it has left the
 /// queue.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct CollectStatus {
@@ -64,7 +65,8 @@ pub struct CollectStatus {
     pub store_drops: u64,
     /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,
-    /// Hosts and devices that reported since the collector started, but for those that were silent for a day.
+    /// Hosts and devices that reported, to an earlier run that kept a history too, but for those that were silent for a
+    /// day.
     pub hosts_known: usize,
     /// Those of which reports come. One is silent after three of the periods in which it says that it reports, or
     /// after a minute if it says none.
@@ -80,6 +82,9 @@ pub struct CollectStatus {
     /// The followed exporters, or if there are many a part of them: those that fell silent first, then those that lost
     /// most reports, then those with most duplicates and restarts.
     pub exporters: Vec<ExporterHealth>,
+    /// Packets that the watchlists of hosts ask for, measured and not, since the collector started: for each pair and
+    /// class, or for those with most packets that were not measured.
+    pub coverage: Vec<CoverageRow>,
 }
 
 /// The health of one exporter, as its reports show it.

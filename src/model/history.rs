@@ -76,8 +76,8 @@ pub struct ShownFigures {
     pub lost: u64,
     pub reordered: Option<u64>,
     pub latency: Option<LatencyFigures>,
-    /// Quantiles may be twice the true ones, because a sink has slots of powers of two.
-    pub is_coarse: bool,
+    /// Bounds the error of quantiles of all packets; `None` for figures of reports.
+    pub resolution: Option<LatencyResolution>,
 }
 
 impl Figures {
@@ -92,7 +92,7 @@ impl Figures {
                 lost: measured.lost,
                 reordered: Some(measured.reordered),
                 latency: measured.latency,
-                is_coarse: measured.steps == LatencyResolution::Coarse.steps(),
+                resolution: LatencyResolution::from_steps(measured.steps),
             },
             None => ShownFigures {
                 of_reports: Some(self.latency.map_or(0, |latency| latency.samples)),
@@ -100,7 +100,7 @@ impl Figures {
                 lost: self.lost,
                 reordered: self.reordered,
                 latency: self.latency,
-                is_coarse: false,
+                resolution: None,
             },
         }
     }

@@ -98,6 +98,11 @@ pub struct SinkStatus {
     pub daemon: Vec<DaemonCounter>,
     pub flows_total: usize,
     pub flows_max: u32,
+    /// Flows with fine latency slots, and the most that can have them.
+    #[serde(default)]
+    pub flows_fine: usize,
+    #[serde(default)]
+    pub flows_fine_max: u32,
     pub flows: Vec<FlowStatus>,
     /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
@@ -273,6 +278,15 @@ pub struct FlowStatus {
     pub last_ns: u64,
     /// Slot n > 0 counts packets with a latency in [2^(n-1), 2^n) ns, slot 0 those with 0 or less.
     pub histogram: Vec<u32>,
+    #[serde(default)]
+    pub latency_p50_ns: Option<i64>,
+    #[serde(default)]
+    pub latency_p90_ns: Option<i64>,
+    #[serde(default)]
+    pub latency_p99_ns: Option<i64>,
+    /// The slots that each power of two has: quantiles are too high by this part of themselves at most.
+    #[serde(default)]
+    pub latency_steps: Option<u8>,
 }
 
 /// The source of a host.
@@ -348,6 +362,9 @@ pub struct PeerStatus {
     /// Time since the path was last proved, if it was.
     #[serde(default)]
     pub proved_ago_ns: Option<u64>,
+    /// Length of the longest packets that were proved to pass; absent if no limit is known.
+    #[serde(default)]
+    pub proved_length: Option<u16>,
     /// A form was given up because flows in it came to nothing; it is proved again later.
     #[serde(default)]
     pub distrusted: bool,

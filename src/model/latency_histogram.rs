@@ -196,6 +196,16 @@ impl LatencyHistogram {
         made
     }
 
+    /// The same values, in slots of this resolution if its own are finer.
+    pub fn coarsened(self, resolution: LatencyResolution) -> Self {
+        if self.resolution <= resolution {
+            return self;
+        }
+        let bound = |(bound_ns, count)| (resolution.bounds(bound_ns).1, count);
+        let counts = self.counts().map(bound);
+        Self::of_counts(resolution, (self.min, self.max), self.sum, counts)
+    }
+
     fn set_sum(&mut self, sum: i128) {
         let samples = i128::from(self.samples);
         let [least, most] = [self.min, self.max].map(|end| i128::from(end).saturating_mul(samples));

@@ -7,12 +7,15 @@ mod clock;
 mod clock_steering;
 mod collect_status;
 mod collector_state;
+pub mod coverage;
 mod dest;
 mod drop_reasons;
 mod encapsulation;
 mod engine_status;
 mod flow;
+mod flow_growth;
 mod flow_hash;
+mod flow_slots;
 mod flow_summary;
 mod group_totals;
 mod headers;
@@ -32,6 +35,7 @@ mod lease_v2;
 mod measured;
 mod metadata;
 pub mod metrics;
+pub mod missed_tally;
 mod node;
 pub mod node_identity;
 mod packet;
@@ -54,7 +58,7 @@ mod wide_slots;
 
 pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
-pub use classes::{Classes, Classifier};
+pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
 pub use clock_steering::ClockSteering;
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
@@ -64,9 +68,11 @@ pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
+pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
+pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
 pub use flow_summary::{FlowSummary, FlowTotals};
-pub use group_totals::{GroupTotals, coarse_latency};
+pub use group_totals::GroupTotals;
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -114,9 +120,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use tally::{
-    FlowCounts, LATENCY_SLOTS, MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic,
-};
+pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

@@ -2,38 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Classes, FlowKey, GroupTotals, NodeId, SubjectTotals, SummarySubject};
+use super::flow_growth::{FlowBase, FlowGrowth};
+use super::{
+    Classes, FlowCounts, FlowKey, GroupTotals, LATENCY_SLOTS, NodeId, SubjectTotals,
+    SummarySubject, power_of,
+};
 
-/// Slots of a flow's histogram: slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 those of 0 and less.
-pub const LATENCY_SLOTS: usize = 32;
 /// Most nodes and classes with sums of their own; all others share one.
 pub const MOST_NODES: usize = 1024;
 pub const MOST_CLASSES: usize = 256;
 /// Most groups (a class from a source node) with totals of their own. Flows of further classes count in the group
 /// without class of their source node; those of further nodes are in no group, and are counted as left out.
 pub const MOST_GROUPS: usize = 16_384;
-
-/// The counters of a flow's record since the flow began.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct FlowCounts {
-    pub node: NodeId,
-    pub packets: u64,
-    pub bytes: u64,
-    /// Packets declared lost; those that arrived later are counted in `recovered` too.
-    pub lost: u64,
-    pub recovered: u64,
-    pub reordered: u64,
-    pub duplicates: u64,
-    pub late: u64,
-    pub restarts: u32,
-    pub first_ns: u64,
-    pub last_ns: u64,
-    pub latency_min_ns: i32,
-    pub latency_max_ns: i32,
-    pub latency_sum_ns: i64,
-    /// 32-bit counts that wrap around.
-    pub histogram: [u32; LATENCY_SLOTS],
-}
 
 /// Sums over flows.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -58,8 +38,8 @@ pub struct TallyNews {
 
 /// A flow as the last reading found it.
 struct FlowReading {
-    counts: FlowCounts,
-    class: Option<usize>,
+    counts: FlowBase,
+    class: Option<u16>,
     /// The edition of the classes that its class was looked up in.
     edition: u32,
     reading: u32,
@@ -86,18 +66,16 @@ pub struct Tally {
 }
 
 impl Traffic {
-    fn add(&mut self, now: &FlowCounts, before: &FlowCounts) {
-        self.packets += now.packets - before.packets;
-        self.bytes += now.bytes.saturating_sub(before.bytes);
-        self.lost += now.lost.saturating_sub(before.lost);
-        self.recovered += now.recovered.saturating_sub(before.recovered);
-        self.reordered += now.reordered.saturating_sub(before.reordered);
-        self.duplicates += now.duplicates.saturating_sub(before.duplicates);
-        let more_ns = now.latency_sum_ns.saturating_sub(before.latency_sum_ns);
-        self.latency_sum_ns += u64::try_from(more_ns).unwrap_or(0);
-        let slots = now.histogram.iter().zip(&before.histogram);
-        for (sum, (now, before)) in self.histogram.iter_mut().zip(slots) {
-            *sum += u64::from(now.wrapping_sub(*before));
+    fn add(&mut self, more: &FlowGrowth) {
+        self.packets += more.packets;
+        self.bytes += more.bytes;
+        self.lost += more.faults.lost;
+        self.recovered += more.faults.recovered;
+        self.reordered += more.faults.reordered;
+        self.duplicates += more.faults.duplicates;
+        self.latency_sum_ns += u64::try_from(more.latency_sum_ns).unwrap_or(0);
+        for (bound_ns, count) in &more.slots {
+            self.histogram[power_of(*bound_ns)] += u64::from(*count);
         }
     }
 }
@@ -191,52 +169,58 @@ impl Tally {
         }
     }
 
+    fn class_now(&mut self, flow: &FlowKey) -> Option<u16> {
+        let edition = self.edition;
+        let known = self.flows.get(flow);
+        if let Some(seen) = known.filter(|seen| seen.edition == edition) {
+            return seen.class;
+        }
+        let name = self.classes.class_of(flow).map(str::to_owned)?;
+        u16::try_from(self.class_number(&name)).ok()
+    }
+
     fn count(&mut self, flow: FlowKey, now: FlowCounts) -> TallyNews {
         let (edition, reading) = (self.edition, self.reading);
-        let known = self.flows.get(&flow);
-        let class = match known {
-            Some(seen) if seen.edition == edition => seen.class,
-            _ => {
-                let name = self.classes.class_of(&flow).map(str::to_owned);
-                name.map(|name| self.class_number(&name))
-            }
-        };
+        let class = self.class_now(&flow);
         let seen = self.flows.entry(flow).or_insert_with(|| {
             Box::new(FlowReading {
-                counts: FlowCounts::default(),
+                counts: FlowBase::default(),
                 class,
                 edition,
                 reading,
             })
         });
-        let before = std::mem::replace(&mut seen.counts, now);
         (seen.class, seen.edition, seen.reading) = (class, edition, reading);
-        let is_new = self.since_ns.is_some_and(|since| now.first_ns >= since);
+        // A flow with the same key, but another than in the last reading, counts from 0.
+        let before = &seen.counts;
+        let is_other = now.packets < before.packets || now.first_ns != before.first_ns;
+        if is_other {
+            seen.counts = FlowBase::default();
+        }
+        let more = now.since(&seen.counts);
+        let (node, first_ns) = (now.node, now.first_ns);
+        seen.counts = now.into_base();
+        let is_new = self.since_ns.is_some_and(|since| first_ns >= since);
         if !self.begun && !is_new {
             return TallyNews::default();
         }
-        // A flow with the same key, but another than in the last reading, counts from 0.
-        let is_other = now.packets < before.packets || now.first_ns != before.first_ns;
-        let before = match is_other {
-            true => FlowCounts::default(),
-            false => before,
-        };
-        self.node(now.node).add(&now, &before);
+        self.node(node).add(&more);
+        let class = class.map(usize::from);
         if let Some(number) = class {
             let sums = match self.by_class.get_mut(number) {
                 Some((_, sums)) => sums,
                 None => self.other_classes.get_or_insert_default(),
             };
-            sums.add(&now, &before);
+            sums.add(&more);
         }
-        let began_ns = if is_new { now.first_ns } else { now.last_ns };
-        match self.group(now.node, class, began_ns) {
-            Some(group) => group.add(&now, &before),
-            None => self.left_out += now.packets - before.packets,
+        let began_ns = if is_new { first_ns } else { more.last_ns };
+        match self.group(node, class, began_ns) {
+            Some(group) => group.add(&more),
+            None => self.left_out += more.packets,
         }
         TallyNews {
-            lost: now.lost.saturating_sub(before.lost),
-            bytes: now.bytes.saturating_sub(before.bytes),
+            lost: more.faults.lost,
+            bytes: more.bytes,
         }
     }
 

@@ -89,6 +89,11 @@ impl ProbeForms {
         Self(self.0 | 1 << form.number())
     }
 
+    #[must_use]
+    pub fn without(self, form: ProbeForm) -> Self {
+        Self(self.0 & !(1 << form.number()))
+    }
+
     pub fn contains(self, form: ProbeForm) -> bool {
         self.0 & 1 << form.number() != 0
     }

@@ -12,8 +12,9 @@ use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
+use crate::model::coverage::CoverageReport;
 use crate::model::{Classes, Classifier, NodeId, NodeIdentity, Observation, Report};
-use crate::wire::report_identity;
+use crate::wire::{report_coverage, report_identity};
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -183,6 +184,19 @@ impl Emitter {
     pub fn identify(&mut self, identity: &NodeIdentity, time_s: u32) {
         self.datagram.clear();
         report_identity::emit(identity, time_s, &mut self.datagram);
+        self.tell_all();
+    }
+
+    /// Tells every collector which packets were not tagged, in the same way.
+    pub fn tell_coverage(&mut self, report: &CoverageReport, time_s: u32) {
+        for part in report_coverage::parts(report) {
+            self.datagram.clear();
+            report_coverage::emit(&part, time_s, &mut self.datagram);
+            self.tell_all();
+        }
+    }
+
+    fn tell_all(&self) {
         for collector in &self.collectors {
             collector.tell(&self.sockets, &self.datagram);
         }

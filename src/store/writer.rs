@@ -17,6 +17,7 @@ use super::keeper::StoreKeeper;
 use super::queue::{NextWork, StoreQueue, Work};
 use super::retention::StoreLimits;
 use super::rollups::{RollUps, fact, set_fact};
+use crate::model::HostSeen;
 
 /// The time after a failure during which nothing is written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -80,6 +81,12 @@ impl OpenedStore {
             queue: Arc::new(queue),
             counts: Arc::default(),
         })
+    }
+
+    /// Returns the hosts that an earlier run saw.
+    pub fn hosts(&self) -> Vec<HostSeen> {
+        // A damaged table is written anew by this run.
+        hosts::read(&self.conn).unwrap_or_default()
     }
 
     /// Returns a keeper, as [`Store::keeper`] does. Reports that are handed on before the store starts wait for it.

@@ -77,9 +77,9 @@ const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "ma
 const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
                           fewer than 20 have no quantiles\n";
 
-/// The last line if some quantiles are coarse.
-const COARSE: &str =
-    "x2: p50 and p99 may be up to twice the true ones, because a sink has slots of powers of two\n";
+/// The last line if there are quantiles of packets.
+const OF_PACKETS: &str = "+3.2%, +12.5%, x2: p50 and p99 are too high by that at most, twice the true ones where a \
+                          sink has slots of powers of two\n";
 
 fn figures(figures: &Figures) -> [String; 8] {
     let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
@@ -94,8 +94,10 @@ fn figures(figures: &Figures) -> [String; 8] {
         latency(quantiles.map(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
-            None if shown.is_coarse => "packets x2".to_owned(),
-            None => "packets".to_owned(),
+            None => match shown.resolution.filter(|_| quantiles.is_some()) {
+                Some(resolution) => format!("packets {}", resolution.error_text()),
+                None => "packets".to_owned(),
+            },
             Some(reports) => format!("{} rep.", Grouped(reports)),
         },
     ]
@@ -260,8 +262,10 @@ impl View {
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
         }
-        if self.figures().any(|figures| figures.shown().is_coarse) {
-            out.push_str(COARSE);
+        let of_packets =
+            |shown: ShownFigures| shown.resolution.is_some() && shown.quantiles().is_some();
+        if self.figures().any(|figures| of_packets(figures.shown())) {
+            out.push_str(OF_PACKETS);
         }
         out
     }

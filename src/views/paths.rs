@@ -1,6 +1,6 @@
 //! The path to a peer as a sentence: which forms of tagged packets it passes.
 
-use crate::model::{Encapsulation, Lease, ProbeForm, Ways};
+use crate::model::{Encapsulation, Lease, ProbeForm, Transport, Ways};
 
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
@@ -20,6 +20,7 @@ pub fn sentence(lease: &Lease) -> String {
         return "being proved: nothing is tagged yet".to_owned();
     }
     let mut clauses = vec![forms(lease)];
+    clauses.extend(length(lease));
     if proof.eaten.contains(ProbeForm::OverUdp) && proof.tos_changed != 0 {
         let sent = lease.answer.map_or(0, |answer| answer.marks.tos_value);
         let arrives = sent ^ proof.tos_changed;
@@ -35,6 +36,24 @@ pub fn sentence(lease: &Lease) -> String {
         clauses.push("several flows came to nothing, so it is proved again later".to_owned());
     }
     clauses.join("; ")
+}
+
+/// The length of the longest packets that pass, if it is less than the sink's host takes.
+fn length(lease: &Lease) -> Option<String> {
+    let proof = &lease.proof;
+    let sink_mtu = lease.answer.map_or(0, |answer| answer.mtu);
+    if !(1..sink_mtu).contains(&proof.longest) || proof.ways.is_empty() {
+        return None;
+    }
+    let tcp = |one| proof.ways.contains(Ways::of(Transport::Tcp, one));
+    let tcp_note = match Encapsulation::ALL.into_iter().any(tcp) {
+        true => "",
+        false => {
+            ", and TCP stays untagged: a tunnel would hide the MSS from the router that lowers it"
+        }
+    };
+    let longest = proof.longest;
+    Some(format!("packets pass up to {longest} bytes{tcp_note}"))
 }
 
 /// The forms that pass, after those that do not.

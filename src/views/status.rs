@@ -178,6 +178,15 @@ fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
             String::new()
         }
     )?;
+    let rough = sink.flows_total.saturating_sub(sink.flows_fine);
+    if rough > 0 && sink.flows_fine_max > 0 {
+        writeln!(
+            f,
+            "  quantiles of {rough} of them are rough, within a factor of 2: at most {} have fine slots \
+             (--max-fine-flows)",
+            sink.flows_fine_max
+        )?;
+    }
     if sink.flows.is_empty() {
         return Ok(());
     }

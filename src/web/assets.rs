@@ -36,6 +36,7 @@ const ASSETS: &[Asset] = assets! {
     "/api.js" is "api.js", SCRIPT;
     "/chart.js" is "chart.js", SCRIPT;
     "/colour.js" is "colour.js", SCRIPT;
+    "/coverage.js" is "coverage.js", SCRIPT;
     "/dom.js" is "dom.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;
     "/figures.js" is "figures.js", SCRIPT;

@@ -1,6 +1,7 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
-use super::{DecodeError, report_identity, report_v05, report_v10, report_v20};
+use super::{DecodeError, report_coverage, report_identity, report_v05, report_v10, report_v20};
+use crate::model::coverage::CoverageReport;
 use crate::model::{Body, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion};
 
 /// The content of one datagram.
@@ -12,14 +13,16 @@ pub struct ReportGroup {
     pub node: Option<NodeId>,
     /// Each version has a numbering of its own.
     pub version: ReportVersion,
-    /// The datagram's number; an identity has none.
+    /// The datagram's number; identities and coverage have none.
     pub sequence: u32,
-    /// The individual reports; exactly one before v2.0, and none beside an identity.
+    /// The individual reports; exactly one before v2.0, and none beside an identity or coverage.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
     /// What the node tells of itself.
     pub identity: Option<NodeIdentity>,
+    /// The packets that a source did not tag.
+    pub coverage: Option<CoverageReport>,
 }
 
 impl ReportGroup {
@@ -36,6 +39,7 @@ impl ReportGroup {
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
+        0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -60,6 +64,23 @@ impl From<Report> for ReportGroup {
             reports: vec![report],
             refused: Vec::new(),
             identity: None,
+            coverage: None,
+        }
+    }
+}
+
+impl ReportGroup {
+    /// A datagram of a node that is none of its reports.
+    fn beside_reports() -> Self {
+        Self {
+            hw_id: HwId::default(),
+            node: None,
+            version: ReportVersion::V05,
+            sequence: 0,
+            reports: Vec::new(),
+            refused: Vec::new(),
+            identity: None,
+            coverage: None,
         }
     }
 }
@@ -67,13 +88,19 @@ impl From<Report> for ReportGroup {
 impl From<NodeIdentity> for ReportGroup {
     fn from(identity: NodeIdentity) -> Self {
         Self {
-            hw_id: HwId::default(),
             node: Some(identity.node),
-            version: ReportVersion::V05,
-            sequence: 0,
-            reports: Vec::new(),
-            refused: Vec::new(),
             identity: Some(identity),
+            ..Self::beside_reports()
+        }
+    }
+}
+
+impl From<CoverageReport> for ReportGroup {
+    fn from(coverage: CoverageReport) -> Self {
+        Self {
+            node: Some(coverage.source),
+            coverage: Some(coverage),
+            ..Self::beside_reports()
         }
     }
 }

@@ -54,6 +54,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         reports: Vec::new(),
         refused: Vec::new(),
         identity: None,
+        coverage: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

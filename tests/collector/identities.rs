@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use hostint::collector::{Exporters, decode};
-use hostint::model::{Arrival, NodeId, NodeIdentity};
+use hostint::model::{Arrival, HostSeen, NodeId, NodeIdentity};
 use hostint::wire::report_identity;
 use hostint_testing::exporting;
 
@@ -141,4 +141,62 @@ fn what_was_not_told_for_an_hour_is_forgotten() {
     exporters.forget_old_identities(3601 * SECOND);
     let alone = (8, Some("web-3".to_owned()), false);
     assert_eq!(names(&exporters), [(7, None, false), alone]);
+}
+
+#[test]
+fn hosts_of_an_earlier_run_are_missed_until_they_are_heard() {
+    let seen =
+        |node: Option<u32>, last, name: Option<&str>, last_s: u64, silent_after_s: u64| HostSeen {
+            node: node.map(NodeId),
+            address: host(last),
+            name: name.map(str::to_owned),
+            name_contested: false,
+            last_ns: last_s * SECOND,
+            silent_after_ns: silent_after_s * SECOND,
+        };
+    const NOW_S: u64 = 200_000;
+    let hosts = [
+        seen(Some(7), 1, Some("web-3"), NOW_S - 20, 30),
+        seen(Some(8), 2, Some("web-4"), NOW_S - 3600, 30),
+        seen(None, 3, None, NOW_S - 3600, 60),
+        seen(Some(9), 4, Some("gone"), NOW_S - 90_000, 30),
+    ];
+    let mut exporters = Exporters::default();
+    exporters.remember(&hosts, NOW_S * SECOND);
+    let reporting = |exporters: &Exporters, second| {
+        let found = exporters.hosts(second * SECOND);
+        (found.known, found.reporting)
+    };
+    assert_eq!(
+        reporting(&exporters, NOW_S),
+        (3, 1),
+        "one is silent for more than a day"
+    );
+    assert_eq!(reporting(&exporters, NOW_S + 60), (3, 0));
+    let health = exporters.health(10, NOW_S * SECOND);
+    let silent = health
+        .iter()
+        .find(|one| one.node == Some(NodeId(8)))
+        .unwrap();
+    assert_eq!(
+        (silent.name.as_deref(), silent.reporting),
+        (Some("web-4"), false)
+    );
+    tell(&mut exporters, 2, &identity(8, "web-4"), NOW_S + 60);
+    assert_eq!(
+        reporting(&exporters, NOW_S + 60),
+        (3, 1),
+        "it is heard again"
+    );
+    let arrival = Arrival {
+        exporter: (host(1), 5000).into(),
+        received_ns: (NOW_S + 60) * SECOND,
+    };
+    exporters.received(arrival, &decode(&exporting::loss_at(7, 1)).unwrap());
+    assert_eq!(
+        reporting(&exporters, NOW_S + 60),
+        (3, 2),
+        "reports take its place"
+    );
+    assert_eq!(exporters.counts().exporters, 3);
 }

@@ -31,7 +31,7 @@ fn what_each_packet_touches_lies_in_the_hot_part() {
         ("encapsulation", offset_of!(sink_flow, encapsulation) + 1),
         ("ifindex", offset_of!(sink_flow, ifindex) + 4),
         ("reports", offset_of!(sink_flow, reports) + 4),
-        ("home_cpu", offset_of!(sink_flow, home_cpu) + 4),
+        ("fine_slots", offset_of!(sink_flow, fine_slots) + 4),
         ("told_packets", offset_of!(sink_flow, told_packets) + 4),
         ("first_ns", offset_of!(sink_flow, first_ns) + 8),
     ] {
@@ -64,7 +64,7 @@ fn all_records_lie_alike_in_their_cache_lines() {
         "what decides about a packet shares a line with the key"
     );
     assert_eq!(
-        line_of(offset_of!(sink_flow, home_cpu) + 3),
+        line_of(offset_of!(sink_flow, fine_slots) + 3),
         key + 1,
         "what it counts is in the next line"
     );

@@ -3,6 +3,7 @@
 mod astray;
 mod budget;
 mod damage;
+mod fine_slots;
 mod flood;
 mod flow_record;
 mod instructions;

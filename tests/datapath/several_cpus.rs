@@ -51,7 +51,9 @@ mod root {
         let sent_len = packet().len() as u64 - 14 - 36;
         assert_eq!(flow.packets, u64::from(PACKETS), "packets");
         assert_eq!(flow.bytes, flow.packets * sent_len, "bytes");
-        assert_eq!(flow.histogram.iter().sum::<u32>(), PACKETS, "latencies");
+        let slots = sink.fine_slots(&flow).expect("slots were free");
+        assert_eq!(slots.count.iter().sum::<u32>(), PACKETS, "latencies");
+        assert_eq!(flow.histogram, [0; 32], "each is counted once");
         assert_eq!(flow.duplicates, 0, "no number came twice");
         assert_eq!(flow.restarts, 0, "nothing began anew");
         for _ in 0..2 {
@@ -92,6 +94,7 @@ mod root {
         const FLOWS: u16 = 10_000;
         let sizes = Sizes {
             flows: FLOWS.into(),
+            fine: FLOWS.into(),
             ..Sizes::default()
         };
         let sink = Sink::load_sized(&settings(), sizes);
@@ -119,13 +122,22 @@ mod root {
         let new = sink.count(sink_counter::COUNT_SINK_FLOW_NEW);
         assert_eq!(new, flows, "new flows");
         assert_eq!(latencies(&sink.events()).len() as u64, flows, "told of");
+        let free = sink.take_free_slots();
+        assert!(free.is_empty(), "{} slots belong to no flow", free.len());
+        let mut indices = HashSet::new();
         for port in 0..FLOWS {
             let key = Key {
                 sport: port,
                 ..key(UDP)
             };
-            let packets = sink.flow(&key).unwrap().packets;
-            assert_eq!(packets, u64::from(THREADS), "packets of flow {port}");
+            let flow = sink.flow(&key).unwrap();
+            assert_eq!(flow.packets, u64::from(THREADS), "packets of flow {port}");
+            let slots = sink.fine_slots(&flow).expect("slots were free");
+            assert_eq!(slots.count.iter().sum::<u32>(), THREADS, "latencies");
+            assert!(
+                indices.insert(flow.fine_slots),
+                "two flows have the same slots"
+            );
         }
     }
 

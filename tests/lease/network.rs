@@ -288,13 +288,11 @@ impl Network {
     }
 
     fn carry_probe(&mut self, probe: &OutgoingProbe) {
-        let len = match probe.long {
-            true => usize::from(self.path.route_mtu) - headers(probe.packet.dest),
-            false => 0,
-        };
-        if probe.long {
-            self.keeper.note_length(probe, self.path.route_mtu);
+        let mtu = probe.longest.min(self.path.route_mtu);
+        if mtu > 0 {
+            self.keeper.note_length(probe, mtu);
         }
+        let len = usize::from(mtu).saturating_sub(headers(probe.packet.dest));
         let len = probe.packet.payload(KEY, len).len() + headers(probe.packet.dest);
         self.probes += 1;
         self.sent_bytes += len + ETHERNET;

@@ -7,6 +7,7 @@ use hostint::model::{
 };
 
 use hostint::views::peers::sentence;
+use hostint_testing::random::Random;
 
 use crate::network::{MARKS, MS, Network, OTHER_HOST, PAIR, Path, Sink};
 
@@ -172,9 +173,20 @@ fn each_network_gets_the_forms_that_it_passes() {
                 mtu: 1400,
                 ..clean()
             },
+            &["udp vxlan-gpe"],
+            &[],
+            2_500,
+        ),
+        case(
+            "a path too narrow for long packets",
+            None,
+            Path {
+                mtu: 1200,
+                ..clean()
+            },
             &[],
             &["vxlan-gpe"],
-            600,
+            4_000,
         ),
     ];
     for Case {
@@ -444,6 +456,29 @@ fn counts_of_the_sink_close_a_form_only_if_packets_are_missing() {
 }
 
 #[test]
+fn bursts_that_arrive_close_no_form() {
+    for seed in 0..60 {
+        let mut random = Random::seeded(seed);
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        let mut tagged = [0; 3];
+        for _ in 0..600 {
+            // A fifth is lost; what else was sent by now was stripped.
+            let most = if random.chance(0.05) { 600 } else { 12 };
+            let sent = random.u32() % most;
+            tagged[2] += u64::from(sent);
+            network.sink.stripped[2] += sent - sent / 5;
+            network.sink.lost += sent / 5;
+            let counts = (tagged, 0);
+            network.keeper.note_counts(&PAIR, counts, network.now);
+            network.pass(100);
+            let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+            assert!(open, "with seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn packets_that_arrive_vouch_for_the_lease() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
@@ -502,11 +537,19 @@ fn a_host_keeps_its_node_id_while_its_lease_is_renewed() {
     assert_eq!(state(&network), LeaseState::Granted);
 }
 
-/// Doubts a flow for two seconds, and returns how often it is tried.
-fn trials(network: &mut Network, flow: FlowAsked) -> usize {
+const WEB: FlowAsked = FlowAsked {
+    sport: 40000,
+    dport: 80,
+    protocol: 6,
+};
+
+/// Doubts a flow for this time, while this number of the pair's other packets arrives every 100 ms. Returns how often the
+/// flow is tried.
+fn trials(network: &mut Network, flow: FlowAsked, ms: u64, others: u32) -> usize {
     let mut trials = 0;
-    for _ in 0..20 {
+    for _ in 0..ms / 100 {
         network.updates.clear();
+        network.sink.stripped[2] += others;
         network.keeper.doubt(&PAIR, flow, network.now);
         network.pass(100);
         let vouches: Vec<_> = network
@@ -524,27 +567,49 @@ fn trials(network: &mut Network, flow: FlowAsked) -> usize {
 }
 
 #[test]
-fn a_flow_whose_packets_arrived_before_is_tried_again_once() {
-    let flow = FlowAsked {
-        sport: 40000,
-        dport: 80,
-        protocol: 6,
-    };
-    let mut network = network(None, Path::default());
-    network.prove(5000).expect("it is proved");
-    network.sink.flow_packets = 0;
-    network.sink.flow_age_ms = None;
-    assert_eq!(trials(&mut network, flow), 0, "the sink does not know it");
-    network.sink.flow_packets = 9;
-    network.sink.flow_age_ms = Some(60_000);
-    network.keeper.doubt(&PAIR, flow, network.now);
-    network.pass(400);
-    assert_eq!(trials(&mut network, flow), 1, "some of its packets arrived");
-    assert_eq!(trials(&mut network, flow), 0, "no other arrived");
-    network.sink.flow_packets = 10;
-    network.keeper.doubt(&PAIR, flow, network.now);
-    network.pass(400);
-    assert_eq!(trials(&mut network, flow), 1, "another arrived");
+fn a_flow_is_tried_again_while_other_packets_of_the_pair_arrive() {
+    for (name, packets, age_ms) in [
+        ("packets of it arrived before", 9, Some(60_000)),
+        ("its SYN was lost twice", 0, None),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        network.sink.flow_packets = packets;
+        network.sink.flow_age_ms = age_ms;
+        assert_eq!(trials(&mut network, WEB, 5000, 0), 0, "{name}: none arrive");
+        assert_eq!(trials(&mut network, WEB, 1000, 1), 1, "{name}: the first");
+        let more = trials(&mut network, WEB, 60_000, 1);
+        assert_eq!(more, 7, "{name}: eight in all come to nothing");
+        network.sink.flow_packets += 1;
+        network.keeper.doubt(&PAIR, WEB, network.now);
+        network.pass(1000);
+        let again = trials(&mut network, WEB, 1000, 1);
+        assert!(again > 0, "{name}: another packet of it arrived");
+    }
+}
+
+#[test]
+fn the_path_of_a_silent_pair_is_proved_again_before_its_flow_is_tried() {
+    for (name, packets, eaten, tried) in [
+        ("the path passes", 9, vec![], 1),
+        ("it eats the tunnel now", 9, vec![ProbeForm::Gpe], 0),
+        ("no packet of the flow ever arrived", 0, vec![], 0),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        network.path.eaten = eaten;
+        network.sink.flow_packets = packets;
+        network.sink.flow_age_ms = Some(600_000);
+        let soon = trials(&mut network, WEB, 40_000, 0);
+        assert_eq!(
+            soon, 0,
+            "{name}: a minute after the last proof at the earliest"
+        );
+        let later = trials(&mut network, WEB, 30_000, 0);
+        assert_eq!(later, tried, "{name}");
+        let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+        assert_eq!(open, network.path.eaten.is_empty(), "{name}");
+    }
 }
 
 #[test]
@@ -689,7 +754,35 @@ fn packets_are_no_longer_than_the_probes_that_passed() {
             1400,
             &["tcp vxlan-gpe", "udp vxlan-gpe"][..],
         ),
-        ("the route does not know", 1500, 1400, 0, &[]),
+        (
+            "the route does not know of a tunnel of 1400",
+            1500,
+            1400,
+            1400,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "nor of a modem of 1492",
+            1500,
+            1492,
+            1492,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "jumbo frames end at a router",
+            9000,
+            1500,
+            1500,
+            &["udp vxlan-gpe"],
+        ),
+        (
+            "a link of no common length",
+            1500,
+            1300,
+            1280,
+            &["udp vxlan-gpe"],
+        ),
+        ("a path narrower than IPv6 allows", 1500, 1200, 0, &[]),
         (
             "a wide path",
             9000,
@@ -718,7 +811,12 @@ fn packets_are_no_longer_than_the_probes_that_passed() {
         next.now = network.now;
         next.keeper.adopt(&PAIR, &known);
         next.pass(500);
-        assert_eq!(proof(&next).longest, longest, "{sentence}: the next daemon");
+        let adopted = proof(&next);
+        assert_eq!(
+            (adopted.longest, &*adopted.ways.names()),
+            (longest, ways),
+            "{sentence}: the next daemon"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Latency histograms bound the error of quantiles, add up, and survive damaged bytes.
 
-use hostint::model::{LATENCY_SLOTS, LatencyHistogram, LatencyResolution, WideSlots};
+use hostint::model::{FlowSlots, LATENCY_SLOTS, LatencyHistogram, LatencyResolution, WideSlots};
 use hostint_testing::random::Random;
 
 fn of(values: &[i64]) -> LatencyHistogram {
@@ -273,7 +273,13 @@ fn counts_of_32_bits_are_widened_where_they_wrap_around() {
         }
         all
     };
-    let low = |all: [u64; LATENCY_SLOTS]| all.map(|count| count as u32);
+    let low = |all: [u64; LATENCY_SLOTS]| FlowSlots::coarse(&all.map(|count| count as u32));
+    let ends = (i32::MIN, i32::MAX);
+    let told = |all: [u64; LATENCY_SLOTS]| {
+        let bounds = (0..).map(|slot| (1_i64 << slot) - 1);
+        let ends = (ends.0.into(), ends.1.into());
+        LatencyHistogram::of_counts(LatencyResolution::Coarse, ends, 0, bounds.zip(all))
+    };
     let cases = [
         ("nothing wraps", slots(&[(3, 7)]), slots(&[(3, 9), (4, 1)])),
         (
@@ -288,12 +294,16 @@ fn counts_of_32_bits_are_widened_where_they_wrap_around() {
         ),
     ];
     for (sentence, before, after) in cases {
-        let mut wide = WideSlots::new(low(before), before.iter().sum(), 5);
-        assert_eq!(wide.counts(), before, "{sentence}");
-        wide.read(low(after));
-        assert_eq!(wide.counts(), after, "{sentence}");
+        let mut wide = WideSlots::new(&low(before), before.iter().sum(), 5);
+        assert_eq!(wide.histogram(ends, 0), told(before), "{sentence}");
+        wide.read(&low(after));
+        assert_eq!(wide.histogram(ends, 0), told(after), "{sentence}");
     }
     let wrapped = slots(&[(3, 2 * WRAP + 4), (9, 6)]);
-    let found = WideSlots::new(low(wrapped), wrapped.iter().sum(), 5);
-    assert_eq!(found.counts(), wrapped, "slot 3 has the mean of 5 ns");
+    let found = WideSlots::new(&low(wrapped), wrapped.iter().sum(), 5);
+    assert_eq!(
+        found.histogram(ends, 0),
+        told(wrapped),
+        "slot 3 has the mean of 5 ns"
+    );
 }

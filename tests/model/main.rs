@@ -2,5 +2,6 @@
 
 mod classes;
 mod histogram;
+mod missed_tally;
 mod prefix;
 mod tally;

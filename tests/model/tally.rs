@@ -33,12 +33,14 @@ fn tally() -> Tally {
     tally
 }
 
-/// A flow that began at this time, with packets of 1000 bytes and these latencies.
+/// A flow that began at this time, with packets of 1000 bytes and these latencies. Flows from node 1 have fine slots.
 fn counts(node: u32, first_ns: u64, latencies: &[i32]) -> FlowCounts {
-    let mut histogram = [0; LATENCY_SLOTS];
+    let (mut coarse, mut fine) = ([0; LATENCY_SLOTS], [0; FINE_SLOTS]);
     for ns in latencies {
-        let power = u32::try_from(*ns).ok().and_then(u32::checked_ilog2);
-        histogram[power.map_or(0, |power| power as usize + 1)] += 1;
+        coarse[power_of((*ns).into())] += 1;
+        let mut one = LatencyHistogram::new();
+        one.add((*ns).max(0).into());
+        fine[one.numbered_slots()[0].0 as usize] += 1;
     }
     FlowCounts {
         node: NodeId(node),
@@ -50,7 +52,10 @@ fn counts(node: u32, first_ns: u64, latencies: &[i32]) -> FlowCounts {
         latency_min_ns: latencies.iter().copied().min().unwrap_or_default(),
         latency_max_ns: latencies.iter().copied().max().unwrap_or_default(),
         latency_sum_ns: latencies.iter().map(|ns| i64::from(*ns)).sum(),
-        histogram,
+        slots: match node {
+            1 => FlowSlots::fine(&fine),
+            _ => FlowSlots::coarse(&coarse),
+        },
         ..FlowCounts::default()
     }
 }
@@ -120,9 +125,14 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
         assert_eq!(latency.sum_ns(), exact.latency_sum_ns, "{group:?}");
         let ends = (exact.latency_min_ns.into(), exact.latency_max_ns.into());
         assert_eq!(latency.ends(), Some(ends), "{group:?}");
-        let wanted = exact.histogram.map(u64::from);
-        let wanted = coarse_latency((i32::MIN, i32::MAX), 0, wanted);
+        let wanted = exact.slots.histogram((i32::MIN, i32::MAX), 0);
         assert!(latency.counts().eq(wanted.counts()), "{group:?}");
+        let resolution = match (group.0, exact.latency_min_ns) {
+            (1, 0..) => LatencyResolution::Fine,
+            (1, _) => LatencyResolution::Middle,
+            _ => LatencyResolution::Coarse,
+        };
+        assert_eq!(latency.resolution(), resolution, "{group:?}");
     }
     assert!(tally.changed_groups().is_empty(), "nothing changed since");
 }
@@ -130,14 +140,14 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
 #[test]
 fn flows_that_the_process_found_count_from_then_on() {
     let (mut tally, mut groups) = (tally(), Groups::new());
-    let old = |packets| counts(1, BEGAN_NS - 1, &vec![500; packets]);
+    let old = |packets| counts(2, BEGAN_NS - 1, &vec![500; packets]);
     tally.look_between(key(5000), old(10));
     tally.begin_counting();
     read(&mut tally, &mut groups);
     assert!(groups.is_empty(), "{groups:?}");
     tally.look_between(key(5000), old(17));
     read(&mut tally, &mut groups);
-    let totals = &groups[&(1, None)];
+    let totals = &groups[&(2, None)];
     assert_eq!(totals.packets, 7);
     // Its extremes may be older, so the group's are those of the slot.
     assert_eq!(totals.latency.ends(), Some((256, 511)));

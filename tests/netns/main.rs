@@ -11,6 +11,7 @@ mod root {
     mod bpf_file_system;
     mod coexistence;
     mod control;
+    mod coverage;
     mod dashboards;
     mod field;
     mod figures;

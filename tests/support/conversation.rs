@@ -13,8 +13,8 @@ use nix::libc;
 use crate::account::Account;
 use crate::netns::Host;
 
-/// A transfer that makes no progress for this long has failed.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// A transfer that makes no progress for this long has failed. Loss of a fifth makes TCP wait for half a minute at times.
+const PATIENCE: Duration = Duration::from_secs(60);
 const CHUNK: usize = 64 << 10;
 /// Seed, length of the request, length of the reply, the time at which it was begun, and a sum of them.
 const HEADER: usize = 40;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -251,6 +252,27 @@ impl Synthetic {
         Record::new(&report, Some(arrival)).in_class(Some("web"))
     }
 
+    /// Coverage of a pair with a class, and of destinations without a sink.
+    fn coverage(&self) -> Vec<CoverageRow> {
+        let missed = |reason: &str, packets| [(reason.to_owned(), packets)].into();
+        let measured = CoverageRow {
+            source: NodeId(1),
+            sink: Some(NodeId(2)),
+            class: Some("web".to_owned()),
+            measured: Some(970),
+            missed: missed("too_long", 30),
+        };
+        let elsewhere = CoverageRow {
+            sink: None,
+            class: None,
+            measured: None,
+            missed: missed("no_lease", 7),
+            ..measured.clone()
+        };
+        let few = [measured, elsewhere].into_iter();
+        few.filter(|_| self.nodes > 1).collect()
+    }
+
     /// What a collector would say of itself.
     pub fn status(&self) -> CollectStatus {
         let now = now_ns();
@@ -312,6 +334,7 @@ impl Synthetic {
                 .unwrap_or(0),
             exporters_total: exporters.len(),
             exporters,
+            coverage: self.coverage(),
             ..CollectStatus::default()
         }
     }

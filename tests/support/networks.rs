@@ -98,6 +98,22 @@ pub const POLICER: Network = Network {
     })
 };
 
+/// Packets of all kinds are lost at random, in both directions.
+pub const LOSS_OF_5_PERCENT: Network = lossy("5 % loss", |lab| {
+    forward(lab, &["numgen random mod 100 < 5 drop"]);
+});
+pub const LOSS_OF_20_PERCENT: Network = lossy("20 % loss", |lab| {
+    forward(lab, &["numgen random mod 100 < 20 drop"]);
+});
+
+const fn lossy(name: &'static str, routes: fn(&Lab)) -> Network {
+    Network {
+        loses: true,
+        ..network(name, routes)
+    }
+}
+
+/// All but those that only lose packets.
 pub const ALL: [Network; 12] = [
     PLAIN,
     BRIDGE,

@@ -109,6 +109,8 @@ pub fn idle_sink() -> SinkStatus {
         daemon: Vec::new(),
         flows_total: 0,
         flows_max: 65_536,
+        flows_fine: 2,
+        flows_fine_max: 16_384,
         flows: Vec::new(),
         spread: false,
         collectors: Vec::new(),
@@ -215,6 +217,10 @@ pub fn flow(vlans: Vlans) -> FlowStatus {
         first_ns: 0,
         last_ns: 0,
         histogram: vec![0],
+        latency_p50_ns: Some(0),
+        latency_p90_ns: Some(0),
+        latency_p99_ns: Some(0),
+        latency_steps: Some(32),
     }
 }
 
@@ -262,6 +268,7 @@ pub fn silent_peer() -> PeerStatus {
         eaten: Vec::new(),
         tos_changed: 0,
         proved_ago_ns: None,
+        proved_length: None,
         distrusted: false,
         untold: false,
         fallen: 0,
@@ -286,6 +293,7 @@ fn known_peer() -> PeerStatus {
         ways: vec!["udp vxlan-gpe"],
         eaten: vec!["stray packets"],
         proved_ago_ns: Some(0),
+        proved_length: Some(1500),
         ..silent_peer()
     }
 }

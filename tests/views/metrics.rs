@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hostint::datapath::counters::{self, CounterMeaning};
+use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, sink};
 use hostint_testing::random::Random;
@@ -79,7 +80,7 @@ fn counts(node: u32, packets: u64) -> FlowCounts {
         reordered: packets / 5,
         duplicates: packets / 50,
         latency_sum_ns: 1500 * packets as i64,
-        histogram,
+        slots: FlowSlots::coarse(&histogram),
         ..FlowCounts::default()
     }
 }
@@ -96,7 +97,7 @@ fn tally(rules: &[WatchRule]) -> Tally {
 fn read(tally: &mut Tally, flows: &[(u16, FlowCounts)]) {
     tally.begin();
     for (number, counts) in flows {
-        tally.look(flow(*number), *counts);
+        tally.look(flow(*number), counts.clone());
     }
     tally.complete();
 }
@@ -152,6 +153,13 @@ fn collect_status() -> CollectStatus {
             exporter(Some(2), 2_000_000_000),
             exporter(None, 0),
         ],
+        coverage: vec![CoverageRow {
+            source: NodeId(1),
+            sink: Some(NodeId(2)),
+            class: Some("storage".to_owned()),
+            measured: Some(90),
+            missed: [("too_long".to_owned(), 10)].into(),
+        }],
         ..CollectStatus::default()
     }
 }
@@ -251,7 +259,7 @@ fn sums_are_those_of_the_flows_in_base_units() {
 fn a_histogram_has_bounds_that_rise_and_counts_that_do() {
     let mut tally = tally(&[]);
     let mut one = counts(1, 32);
-    one.histogram = [1; LATENCY_SLOTS];
+    one.slots = FlowSlots::coarse(&[1; LATENCY_SLOTS]);
     read(&mut tally, &[(1, one)]);
     let page = sink::text(&status(), &tally);
     let begin = "hostint_node_latency_seconds_bucket{node=\"1\",le=\"";

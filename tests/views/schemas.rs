@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
+use hostint::model::coverage::{CoverageReport, MissedPackets};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::{Cell, View};
@@ -327,7 +328,27 @@ fn collect_status() -> Shape {
         silent[key] = Value::Null;
     }
     status["exporters"].as_array_mut().unwrap().push(silent);
+    // Their keys are reasons.
+    for row in status["coverage"].as_array_mut().unwrap() {
+        row["missed"] = json!({});
+    }
     shape_of(&[status])
+}
+
+fn coverage() -> Shape {
+    let missed = |sink: Option<u32>, class: Option<&str>| MissedPackets {
+        sink: sink.map(NodeId),
+        class: class.map(str::to_owned),
+        by_reason: [].into(),
+    };
+    let report = CoverageReport {
+        source: NodeId(1),
+        period_s: 10,
+        epoch_ns: 1,
+        missed: vec![missed(Some(2), Some("web")), missed(None, None)],
+    };
+    let record = report.record([192, 0, 2, 1].into(), 1);
+    shape_of(&[serde_json::to_value(record).unwrap()])
 }
 
 fn request() -> Shape {
@@ -378,6 +399,7 @@ fn make_schemas() -> Schemas {
         ("hostint.control/1 answer", answer()),
         ("hostint.history/1", history()),
         ("hostint.collect-status/1", collect_status()),
+        ("hostint.coverage/1", coverage()),
     ] {
         all.insert(name.to_owned(), shape);
     }

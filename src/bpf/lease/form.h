@@ -20,11 +20,13 @@
 #include "hostint/source_flow.h"
 #include "kernel/clock.h"
 #include "lease/pairs.h"
+#include "lease/telling.h"
 #include "source/attachment.h"
 #include "source/budget.h"
 #include "source/counters.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "watch/list.h"
 
@@ -32,11 +34,6 @@ enum {
 	LOOK_AGAIN_NS = 250000000, /* a flow looks at its lease at least this often */
 	UDP_WAYS = 3,              /* the bits of UDP in enum lease_way are those of TCP, shifted by this */
 };
-
-static __always_inline bool is_own_form(__u8 form)
-{
-	return form - 1U < LEASE_ENCAPSULATIONS;
-}
 
 /* Says whether the lease lets packets of this protocol go in this encapsulation. */
 static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p, __u32 encap)
@@ -151,50 +148,6 @@ __noinline int settle_form(void)
 	return 0;
 }
 
-/* Takes the packets that were tagged since the lease was told about them; another CPU may do so at the same time. */
-static __always_inline void take_untold(struct outgoing_packet *p, struct source_flow *f, bool locked)
-{
-	__u32 told, sequence;
-
-	p->untold = 0;
-	if (!is_own_form(f->form))
-		return;
-	p->told_as = f->form - 1;
-	if (locked) {
-		bpf_spin_lock(&f->lock);
-		told = f->told;
-		sequence = f->sequence;
-		if ((__s32)(sequence - told) > 0)
-			f->told = sequence;
-		bpf_spin_unlock(&f->lock);
-	} else {
-		told = f->told;
-		sequence = f->sequence;
-		if ((__s32)(sequence - told) > 0 && __sync_val_compare_and_swap(&f->told, told, sequence) != told)
-			return;
-	}
-	if ((__s32)(sequence - told) > 0)
-		p->untold = sequence - told;
-}
-
-/* Adds the first packet of a flow to the counts of its lease: most flows of some protocols have no other. */
-__noinline int tell_first(void)
-{
-	struct outgoing_packet *p = outgoing();
-	struct source_lease *lease;
-	__u32 index;
-
-	if (!p)
-		return 0;
-	index = p->form - 1;
-	if (index >= LEASE_ENCAPSULATIONS)
-		return 0;
-	lease = bpf_map_lookup_elem(&source_leases, &p->key);
-	if (lease)
-		__sync_fetch_and_add(&lease->tagged[index], p->segments);
-	return 0;
-}
-
 /* The form changes; a SYN has begun another connection if the flow begins. */
 static __always_inline void resettle(const struct outgoing_packet *p, struct source_flow *f, __u64 now, bool begins)
 {
@@ -252,7 +205,7 @@ static __always_inline void count_formless(const struct host_settings *host, con
 	__u32 reason = reason_of(p, f);
 	bool before = reason == COUNT_SOURCE_BEGAN_BEFORE_LEASE;
 
-	count_source(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
+	count_missed(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
 	if (!f) {
 		before = p->form == FLOW_UNTAGGED && add_untagged(p, now_ns(host), before) && before;
 	} else if (before) {
@@ -285,7 +238,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	if (!begins) {
 		p->left = f->left;
 		p->stack = f->stack;
-		if (p->now_ns < f->leased_ns)
+		if (p->now_ns < f->leased_ns && !is_lease_behind(f))
 			return p->form != FLOW_UNTAGGED;
 	}
 	p->untold = 0;

@@ -6,10 +6,15 @@
  * asks the sink whether packets of this flow arrive, and if they do, it vouches for the flow: then the loss is real,
  * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
  * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
- * connection one retransmission timeout. A vouch ends the hold; if none comes, the flow stays untagged. The daemon also
- * ends it once on trial if packets of the flow arrived before, because a few in a row are lost by chance, too. The sink
- * does not know a flow whose SYN is repeated. If other packets of the pair arrive, the first repetition goes tagged, and the next ones begin
- * a hold; else the flow stays untagged.
+ * connection one retransmission timeout.
+ *
+ * Of a held flow no packet can arrive, so a vouch comes only if one arrived shortly before. The daemon also lets a held
+ * flow be tried again, if it learned meanwhile that its path passes tagged packets. A trial begins with new data or an
+ * acknowledgement: data that is sent for the second time goes untagged, because the connection waits for it. If none of
+ * this ends the hold, the flow stays untagged.
+ *
+ * The sink does not know a flow whose SYN is repeated. If other packets of the pair arrive, the first repetition goes
+ * tagged, and the next ones begin a hold; else the flow stays untagged.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
  */
@@ -26,10 +31,10 @@
 #include "source/outgoing.h"
 
 enum {
-	STUCK_REPEATS = 3,                        /* repetitions of the same data in a row */
-	STUCK_TIME = 150000000 >> GUARD_SHIFT,    /* since the newest data; the shortest timeout of Linux is 200 ms */
-	DOUBT_TIME = 200000000 >> GUARD_SHIFT,    /* least time between two events of a flow */
-	HOLD_TIME = 3000000000ULL >> GUARD_SHIFT, /* a vouch must come within this time of doubts without a pause */
+	STUCK_REPEATS = 3,                         /* repetitions of the same data in a row */
+	STUCK_TIME = 150000000 >> GUARD_SHIFT,     /* since the newest data; the shortest timeout of Linux is 200 ms */
+	DOUBT_TIME = 200000000 >> GUARD_SHIFT,     /* least time between two events of a flow */
+	HOLD_TIME = 70000000000ULL >> GUARD_SHIFT, /* a hold ends within this time of doubts without a pause */
 	HOLD_PAUSE = 1000000000 >> GUARD_SHIFT,
 	MOST_REPEATS = 255,
 };
@@ -101,6 +106,8 @@ __noinline int judge_flow(void)
 	syn = p->l4.tcp.flags & TCP_SYN;
 	stuck = p->repeats && is_stuck(p, f, now);
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (f->doubt == DOUBT_TRIAL && p->repeats)
+		return 0;
 	/* The daemon does not ask about a connection that is silent, so the time does not pass for it. */
 	if (now - f->doubted_at >= HOLD_PAUSE)
 		f->held_at = now;
@@ -163,6 +170,8 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 			f->tcp_end = end;
 			f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
 			f->repeats = 0;
+			if (f->doubt == DOUBT_TRIAL)
+				f->doubt = DOUBT_NONE;
 		} else {
 			p->timed_out = ctx && has_timed_out(ctx);
 			p->repeats = p->timed_out || !looks_like_probe(p, len);

@@ -12,6 +12,7 @@
 #include "kernel/host_settings.h"
 #include "sink/counters.h"
 #include "sink/events.h"
+#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"
@@ -195,6 +196,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	if (!f->last_ns)
 		find_watched_since();
+	count_latency(f, p->facts.latency_ns, p->facts.count);
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/fine_slots.h"
 #include "hostint/sink_flow.h"
 #include "sink/branchless.h"
 
@@ -27,6 +28,32 @@ static __always_inline __u32 histogram_slot(__s32 latency_ns)
 	v >>= step;
 	slot += step;
 	return (slot + (v >> 1)) & (HISTOGRAM_SLOTS - 1);
+}
+
+/*
+ * Returns the fine slot, below FINE_SLOTS. Its number is shift << 5, plus the latency >> shift, where shift is the least
+ * that makes the latter less than 64.
+ */
+static __always_inline __u32 fine_slot(__s32 latency_ns)
+{
+	__u64 v = (__u32)latency_ns & ~(__u32)(latency_ns >> 31);
+	__u32 shift, step;
+
+	shift = less((1 << 21) - 1, v) << 4;
+	v >>= shift;
+	step = less((1 << 13) - 1, v) << 3;
+	v >>= step;
+	shift += step;
+	step = less((1 << 9) - 1, v) << 2;
+	v >>= step;
+	shift += step;
+	step = less((1 << 7) - 1, v) << 1;
+	v >>= step;
+	shift += step;
+	step = less((1 << 6) - 1, v);
+	v >>= step;
+	shift += step;
+	return (shift << FINE_STEP_BITS) + v;
 }
 
 /* Says whether the bucket is still right. That is nearly always so. */
@@ -97,7 +124,6 @@ static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, _
 	}
 	f->latency_last_ns = latency_ns;
 	__sync_fetch_and_add(&f->latency_sum_ns, (__s64)latency_ns * packets);
-	__sync_fetch_and_add(&f->histogram[histogram_slot(latency_ns)], packets);
 }
 
 #endif

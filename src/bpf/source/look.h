@@ -13,6 +13,7 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/counters.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/watch_rules.h"
 #include "watch/list.h"
@@ -29,10 +30,20 @@ static __always_inline enum source_look leave(enum source_counter reason, __u64 
 	return SOURCE_LEAVE;
 }
 
+/* Leaves a packet that cannot be tagged, whatever the lease. */
+static __always_inline enum source_look leave_packet(const struct outgoing_packet *p, enum source_counter reason)
+{
+	if (p->watching.watched >= WATCHED)
+		count_missed(reason, p->segments > 1 ? p->segments : 1, p->frame_len);
+	else
+		count_source(reason, 1, p->frame_len);
+	return SOURCE_LEAVE;
+}
+
 static __always_inline enum source_look leave_unwatched(const struct outgoing_packet *p)
 {
 	if (p->watching.watched == NOT_SAMPLED)
-		count_source(COUNT_SOURCE_NOT_SAMPLED, p->segments > 1 ? p->segments : 1, p->frame_len);
+		count_missed(COUNT_SOURCE_NOT_SAMPLED, p->segments > 1 ? p->segments : 1, p->frame_len);
 	else
 		count_source(p->watching.watched == EXCLUDED ? COUNT_SOURCE_EXCLUDED : COUNT_SOURCE_UNWATCHED, 1,
 			     p->frame_len);
@@ -106,15 +117,15 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
 	if (found == LAYOUT_TOO_DEEP)
-		return leave(COUNT_SOURCE_IP_OPTIONS, frame_len);
+		return leave_packet(p, COUNT_SOURCE_IP_OPTIONS);
 	if (found == LAYOUT_MALFORMED)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	if (p->at.vlan_tags + vlan_tags > 2)
-		return leave(COUNT_SOURCE_VLAN, frame_len);
+		return leave_packet(p, COUNT_SOURCE_VLAN);
 	if (is_group(data, p))
-		return leave(COUNT_SOURCE_GROUP_ADDRESS, frame_len);
+		return leave_packet(p, COUNT_SOURCE_GROUP_ADDRESS);
 	if (p->at.fragment)
-		return leave(COUNT_SOURCE_FRAGMENT, frame_len);
+		return leave_packet(p, COUNT_SOURCE_FRAGMENT);
 	/* This header will stand before INT; it is changed later. */
 	if (!load_ip(data, end, p->at.l3, p->at.family, out_ip(p)))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
@@ -140,10 +151,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 			return leave_unwatched(p);
 	}
 	/* BIG TCP packets are longer than an IP header can state. */
-	if (p->segments > 1 && frame_len - p->at.l3 > 0xffff) {
-		count_source(COUNT_SOURCE_SUPERPACKET, p->segments, frame_len);
-		return SOURCE_LEAVE;
-	}
+	if (p->segments > 1 && frame_len - p->at.l3 > 0xffff)
+		return leave_packet(p, COUNT_SOURCE_SUPERPACKET);
 	if (p->l4_header_len < p->l4_len || p->at.ip_len < header_len + p->l4_header_len ||
 	    p->at.ip_len > frame_len - p->at.l3)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);

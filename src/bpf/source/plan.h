@@ -11,8 +11,8 @@
 #include "packet/headers.h"
 #include "source/attachment.h"
 #include "source/budget.h"
-#include "source/counters.h"
 #include "source/look.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/queue.h"
 
@@ -32,10 +32,10 @@ static __always_inline enum source_look check_size(const struct outgoing_packet 
 	__u32 len = p->at.ip_len + added;
 
 	if (len > mtu)
-		return leave(COUNT_SOURCE_TOO_LONG, p->frame_len);
+		return leave_packet(p, COUNT_SOURCE_TOO_LONG);
 	/* A router that fragments a tagged packet would separate INT from the rest. */
 	if (!p->at.dont_fragment && len > SHORTEST_MTU)
-		return leave(COUNT_SOURCE_MAY_FRAGMENT, p->frame_len);
+		return leave_packet(p, COUNT_SOURCE_MAY_FRAGMENT);
 	return SOURCE_WATCHED;
 }
 
@@ -51,7 +51,7 @@ static __always_inline __u32 path_limit(const struct outgoing_packet *p, const s
 
 static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, const struct outgoing_packet *p)
 {
-	count_source(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
+	count_missed(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
 	return PLAN_LEAVE;
 }
 
@@ -120,7 +120,7 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 	p->encapsulation = p->form == FLOW_MIXED ? mixed_encapsulation(p, f) : p->form;
 	/* Routers must see options, which vxlan-gpe would hide. */
 	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
-		count_source(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}
 	return check_size(p, path_room(p, p->encapsulation), mtu) == SOURCE_WATCHED ? PLAN_TAG : PLAN_LEAVE;

@@ -17,6 +17,7 @@
 #include "source/flow_numbers.h"
 #include "source/full_sum.h"
 #include "source/gpe_push.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/push.h"
 #include "source/queue.h"
@@ -80,7 +81,7 @@ static __always_inline int undo(struct __sk_buff *ctx, const struct outgoing_pac
 
 	if (!bpf_skb_adjust_room(ctx, -added, room_mode(p), p->fixed_gso ? BPF_F_ADJ_ROOM_FIXED_GSO : 0) &&
 	    put_vlan_back(ctx, vlan)) {
-		count_source(COUNT_SOURCE_UNDONE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_UNDONE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
 	count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
@@ -95,18 +96,18 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 	__u64 now;
 
 	if (full_checksum && p->unfinished && !sum_segment(ctx)) {
-		count_source(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
 	if (p->encapsulation == ENCAP_VXLAN_GPE)
 		read_queue(ctx, p);
 	if (!load_headers(ctx, p) || !put_vlan_aside(ctx, p->at.vlan_tags, &vlan)) {
-		count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
+		count_missed(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
 	if (bpf_skb_adjust_room(ctx, source_room(p, p->encapsulation), room_mode(p), room_flags(p))) {
 		if (put_vlan_back(ctx, &vlan)) {
-			count_source(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
+			count_missed(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
 			return TCX_NEXT;
 		}
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);

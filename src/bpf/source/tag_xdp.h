@@ -15,6 +15,7 @@
 #include "packet/layout.h"
 #include "source/counters.h"
 #include "source/flow_numbers.h"
+#include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/push.h"
 
@@ -59,7 +60,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 	__u64 now;
 
 	if (data + p->at.l4 > end || bpf_xdp_adjust_head(ctx, -EXTENSION_LEN)) {
-		count_source(COUNT_SOURCE_CANNOT_RESIZE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_CANNOT_RESIZE, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	now = now_ns(host);

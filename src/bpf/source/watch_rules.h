@@ -46,6 +46,7 @@ __noinline int decide(void)
 		if (!node)
 			return 0;
 		if (node->test == WATCH_VERDICT) {
+			p->watching.node = edge.node;
 			p->watching.watched = watched_by(node->flags);
 			if (node->flags & WATCH_TAG && !is_sampled(node, &p->key))
 				p->watching.watched = NOT_SAMPLED;

@@ -53,7 +53,7 @@ enum watched {
 struct watching {
 	enum watched watched;
 	__u32 generation;
-	__u32 node; /* where the rules continue if the destination does not decide */
+	__u32 node; /* where the rules continue if the destination does not decide; once it is known, the verdict */
 };
 
 static __always_inline enum watched watched_by(__u32 flags)

@@ -107,10 +107,14 @@ impl Opening {
     fn start(self, args: &CollectArgs) -> Result<Serving> {
         let Self { plan, listener, .. } = self;
         let output = Output::open(plan.config.output.as_ref())?;
+        let seen = self.store.as_ref().map(OpenedStore::hosts);
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
         let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
-        hub.start_at(clock::realtime_ns());
+        let now_ns = clock::realtime_ns();
+        hub.start_at(now_ns);
+        hub.exporters_mut()
+            .remember(&seen.unwrap_or_default(), now_ns);
         os_signals::install()
             .and_then(|()| os_signals::reload_on_hangup())
             .context("cannot handle signals")?;

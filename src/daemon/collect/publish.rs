@@ -12,6 +12,9 @@ use crate::os::clock;
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
 
+/// The number of pairs, with their classes, whose coverage is shown.
+const MOST_PAIRS: usize = 1_000;
+
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell.
     fn exporters(&self, most: usize) -> Vec<ExporterHealth> {
@@ -34,6 +37,7 @@ impl Collector {
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
+        let coverage = self.hub.coverage().rows(MOST_PAIRS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -66,6 +70,7 @@ impl Collector {
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
+        status.coverage = coverage;
     }
 }
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::collector::{ReceivedReport, ReportTaker};
-use crate::model::Record;
+use crate::model::coverage::CoverageReport;
+use crate::model::{Arrival, Record};
 use crate::views::text::TextLine;
 
 /// The number of bytes that are written at once, about.
@@ -58,6 +59,18 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             };
             writeln!(self.line, "{line}")?;
         }
+        self.out.write_all(&self.line)
+    }
+
+    /// Only JSON has lines about coverage.
+    fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
+        if !self.json {
+            return Ok(());
+        }
+        self.line.clear();
+        let record = report.record(arrival.exporter.ip(), arrival.received_ns);
+        serde_json::to_writer(&mut self.line, &record)?;
+        self.line.push(b'\n');
         self.out.write_all(&self.line)
     }
 

@@ -17,6 +17,7 @@ use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::daemon::privileges::give_up_all_but;
 use crate::engines::{Engine, Patience};
+use crate::model::coverage;
 use crate::model::{Arrival, REPORT_PORT, Record};
 use crate::wire::probe;
 
@@ -229,7 +230,7 @@ fn read_lines(
             Err(err) => break Err(err).with_context(|| format!("cannot read {name} to its end")),
         };
         number += 1;
-        if line.trim_ascii().is_empty() {
+        if line.trim_ascii().is_empty() || coverage::is_record(line) {
             continue;
         }
         let read_back = Record::read_line(line).and_then(|record| Ok((record.report()?, record)));

@@ -7,6 +7,8 @@ use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
 use crate::engines::{Engines, Feed};
+use crate::model::Arrival;
+use crate::model::coverage::CoverageReport;
 use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
@@ -40,6 +42,10 @@ impl ReportTaker for Takers {
         self.history.accept(received)?;
         self.engines.accept(received)?;
         self.lines.accept(received)
+    }
+
+    fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
+        self.lines.accept_coverage(report, arrival)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -6,25 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
-use crate::daemon::on_host::OnHost;
-use crate::model::{NodeId, NodeIdentity};
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::model::NodeIdentity;
 use crate::os::{clock, hostname};
-use crate::report::Emitter;
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
-
-/// A daemon that has collectors.
-pub trait TellsCollectors: OnHost {
-    fn emitter(&mut self) -> &mut Emitter;
-
-    fn node(&self) -> Result<NodeId>;
-
-    /// What it tells of its host; `None`: nothing.
-    fn identity(&self) -> Option<&IdentitySettings>;
-}
 
 /// The duty to do so.
 pub struct TellIdentity;

@@ -2,6 +2,7 @@
 
 mod attachments;
 mod clock;
+mod coverage;
 mod identity;
 mod leases;
 mod rules;
@@ -9,7 +10,8 @@ mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
-pub use identity::{TellIdentity, TellsCollectors};
+pub use coverage::TellCoverage;
+pub use identity::TellIdentity;
 pub use leases::KeepLeases;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

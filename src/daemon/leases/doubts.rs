@@ -34,11 +34,13 @@ fn asked(flow: &FlowKey) -> (AddressPair, FlowAsked) {
 }
 
 impl DoubtReader {
-    /// Opens the ring of the source that is there now.
-    pub(super) fn open(pins: &Pins) -> Result<Self> {
+    /// Opens the ring of the source that is there now. Returns `None` if there is no ring.
+    pub(super) fn open(pins: &Pins) -> Result<Option<Self>> {
         let ring = DoubtRing::open(pins).context("cannot open the ring of doubted flows")?;
-        let flows = Vec::new();
-        Ok(Self { ring, flows })
+        Ok(ring.map(|ring| Self {
+            ring: Some(ring),
+            flows: Vec::new(),
+        }))
     }
 
     /// Reads the ring: the sinks of doubted flows are to be asked.

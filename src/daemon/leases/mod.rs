@@ -160,29 +160,35 @@ impl LeaseKeeping {
         scanned
     }
 
-    /// Loads the program that renews leases, and opens the ring of doubts, unless they are there for this table.
-    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<()> {
-        match &self.renewal {
-            Some(renewal) if renewal.is_for(table)? => {}
-            _ => {
-                let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
-                let renewal = Renewal::load(table, flows.as_ref());
-                self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-                self.doubts = DoubtReader::open(pins)?;
-            }
+    /// Loads the programs that renew leases and vouch for flows, and opens the ring of doubts, unless they are there for
+    /// this table. Returns false if the source is not set up yet: its tables appear one after the other.
+    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<bool> {
+        if let Some(renewal) = &self.renewal
+            && renewal.is_for(table)?
+        {
+            return Ok(true);
         }
-        Ok(())
+        let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
+        let (Some(flows), Some(doubts)) = (flows, DoubtReader::open(pins)?) else {
+            return Ok(false);
+        };
+        let renewal = Renewal::load(table, Some(&flows));
+        self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
+        self.doubts = doubts;
+        Ok(true)
     }
 
     /// Finds the pairs that packets or users want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
-        let Some(table) = Leases::open(pins)? else {
-            self.keeper.clear();
-            self.renewal = None;
-            return Ok(());
+        let table = match Leases::open(pins)? {
+            Some(table) if self.load_renewal(pins, &table)? => table,
+            _ => {
+                self.keeper.clear();
+                self.renewal = None;
+                return Ok(());
+            }
         };
-        self.load_renewal(pins, &table)?;
         self.keeper.set_ours(ours(pins)?);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();

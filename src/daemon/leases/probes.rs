@@ -38,7 +38,10 @@ impl Probes {
             dest: packet.dest,
             tos: packet.probe.tos,
         };
-        let mtu = if probe.long { longest(packet.dest) } else { 0 };
+        let mtu = match probe.longest {
+            0 => 0,
+            most => longest(packet.dest).min(most.into()),
+        };
         let payload = packet.payload(probe.key, payload_len(mtu, packet.dest));
         let _ = if packet.is_segment() {
             self.0.send_ip(&envelope, TCP, &payload)

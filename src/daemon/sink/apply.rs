@@ -133,14 +133,11 @@ fn refuse(pins: &Pins, now: &SinkPlan, before: &SinkPlan) -> Result<()> {
         ));
     };
     if new.max_flows != old.max_flows {
-        refuse(
-            "max-flows",
-            format!(
-                "the flow table has room for {} flows while the sink runs, and cannot grow or shrink \
-                 (try hostint sink detach, then start it again)",
-                old.max_flows
-            ),
-        );
+        refuse("max-flows", stays("the flow table has", old.max_flows));
+    }
+    if new.max_fine_flows != old.max_fine_flows {
+        let table = "the table of fine slots has";
+        refuse("max-fine-flows", stays(table, old.max_fine_flows));
     }
     if new.control != old.control {
         refuse(
@@ -180,6 +177,13 @@ fn refuse(pins: &Pins, now: &SinkPlan, before: &SinkPlan) -> Result<()> {
         Some(setup) => reconfigure::refuse(pins, &setup, file),
         None => Ok(()),
     }
+}
+
+fn stays(table: &str, flows: u32) -> String {
+    format!(
+        "{table} room for {flows} flows while the sink runs, and cannot grow or shrink (try hostint sink detach, then \
+         start it again)"
+    )
 }
 
 fn other_mode(dev: &str, wanted: XdpMode) -> bool {

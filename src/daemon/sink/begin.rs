@@ -56,7 +56,7 @@ impl LoadedSink {
             .context(
                 "another hostint sink serves this host already, or hostint source does (end it first; a sink takes several interfaces, --dev repeats, and looks after the source)",
             )?;
-        let sink = Sink::load(&pins, config.max_flows)
+        let sink = Sink::load(&pins, config.max_flows, config.max_fine_flows)
             .map_err(advise)
             .context("cannot load the sink's kernel programs")?;
         let counters = prepare(&sink, &pins, &plan).inspect_err(|_| leave_nothing(&pins))?;

@@ -67,7 +67,8 @@ impl Metrics {
             sort: FlowSort::Packets,
         };
         tally.begin();
-        let status = read_and_visit(pins, query, |key, counts| tally.look(key, counts))
+        let mut look = |key, counts| tally.look(key, counts);
+        let status = read_and_visit(pins, query, Some(&mut look))
             .context("cannot read the state of this host")?;
         tally.complete();
         let pushed = self.pushed.statuses();

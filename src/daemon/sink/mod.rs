@@ -41,7 +41,8 @@ use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellCoverage, TellIdentity,
+    WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -182,6 +183,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
         .with(TellIdentity)
+        .with(TellCoverage::new())
         .with(EndLossPeriods)
         .with(KeepLeases)
         .with(ReloadSink::new(args))

@@ -9,10 +9,11 @@ use super::metrics::Metrics;
 use super::plan::SinkPlan;
 use super::reports::SinkReports;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
-use crate::daemon::duties::{HasFileRules, TellsCollectors};
+use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
@@ -141,6 +142,10 @@ impl TellsCollectors for SinkDaemon {
 
     fn node(&self) -> Result<NodeId> {
         Ok(self.plan.config.node_id)
+    }
+
+    fn tells_coverage(&self) -> bool {
+        self.plan.config.compat.is_none()
     }
 
     fn identity(&self) -> Option<&IdentitySettings> {

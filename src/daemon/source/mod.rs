@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! packets are tagged by the kernel half alone; each turn of the loop:
-//!     duties: signs · identity · leases · attachments · reload · clock · flow table · rules
+//!     duties: signs · identity · coverage · leases · attachments · reload · clock · flow table · rules
 //! ```
 
 mod begin;
@@ -18,7 +18,8 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::ReloadSource;
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellCoverage, TellIdentity,
+    WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -41,6 +42,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(TellIdentity)
+        .with(TellCoverage::new())
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
         .with(ReloadSource::new(args))

@@ -4,10 +4,11 @@ use anyhow::Result;
 
 use super::plan::SourcePlan;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
-use crate::daemon::duties::{HasFileRules, TellsCollectors};
+use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
@@ -54,6 +55,10 @@ impl TellsCollectors for SourceDaemon {
 
     fn node(&self) -> Result<NodeId> {
         Ok(self.source.host.node_id()?)
+    }
+
+    fn tells_coverage(&self) -> bool {
+        true
     }
 
     fn identity(&self) -> Option<&IdentitySettings> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
 use super::classes::{RuleClasses, TESTS, prefixes};
 use super::places::{PlaceTable, WatchPlace};
-use crate::model::{Prefix, WatchAction, WatchRule};
+use crate::model::{Prefix, WatchAction, WatchRule, class_number};
 
 /// The most steps of work on one list of rules. Rules that combine in too many ways need more.
 const MOST_WORK: usize = 20_000_000;
@@ -62,7 +62,8 @@ struct Compiler<'a> {
     built: HashMap<(usize, Vec<u32>), u32>,
     /// Finished nodes, by test, node for other values, and branches.
     nodes: HashMap<(usize, u32, Branches), u32>,
-    verdicts: HashMap<(u32, u32, u32), u32>,
+    /// By flags, sample and number of the class.
+    verdicts: HashMap<(u32, u32, u32, u32), u32>,
     work: usize,
 }
 
@@ -293,17 +294,20 @@ impl Compiler<'_> {
             Some(rule) if rule.fixed => watch_flag::WATCH_TAG.0 | watch_flag::WATCH_STATIC.0,
             Some(_) => watch_flag::WATCH_TAG.0,
         };
-        let key = (flags, one_flow_in, one_packet_in);
+        let class = rule.filter(|rule| rule.action == WatchAction::Watch);
+        let class = class.and_then(|rule| rule.class.as_deref());
+        let class = class.map_or(0, class_number);
+        let key = (flags, one_flow_in, one_packet_in, class);
         if let Some(node) = self.verdicts.get(&key) {
             return Ok(*node);
         }
         self.do_work(1)?;
         let node = self.add(watch_node {
             test: watch_test::WATCH_VERDICT.0 as u16,
+            other: class,
             flags: flags as u16,
             one_flow_in,
             one_packet_in,
-            ..watch_node::default()
         });
         self.verdicts.insert(key, node);
         Ok(node)

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::super::abi::{
     WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
-    watch_role, watch_state, watch_text,
+    watch_role, watch_state, watch_test, watch_text,
 };
 use super::super::events::address_words;
 use super::super::handover;
@@ -161,10 +161,15 @@ impl Watchlist {
         let nodes: Vec<watch_node> = list
             .nodes
             .iter()
-            .map(|node| watch_node {
-                other: first_node + node.other,
-                ..*node
-            })
+            .map(
+                |node| match u32::from(node.test) == watch_test::WATCH_VERDICT.0 {
+                    true => *node,
+                    false => watch_node {
+                        other: first_node + node.other,
+                        ..*node
+                    },
+                },
+            )
             .collect();
         self.nodes.set_from(first_node, &nodes)?;
         let first_class = generation * watch_limit::WATCH_CLASSES.0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, engines, seconds};
+use super::{build_info, coverage, engines, seconds};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
@@ -166,6 +166,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
     node_info(&mut page, &status.exporters);
+    coverage::write(&mut page, &status.coverage);
     page.0
 }
 

@@ -1,6 +1,7 @@
 //! Metrics in base units and with bounded labels.
 
 pub mod collect;
+mod coverage;
 mod engines;
 mod page;
 pub mod sink;

@@ -5,11 +5,19 @@ import { exact } from "./units.js";
 // Fewer reported latencies have no quantiles.
 const LEAST_SAMPLES = 20;
 
+// By what quantiles of packets may be too high, by the slots that each power of two has.
+const ERRORS = { 1: "×2", 8: "+12.5%", 32: "+3.2%" };
+const ERROR_TITLES = {
+  "×2": "; quantiles may be up to twice the true ones, because a sink has slots of powers of two",
+  "+12.5%": "; quantiles are too high by 12.5% at most",
+  "+3.2%": "; quantiles are too high by 3.2% at most",
+};
+
 export function shown(row) {
   const { measured } = row;
   if (measured) {
     const { packets, duplicates, lost, reordered, latency, steps } = measured;
-    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: latency || undefined, ofReports: undefined, coarse: steps === 1 };
+    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: latency || undefined, ofReports: undefined, error: latency && ERRORS[steps] };
   }
   const latency = row.latency || undefined;
   const ofReports = latency?.samples ?? 0;
@@ -22,11 +30,11 @@ export function shown(row) {
 export const marked = ({ ofReports }, text) => (ofReports && text !== "–" ? `~${text}` : text);
 
 // What the figures of a row are of.
-export function basis({ ofReports, coarse }) {
-  if (ofReports === undefined) return coarse ? "packets ×2" : "packets";
+export function basis({ ofReports, error }) {
+  if (ofReports === undefined) return error ? `packets ${error}` : "packets";
   return `${exact(ofReports)} rep.`;
 }
 
-export const basisTitle = ({ ofReports, coarse }) => (ofReports === undefined
-  ? `of all packets, as the sinks counted them${coarse ? "; quantiles may be up to twice the true ones, because a sink has slots of powers of two" : ""}`
+export const basisTitle = ({ ofReports, error }) => (ofReports === undefined
+  ? `of all packets, as the sinks counted them${ERROR_TITLES[error] ?? ""}`
   : `of ${exact(ofReports)} reported latencies, which favour slow packets, because no summaries came; no quantiles of fewer than ${LEAST_SAMPLES}`);

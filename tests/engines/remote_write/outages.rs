@@ -138,7 +138,7 @@ fn tally(packets: u64) -> Tally {
         reordered: 0,
         duplicates: 0,
         latency_sum_ns: 1500 * packets as i64,
-        histogram,
+        slots: FlowSlots::coarse(&histogram),
         ..FlowCounts::default()
     };
     tally.look(flow, counts);

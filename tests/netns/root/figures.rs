@@ -4,9 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::fine_slots::FineSlots;
+use hostint::datapath::map_names::SINK_FLOWS;
+use hostint::datapath::maps::Map;
+use hostint::datapath::pins::Pins;
+use hostint::model::{LatencyHistogram, LatencyResolution};
 use hostint_testing::netns::{Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The lot of the packets to a port.
 #[derive(Clone, Copy)]
@@ -119,67 +125,79 @@ fn number(value: &Value, key: &str) -> i64 {
         .unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// The sums of the sink's flows, as it shows each of them.
-fn sum(flows: &[Value]) -> Value {
-    let mut slots = [0_i64; 32];
-    let mut latency_sum = 0;
-    for flow in flows {
-        let histogram = flow["histogram"].as_array().unwrap();
-        for (sum, count) in slots.iter_mut().zip(histogram) {
-            *sum += count.as_i64().unwrap();
-        }
-        latency_sum += number(flow, "latency_mean_ns") * number(flow, "packets");
-    }
-    let mut all = json!({"histogram": slots});
-    for key in COUNTS {
-        let sum: i64 = flows.iter().map(|flow| number(flow, key)).sum();
-        all[key] = sum.into();
-    }
-    all["latency_mean_ns"] = (latency_sum / number(&all, "packets")).into();
-    all
-}
-
 const COUNTS: [&str; 5] = ["packets", "bytes", "lost", "reordered", "duplicates"];
 
-/// The history's figures of all packets are those of the sink.
-fn equal(name: &str, mine: &Value, sink: &Value) {
-    let measured = &mine["measured"];
-    for key in COUNTS {
-        assert_eq!(measured[key], sink[key], "{name}: {key}: {mine}\n{sink}");
-    }
-    let latency = &measured["latency"];
-    assert_eq!(latency["samples"], sink["packets"], "{name}");
-    // The means of several flows are rounded.
-    let mean = number(latency, "mean_ns").abs_diff(number(sink, "latency_mean_ns"));
-    assert!(mean <= 1, "{name}: {mine}\n{sink}");
-    for (key, share) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)] {
-        let (least, most) = slot_of_quantile(sink, share);
-        let mine = number(latency, key);
-        assert!(
-            (least..=most).contains(&mine),
-            "{name}: {key} {mine}: {sink}"
-        );
+/// What the sink shows of some flows, and the latencies that its tables have of them.
+struct Truth {
+    counts: BTreeMap<&'static str, i64>,
+    latency: LatencyHistogram,
+}
+
+impl Truth {
+    fn of<'a>(flows: impl IntoIterator<Item = &'a SinkFlow>) -> Self {
+        let mut truth = Self {
+            counts: BTreeMap::new(),
+            latency: LatencyHistogram::new(),
+        };
+        for flow in flows {
+            for key in COUNTS {
+                *truth.counts.entry(key).or_default() += number(&flow.shown, key);
+            }
+            truth.latency.merge(&flow.latency);
+        }
+        truth
     }
 }
 
-/// The values of the slot of a sink's histogram in which this share of packets is reached, and of its neighbours.
-fn slot_of_quantile(sink: &Value, share: f64) -> (i64, i64) {
-    let slots: Vec<u64> = sink["histogram"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|count| count.as_u64().unwrap())
-        .collect();
-    let rank = (share * slots.iter().sum::<u64>() as f64).ceil() as u64;
-    let mut seen = 0;
-    let slot = slots
-        .iter()
-        .position(|count| {
-            seen += count;
-            seen >= rank
-        })
-        .unwrap();
-    ((1 << slot.saturating_sub(2)) - 1, (1 << (slot + 1)) - 1)
+#[derive(Clone, Debug)]
+struct SinkFlow {
+    port: u16,
+    shown: Value,
+    latency: LatencyHistogram,
+}
+
+/// The latencies of each flow, by its port, from the tables of the sink's kernel half.
+fn latencies(host: &Host) -> BTreeMap<u16, LatencyHistogram> {
+    host.enter(|| {
+        let pins = Pins::of_this_host(None, false).unwrap().unwrap();
+        let slots = FineSlots::open(&pins).unwrap().unwrap();
+        let flows: Map<flow_key, sink_flow> = Map::open(&pins.map(SINK_FLOWS)).unwrap().unwrap();
+        let mut found = BTreeMap::new();
+        flows
+            .for_each(|key, flow| {
+                let ends = (flow.latency_min_ns, flow.latency_max_ns);
+                let counts = slots.of_flow(&flow).unwrap();
+                let latency = counts.histogram(ends, flow.all_latency_sum_ns().into());
+                found.insert(u16::from_be(key.dport), latency);
+            })
+            .unwrap();
+        found
+    })
+}
+
+/// The history's figures of all packets are those of the sink, and quantiles are in the same slot.
+fn equal(name: &str, mine: &Value, sink: &Truth, resolution: LatencyResolution) {
+    let measured = &mine["measured"];
+    for key in COUNTS {
+        assert_eq!(measured[key], sink.counts[key], "{name}: {key}: {mine}");
+    }
+    let latency = &measured["latency"];
+    assert_eq!(measured["steps"], resolution.steps(), "{name}");
+    assert_eq!(latency["samples"], sink.latency.samples(), "{name}");
+    let truth = sink.latency.figures().unwrap();
+    assert_eq!(latency["mean_ns"], truth.mean_ns, "{name}: {mine}");
+    for (key, truth) in [
+        ("p50_ns", truth.p50_ns),
+        ("p90_ns", truth.p90_ns),
+        ("p99_ns", truth.p99_ns),
+    ] {
+        let mine = number(latency, key);
+        assert_eq!(
+            resolution.bounds(mine),
+            resolution.bounds(truth),
+            "{name}: {key} is {mine}, not {truth}"
+        );
+    }
 }
 
 /// What the sink strips, and the class of the slow packets.
@@ -251,24 +269,39 @@ fn flows_pairs_and_classes_have_the_figures_that_the_sink_shows() {
         },
         || format!("packets do not arrive: {:?}", shown()),
     );
-    let flows = shown();
+    let latencies = latencies(&lab.b);
+    let flows: Vec<SinkFlow> = shown()
+        .into_iter()
+        .map(|shown| {
+            let port = u16::try_from(number(&shown["flow"], "dport")).unwrap();
+            let latency = latencies[&port].clone();
+            assert_eq!(shown["latency_steps"], 32, "{shown}");
+            let p99 = latency.figures().unwrap().p99_ns;
+            assert_eq!(shown["latency_p99_ns"], p99, "{shown}");
+            SinkFlow {
+                port,
+                shown,
+                latency,
+            }
+        })
+        .collect();
+    let of = |port: u16| Truth::of(flows.iter().filter(|flow| flow.port == port));
+    let all = Truth::of(&flows);
     let known = |what: &str| history(&lab.b, &store, what);
-    let told = |mine: Option<&Value>, sink: &Value| {
+    let told = |mine: Option<&Value>, sink: &Truth| {
         mine.is_some_and(|mine| {
             ["packets", "lost"]
                 .iter()
-                .all(|key| mine["measured"][key] == sink[key])
+                .all(|key| mine["measured"][key] == sink.counts[key])
         })
     };
-    let all = sum(&flows);
     await_that_or(
         || {
             let known_flows = known("flows --limit 50");
             told(known("pairs").first(), &all)
-                && PATHS.iter().all(|path| {
-                    let sink = of_port(&flows, path.port).unwrap();
-                    told(of_port(&known_flows, path.port).as_ref(), &sink)
-                })
+                && PATHS
+                    .iter()
+                    .all(|path| told(of_port(&known_flows, path.port).as_ref(), &of(path.port)))
         },
         || {
             let known = [known("flows --limit 50"), known("pairs")];
@@ -278,9 +311,9 @@ fn flows_pairs_and_classes_have_the_figures_that_the_sink_shows() {
 
     let known_flows = known("flows --limit 50");
     for path in PATHS {
-        let sink = of_port(&flows, path.port).unwrap();
         let mine = of_port(&known_flows, path.port).unwrap();
-        equal(&format!("port {}", path.port), &mine, &sink);
+        let name = format!("port {}", path.port);
+        equal(&name, &mine, &of(path.port), LatencyResolution::Middle);
     }
     let late = of_port(&known_flows, 6004).unwrap();
     assert!(number(&late["measured"], "recovered") > 0, "{late}");
@@ -288,19 +321,24 @@ fn flows_pairs_and_classes_have_the_figures_that_the_sink_shows() {
         number(&late, "lost") > number(&late["measured"], "lost"),
         "reports do not take back what arrived late: {late}"
     );
-    equal(
-        "all packets from node 1 to node 2",
-        &known("pairs")[0],
-        &all,
-    );
-    let slow = [6001, 6002].map(|port| of_port(&flows, port).unwrap());
+    let fine = LatencyResolution::Fine;
+    let pair = &known("pairs")[0];
+    equal("all packets from node 1 to node 2", pair, &all, fine);
     let classes = known("classes");
     assert_eq!(classes.len(), 1, "{classes:?}");
-    equal("the slow class", &classes[0], &sum(&slow));
-    let text = lab
-        .b
-        .hostint(&format!("history flows --limit 50 --store {store}"));
-    let of_packets =
-        (text.lines()).filter(|line| line.ends_with("  packets") || line.ends_with("  packets x2"));
-    assert!(of_packets.count() >= PATHS.len(), "{text}");
+    let slow = Truth::of(
+        flows
+            .iter()
+            .filter(|flow| [6001, 6002].contains(&flow.port)),
+    );
+    equal("the slow class", &classes[0], &slow, fine);
+    let text = |what: &str| lab.b.hostint(&format!("history {what} --store {store}"));
+    let marked = |text: &str, mark: &str| text.lines().filter(|line| line.ends_with(mark)).count();
+    let of_flows = text("flows --limit 50");
+    assert!(
+        marked(&of_flows, "  packets +12.5%") >= PATHS.len(),
+        "{of_flows}"
+    );
+    let of_pairs = text("pairs");
+    assert_eq!(marked(&of_pairs, "  packets +3.2%"), 1, "{of_pairs}");
 }

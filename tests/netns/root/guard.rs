@@ -1,5 +1,6 @@
 //! A path that eats the tunnel costs a TCP connection one timeout, and real loss does not end its measurement.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,8 @@ use hostint::datapath::pins::Pins;
 use hostint::datapath::renewal::Renewal;
 use hostint::model::{FlowKey, Vlans};
 use hostint::os::clock;
-use hostint_testing::netns::{Daemon, Lab};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
+use hostint_testing::watched_pair::{is_settled, peers};
 
 const TO: ([u8; 4], u16) = ([10, 9, 2, 1], 7000);
 
@@ -87,31 +89,30 @@ impl Proved {
         read.expect("can be read");
         forms
     }
+}
 
-    /// Connects to a service on b that returns what it gets.
-    fn connect(&self) -> TcpStream {
-        let to = SocketAddr::from(TO);
-        let listener = self.lab.b.enter(|| TcpListener::bind(to)).expect("is free");
-        thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("somebody connects");
-            stream.set_nodelay(true).expect("is TCP");
-            let mut bytes = [0; 65_536];
-            while let Ok(len @ 1..) = stream.read(&mut bytes) {
-                if stream.write_all(&bytes[..len]).is_err() {
-                    break;
-                }
-            }
-        });
-        let stream = self
-            .lab
-            .a
-            .enter(|| TcpStream::connect(to))
-            .expect("somebody listens");
+/// Connects to a service on b that returns what it gets.
+fn connect(lab: &Lab) -> TcpStream {
+    let to = SocketAddr::from(TO);
+    let listener = lab.b.enter(|| TcpListener::bind(to)).expect("is free");
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody connects");
         stream.set_nodelay(true).expect("is TCP");
-        let limit = Some(Duration::from_secs(60));
-        stream.set_read_timeout(limit).expect("is no zero");
-        stream
-    }
+        let mut bytes = [0; 65_536];
+        while let Ok(len @ 1..) = stream.read(&mut bytes) {
+            if stream.write_all(&bytes[..len]).is_err() {
+                break;
+            }
+        }
+    });
+    let stream = lab
+        .a
+        .enter(|| TcpStream::connect(to))
+        .expect("somebody listens");
+    stream.set_nodelay(true).expect("is TCP");
+    let limit = Some(Duration::from_secs(60));
+    stream.set_read_timeout(limit).expect("is no zero");
+    stream
 }
 
 /// Vouches for each doubted flow as the daemon does after an answer of the sink, until `ended`.
@@ -156,6 +157,44 @@ fn echo(stream: &mut TcpStream, len: usize) -> Duration {
     begun.elapsed()
 }
 
+#[test]
+fn a_daemon_that_sees_half_of_the_source_s_tables_vouches_once_all_are_there() {
+    let lab = Lab::new();
+    lab.make_room();
+    let _sink = lab.b.leasing_sink("--dev b0 --node-id 2");
+    lab.a.hostint("source attach --dev a0 --node-id 1 --force");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let pins = lab.a.enter(|| Pins::of_this_host(None, false));
+    let pins = pins
+        .expect("they can be read")
+        .expect("a source is attached");
+    // Attaching pins one table after the other.
+    let (here, hidden) = (pins.map(SOURCE_FLOWS), pins.map("flows_to_come"));
+    fs::rename(&here, &hidden).expect("it is pinned");
+    let _daemon = lab.a.leasing_sink("--dev a0 --node-id 1");
+    for _ in 0..20 {
+        assert!(!is_granted(&lab.a), "nothing is asked yet");
+    }
+    fs::rename(&hidden, &here).expect("it was pinned");
+    await_that("the sink grants a lease", || {
+        is_settled(&lab.a) && is_granted(&lab.a)
+    });
+    let mut stream = connect(&lab);
+    echo(&mut stream, 10_000);
+    lab.drop_packets(&format!("{TUNNEL} numgen random mod 100 < 20"));
+    await_that("a flow is vouched for", || {
+        echo(&mut stream, 700);
+        let mut is_vouched = false;
+        let read = flows(&pins).for_each(|_, flow| is_vouched |= flow.vouched_ns > 0);
+        read.expect("can be read");
+        is_vouched
+    });
+}
+
+fn is_granted(host: &Host) -> bool {
+    peers(host).iter().any(|peer| peer["state"] == "granted")
+}
+
 const TUNNEL: &str = "udp dport 4790";
 
 #[test]
@@ -163,7 +202,7 @@ fn a_path_that_eats_the_tunnel_from_the_first_packet_delays_the_connection_by_on
     let proved = Proved::new();
     proved.lab.drop_packets(TUNNEL);
     let begun = Instant::now();
-    let mut stream = proved.connect();
+    let mut stream = connect(&proved.lab);
     echo(&mut stream, 100_000);
     let took = begun.elapsed();
     // The first timeout of a SYN is one second, the second one would end after three.
@@ -182,7 +221,7 @@ fn a_path_that_begins_to_eat_the_tunnel_delays_the_connection_by_one_timeout() {
         ("a stream", 3_000_000),
     ] {
         let proved = Proved::new();
-        let mut stream = proved.connect();
+        let mut stream = connect(&proved.lab);
         echo(&mut stream, 100_000);
         assert_eq!(
             proved.lab.a.count("source", "guarded"),
@@ -209,7 +248,7 @@ fn a_path_that_begins_to_eat_the_tunnel_delays_the_connection_by_one_timeout() {
 fn real_loss_is_measured_and_ends_no_flow() {
     for percent in [5, 20] {
         let proved = Proved::new();
-        let mut stream = proved.connect();
+        let mut stream = connect(&proved.lab);
         echo(&mut stream, 10_000);
         let ended = AtomicBool::new(false);
         let pins = &proved.pins;

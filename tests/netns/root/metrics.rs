@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::flow_counts::counts_of;
 use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
 use hostint::datapath::sweeper::Sweeper;
-use hostint::model::{NodeId, Tally};
+use hostint::model::{FlowSlots, NodeId, Tally};
 use hostint::os::clock;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 use nix::sys::signal::Signal;
@@ -447,7 +448,7 @@ fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
     fs::create_dir(&folder).unwrap();
     sh(&format!("mount -t bpf bpf {}", folder.display()));
     let pins = Pins::of_this_host(Some(&folder), true).unwrap().unwrap();
-    let sink = Sink::load(&pins, 64).unwrap();
+    let sink = Sink::load(&pins, 64, 16).unwrap();
     sink.host.refresh_clock().unwrap();
     let tally = Arc::new(Mutex::new(Tally::default()));
     let timeout = Duration::from_millis(200);
@@ -456,7 +457,10 @@ fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
     let read = |tally: &mut Tally| {
         tally.begin();
         let look = |key: flow_key, flow: sink_flow| {
-            tally.look((&key).into(), (&flow).into());
+            tally.look(
+                (&key).into(),
+                counts_of(&flow, FlowSlots::coarse(&flow.histogram)),
+            );
         };
         sink.flows.for_each(look).unwrap();
         tally.complete();

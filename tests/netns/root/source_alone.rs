@@ -77,6 +77,10 @@ fn a_source_without_a_sink_is_known_by_name_and_missed_within_a_minute() {
         || history().contains("0 of 1 host reports; web-1 (1) silent since"),
         || format!("the history shows no silent host: {}", history()),
     );
+
+    lab.b.enter(|| collector.end());
+    let again = self::collector(&lab.b, "10.9.2.1:32766", &store);
+    await_host(&lab.b, &again, (1, "web-1", false));
 }
 
 #[test]

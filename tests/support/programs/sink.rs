@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
-    address_key, bytes_of, event_kind, flow_key, gap_event, host_settings, hostint_limit,
-    latency_event, lease_constant, loss_event, path_event, read_from, sink_counter, sink_flag,
-    sink_flow, sink_grant, sink_settings, token_rate,
+    address_key, bytes_of, event_kind, fine_slots, flow_key, gap_event, host_settings,
+    hostint_limit, latency_event, lease_constant, loss_event, path_event, read_from, sink_counter,
+    sink_flag, sink_flow, sink_grant, sink_settings, token_rate,
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
@@ -41,6 +41,8 @@ pub struct Sizes {
     pub flows: u32,
     pub ring_bytes: u32,
     pub grants: u32,
+    /// Flows that can have fine latency slots.
+    pub fine: u32,
     /// The kernel has atomics that fetch (5.12).
     pub atomics: bool,
     /// The network card stamps packets, in the metadata before them.
@@ -53,6 +55,7 @@ impl Default for Sizes {
             flows: 1024,
             ring_bytes: 4 << 20,
             grants: lease_constant::LEASE_PAIRS.0,
+            fine: 1024,
             atomics: true,
             nic: false,
         }
@@ -130,6 +133,13 @@ impl Sink {
         sized.expect("not loaded yet");
         let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
         sized.expect("not loaded yet");
+        for map in [
+            &mut open.maps.sink_fine_slots,
+            &mut open.maps.sink_fine_free,
+        ] {
+            map.set_max_entries(sizes.fine.max(1))
+                .expect("not loaded yet");
+        }
         let atomics = features.atomics && sizes.atomics;
         open.progs.sink.set_autoload(atomics);
         open.progs.sink_tc.set_autoload(atomics);
@@ -145,6 +155,7 @@ impl Sink {
             nic: sizes.nic,
             clock,
         };
+        (0..sizes.fine).for_each(|index| sink.free_slots(index));
         sink.allow(Ipv4Addr::UNSPECIFIED, 0);
         sink.allow(Ipv6Addr::UNSPECIFIED, 0);
         sink
@@ -274,6 +285,28 @@ impl Sink {
 
     pub fn flow(&self, key: &Key) -> Option<sink_flow> {
         get(&self.skel.maps.sink_flows, bytes_of(&key_of(key)))
+    }
+
+    /// Makes fine slots free for the next flow, as the daemon does it.
+    pub fn free_slots(&self, index: u32) {
+        let zero = fine_slots::default();
+        set(&self.skel.maps.sink_fine_slots, &index.to_ne_bytes(), &zero);
+        set(&self.skel.maps.sink_fine_free, &[], &index);
+    }
+
+    /// Takes all fine slots that are free.
+    pub fn take_free_slots(&self) -> Vec<u32> {
+        let free = &self.skel.maps.sink_fine_free;
+        let taken = std::iter::from_fn(|| free.lookup_and_delete(&[]).expect("a queue"));
+        taken
+            .map(|bytes| read_from(&bytes).expect("an index"))
+            .collect()
+    }
+
+    /// The flow's fine slots, if it has any.
+    pub fn fine_slots(&self, flow: &sink_flow) -> Option<fine_slots> {
+        let index = flow.fine_slots.checked_sub(1)?;
+        get(&self.skel.maps.sink_fine_slots, &index.to_ne_bytes())
     }
 
     pub fn flows(&self) -> usize {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The source keeps this about packets that the watchlist asks for, and that it did not tag. */
+#ifndef HOSTINT_MISSED_H
+#define HOSTINT_MISSED_H
+
+enum missed_limit {
+	MISSED_REASONS = 32,  /* room for each enum source_counter */
+	MISSED_PAIRS = 16384, /* with their classes; the key of zeros has all that found no room */
+};
+
+struct missed_key {
+	__be32 saddr[4];
+	__be32 daddr[4];
+	__u32 class; /* the number of the class of the rule that decided; 0: none */
+};
+
+/* Packets by enum source_counter; a superpacket counts as its segments. */
+struct missed_counts {
+	__u64 packets[MISSED_REASONS];
+};
+
+#endif

@@ -1,0 +1,179 @@
+//! Coverage of pairs and classes: packets that sinks measured, and those that sources did not tag.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+use crate::model::coverage::{CoverageReport, CoverageRow, MissedReason};
+use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject};
+
+/// The most pairs of nodes, with their classes, that are kept, and the most that sources told of.
+const MOST: usize = 65_536;
+
+/// When there is no room, counts of a source that were not told for this time make some.
+const QUIET_NS: u64 = 600_000_000_000;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A source that is known for this time told all its counts at least once, even if a datagram was lost.
+const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
+
+/// The time by which the clock of a source may differ from this one.
+const SLACK_NS: u64 = 2 * NS_PER_S;
+
+type RowKey = (NodeId, Option<NodeId>, Option<Box<str>>);
+
+#[derive(Debug, Default)]
+struct Row {
+    measured: Option<u64>,
+    missed: BTreeMap<MissedReason, u64>,
+}
+
+/// The totals that a source told last.
+#[derive(Debug)]
+struct LastTold {
+    epoch_ns: u64,
+    by_reason: BTreeMap<MissedReason, u64>,
+    seen_ns: u64,
+}
+
+/// The coverage since the collector started.
+#[derive(Debug, Default)]
+pub struct Coverage {
+    started_ns: u64,
+    rows: BTreeMap<RowKey, Row>,
+    told: HashMap<(IpAddr, RowKey), LastTold>,
+    /// The epoch of each source, and when it was first told.
+    sources: HashMap<(IpAddr, NodeId), (u64, u64)>,
+}
+
+impl Coverage {
+    /// Leaves packets out that were counted before this time.
+    pub fn start_at(&mut self, started_ns: u64) {
+        self.started_ns = started_ns;
+    }
+
+    /// Adds the packets that a summary of a class adds. Those that were lost were measured as such.
+    pub fn measured(&mut self, report: &Report, measured: &Measured) {
+        let Body::Summary(summary) = &report.observation.body else {
+            return;
+        };
+        let SummarySubject::Group { class } = &summary.subject else {
+            return;
+        };
+        let lost = measured.lost.saturating_sub(measured.recovered);
+        let key = (
+            summary.source_node,
+            Some(summary.sink_node),
+            class.as_deref().map(Box::from),
+        );
+        if let Some(row) = self.row(key) {
+            *row.measured.get_or_insert_default() += measured.packets + lost;
+        }
+    }
+
+    /// Adds what a source told.
+    pub fn missed(&mut self, report: &CoverageReport, arrival: Arrival) {
+        let from = arrival.exporter.ip();
+        let is_whole = self.is_whole((from, report.source), report.epoch_ns, arrival.received_ns);
+        for one in &report.missed {
+            let class = one.class.as_deref().map(Box::from);
+            let key = (report.source, one.sink, class);
+            let told = (from, key.clone());
+            let now_ns = arrival.received_ns;
+            let Some(before) = self.before(&told, (report.epoch_ns, is_whole), now_ns) else {
+                continue;
+            };
+            let mut by_reason = one.by_reason.clone();
+            // A datagram may be late.
+            for (reason, packets) in before.iter().flatten() {
+                let now = by_reason.entry(*reason).or_default();
+                *now = (*now).max(*packets);
+            }
+            let last = LastTold {
+                epoch_ns: report.epoch_ns,
+                by_reason,
+                seen_ns: now_ns,
+            };
+            self.told.insert(told, last);
+            let Some(before) = before else {
+                continue;
+            };
+            let Some(row) = self.row(key) else {
+                continue;
+            };
+            for (reason, packets) in &one.by_reason {
+                let more = packets.saturating_sub(before.get(reason).copied().unwrap_or(0));
+                if more > 0 {
+                    *row.missed.entry(*reason).or_default() += more;
+                }
+            }
+        }
+    }
+
+    /// True if counts that the source did not tell before are packets that this collector has to add: they began after
+    /// it, or the source has told all others.
+    fn is_whole(&mut self, source: (IpAddr, NodeId), epoch_ns: u64, now_ns: u64) -> bool {
+        if epoch_ns.saturating_add(SLACK_NS) >= self.started_ns {
+            return true;
+        }
+        if self.sources.len() >= MOST && !self.sources.contains_key(&source) {
+            return false;
+        }
+        let known = self.sources.entry(source).or_insert((epoch_ns, now_ns));
+        if known.0 != epoch_ns {
+            *known = (epoch_ns, now_ns);
+        }
+        now_ns.saturating_sub(known.1) > ALL_TOLD_NS
+    }
+
+    /// The totals that the source told before. `Some(None)`: the new ones are only a base, because packets since their
+    /// epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
+    fn before(
+        &mut self,
+        told: &(IpAddr, RowKey),
+        (epoch_ns, is_whole): (u64, bool),
+        now_ns: u64,
+    ) -> Option<Option<BTreeMap<MissedReason, u64>>> {
+        match self.told.get(told) {
+            Some(last) if epoch_ns < last.epoch_ns => None,
+            Some(last) if epoch_ns == last.epoch_ns => Some(Some(last.by_reason.clone())),
+            Some(_) => Some(Some(BTreeMap::new())),
+            None => {
+                if self.told.len() >= MOST {
+                    let is_quiet = |last: &LastTold| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
+                    self.told.retain(|_, last| !is_quiet(last));
+                }
+                (self.told.len() < MOST).then(|| is_whole.then(BTreeMap::new))
+            }
+        }
+    }
+
+    /// Returns `None` if there is no room for another pair and class.
+    fn row(&mut self, key: RowKey) -> Option<&mut Row> {
+        if self.rows.len() >= MOST && !self.rows.contains_key(&key) {
+            return None;
+        }
+        Some(self.rows.entry(key).or_default())
+    }
+
+    /// The rows with most packets that were not measured, then by nodes and class.
+    pub fn rows(&self, most: usize) -> Vec<CoverageRow> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.missed.values().sum::<u64>()));
+        rows.truncate(most);
+        let row = |((source, sink, class), row): (&RowKey, &Row)| {
+            let mut missed = BTreeMap::new();
+            for (reason, packets) in &row.missed {
+                *missed.entry(reason.name().to_owned()).or_default() += packets;
+            }
+            CoverageRow {
+                source: *source,
+                sink: *sink,
+                class: class.as_deref().map(str::to_owned),
+                measured: row.measured,
+                missed,
+            }
+        };
+        rows.into_iter().map(row).collect()
+    }
+}

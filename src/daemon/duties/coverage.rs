@@ -1,0 +1,127 @@
+//! Tells collectors which watched packets this host's source did not tag, by the sink's node, class and reason.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::datapath::missed::{MissedKey, MissedTable};
+use crate::datapath::pins::Pins;
+use crate::datapath::watch::Watchlist;
+use crate::model::class_number;
+use crate::model::coverage::{CoverageReport, MissedPackets};
+use crate::model::missed_tally::MissedTally;
+use crate::os::clock;
+
+const PERIOD_S: u16 = 10;
+
+/// The duty to do so.
+pub struct TellCoverage {
+    tally: MissedTally<MissedKey>,
+    epoch_ns: u64,
+    /// The table that was read last.
+    table: Option<u32>,
+    classes: ClassNames,
+}
+
+/// The names of the classes of a watchlist.
+#[derive(Default)]
+struct ClassNames {
+    serial: Option<u32>,
+    by_number: HashMap<u32, String>,
+}
+
+impl ClassNames {
+    /// Reads them again if the list changed. Classes of rules that are gone keep their names.
+    fn follow(&mut self, pins: &Pins) -> io::Result<()> {
+        let Some(list) = Watchlist::open(pins)? else {
+            return Ok(());
+        };
+        let serial = list.serial()?;
+        if self.serial != Some(serial) {
+            for class in list.rules()?.into_iter().filter_map(|rule| rule.class) {
+                self.by_number.insert(class_number(&class), class);
+            }
+            self.serial = Some(serial);
+        }
+        Ok(())
+    }
+}
+
+impl TellCoverage {
+    pub fn new() -> Self {
+        Self {
+            tally: MissedTally::default(),
+            epoch_ns: clock::realtime_ns(),
+            table: None,
+            classes: ClassNames::default(),
+        }
+    }
+
+    /// Returns the counts that are to be told.
+    fn read(&mut self, pins: &Pins) -> io::Result<Vec<MissedPackets>> {
+        let Some(table) = MissedTable::open(pins)? else {
+            return Ok(self.tally.end_turn());
+        };
+        self.classes.follow(pins)?;
+        let id = table.id()?;
+        if self.table.replace(id) != Some(id) {
+            self.tally.change_table();
+        }
+        let (tally, classes) = (&mut self.tally, &self.classes.by_number);
+        let mut failed = None;
+        table.for_each(|key, packets| {
+            tally.add(key, packets, || {
+                let sink = table.sink_of(&key).unwrap_or_else(|err| {
+                    failed = Some(err);
+                    None
+                });
+                (sink, classes.get(&key.class).cloned())
+            });
+        })?;
+        let told = tally.end_turn();
+        // A packet that is counted at the moment of a removal is lost to these counts.
+        if table.is_nearly_full(tally.entries()) {
+            for key in tally.idle() {
+                table.remove(&key)?;
+            }
+        }
+        failed.map_or(Ok(told), Err)
+    }
+}
+
+impl<D: TellsCollectors> Duty<D> for TellCoverage {
+    fn task(&self) -> &'static str {
+        "tell collectors which packets were not tagged"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(PERIOD_S.into())
+    }
+
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        if !daemon.tells_coverage() {
+            return Ok(());
+        }
+        let missed = self.read(daemon.pins())?;
+        if missed.is_empty() {
+            return Ok(());
+        }
+        let report = CoverageReport {
+            source: daemon.node()?,
+            period_s: PERIOD_S,
+            epoch_ns: self.epoch_ns,
+            missed,
+        };
+        let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
+        daemon.emitter().tell_coverage(&report, time_s);
+        Ok(())
+    }
+
+    fn finish(&mut self, daemon: &mut D) -> Result<()> {
+        self.turn(daemon, Instant::now())
+    }
+}

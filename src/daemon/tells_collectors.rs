@@ -1,0 +1,21 @@
+//! What a daemon shows to the duties that tell collectors of its host.
+
+use anyhow::Result;
+
+use super::on_host::OnHost;
+use crate::config::IdentitySettings;
+use crate::model::NodeId;
+use crate::report::Emitter;
+
+/// A daemon that has collectors.
+pub trait TellsCollectors: OnHost {
+    fn emitter(&mut self) -> &mut Emitter;
+
+    fn node(&self) -> Result<NodeId>;
+
+    /// False if its collectors would not understand.
+    fn tells_coverage(&self) -> bool;
+
+    /// What it tells of its host; `None`: nothing.
+    fn identity(&self) -> Option<&IdentitySettings>;
+}

@@ -1,0 +1,133 @@
+//! Coverage: of the packets that the watchlist asks for, those that were not measured, by reason.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::NodeId;
+
+/// The name of a line about coverage.
+pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
+
+/// Why a source did not tag a packet. The number is that of the source's counter, which never changes.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct MissedReason(pub u8);
+
+/// The reasons by number; the others count packets that are tagged, or that the watchlist does not ask for.
+const NAMES: [(u8, &str); 17] = [
+    (4, "fragment"),
+    (5, "may_fragment"),
+    (6, "ip_options"),
+    (7, "vlan"),
+    (8, "too_long"),
+    (9, "superpacket"),
+    (14, "group_address"),
+    (15, "table_full"),
+    (16, "no_checksum_state"),
+    (17, "cannot_resize"),
+    (18, "undone"),
+    (21, "no_lease"),
+    (24, "not_sampled"),
+    (25, "began_before_lease"),
+    (27, "unproved"),
+    (28, "left"),
+    (29, "guarded"),
+];
+
+impl MissedReason {
+    /// Reasons of later versions are `other`.
+    pub fn name(self) -> &'static str {
+        let found = NAMES.iter().find(|(number, _)| *number == self.0);
+        found.map_or("other", |(_, name)| name)
+    }
+}
+
+/// The packets of a pair and class that were not measured, since an epoch.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct MissedPackets {
+    /// The node of the sink in front of the destination, if there ever was one.
+    pub sink: Option<NodeId>,
+    pub class: Option<String>,
+    pub by_reason: BTreeMap<MissedReason, u64>,
+}
+
+/// A source's report about its coverage.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CoverageReport {
+    pub source: NodeId,
+    /// The time from one report to the next.
+    pub period_s: u16,
+    /// Counting began at this time. Other counts have another epoch.
+    pub epoch_ns: u64,
+    pub missed: Vec<MissedPackets>,
+}
+
+/// The coverage of a pair and class since the collector started.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+pub struct CoverageRow {
+    pub source: NodeId,
+    pub sink: Option<NodeId>,
+    pub class: Option<String>,
+    /// Packets that the sink measured, those that were lost on the way included. `None`: it told nothing of this class,
+    /// which its own rules may not name.
+    pub measured: Option<u64>,
+    /// Packets that were not, by reason.
+    pub missed: BTreeMap<String, u64>,
+}
+
+/// A coverage report as a line of JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct CoverageRecord<'a> {
+    pub schema: &'static str,
+    pub exporter: std::net::IpAddr,
+    pub received_ns: u64,
+    pub source: NodeId,
+    pub period_s: u16,
+    pub epoch_ns: u64,
+    pub missed: Vec<MissedRecord<'a>>,
+}
+
+/// A pair and class of such a line. Packets count since the epoch.
+#[derive(Clone, Debug, Serialize)]
+pub struct MissedRecord<'a> {
+    pub sink: Option<NodeId>,
+    pub class: Option<&'a str>,
+    pub packets: BTreeMap<&'static str, u64>,
+}
+
+/// True for such a line.
+pub fn is_record(line: &[u8]) -> bool {
+    line.trim_ascii_start()
+        .starts_with(br#"{"schema":"hostint.coverage/1""#)
+}
+
+impl MissedPackets {
+    /// Packets by the name of the reason.
+    pub fn named(&self) -> BTreeMap<&'static str, u64> {
+        let mut named = BTreeMap::new();
+        for (reason, packets) in &self.by_reason {
+            *named.entry(reason.name()).or_default() += packets;
+        }
+        named
+    }
+}
+
+impl CoverageReport {
+    /// The line of a report that came from there.
+    pub fn record(&self, exporter: std::net::IpAddr, received_ns: u64) -> CoverageRecord<'_> {
+        let missed = self.missed.iter().map(|one| MissedRecord {
+            sink: one.sink,
+            class: one.class.as_deref(),
+            packets: one.named(),
+        });
+        CoverageRecord {
+            schema: COVERAGE_SCHEMA,
+            exporter,
+            received_ns,
+            source: self.source,
+            period_s: self.period_s,
+            epoch_ns: self.epoch_ns,
+            missed: missed.collect(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The packets that a source did not tag, since its daemon began, by the sink's node and class.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use super::NodeId;
+use super::coverage::{MissedPackets, MissedReason};
+
+/// The most pairs of sink and class that are told apart. Others count as those of no known sink and no class.
+const MOST_SUBJECTS: usize = 4_096;
+
+/// Counts that changed are told this number of times, so that a lost datagram costs no packet.
+const TOLD: u8 = 3;
+
+/// All counts are told once in this number of turns, so that a collector that knows a source for a while knows them all.
+pub const ALL_TOLD_TURNS: u64 = 6;
+
+/// An entry that did not grow for this number of turns may make room for others.
+const IDLE_TURNS: u64 = 6;
+
+/// The sink's node, if it is known, and the class.
+pub type MissedSubject = (Option<NodeId>, Option<String>);
+
+/// Sums of entries that only grow, each of which belongs to one subject at a time.
+#[derive(Debug)]
+pub struct MissedTally<K> {
+    entries: HashMap<K, LastEntry>,
+    subjects: BTreeMap<MissedSubject, SubjectSums>,
+    turn: u64,
+    /// The first turn is over. What was counted before it is in no sum.
+    begun: bool,
+}
+
+#[derive(Debug)]
+struct LastEntry {
+    packets: Vec<u64>,
+    grew_in_turn: u64,
+    seen_in_turn: u64,
+}
+
+#[derive(Debug, Default)]
+struct SubjectSums {
+    by_reason: BTreeMap<MissedReason, u64>,
+    to_tell: u8,
+}
+
+impl<K> Default for MissedTally<K> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            subjects: BTreeMap::new(),
+            turn: 0,
+            begun: false,
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash> MissedTally<K> {
+    /// Begins to read another table, whose entries begin with 0.
+    pub fn change_table(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Adds what an entry counted since the last turn. `subject` is asked only if there is something.
+    pub fn add(&mut self, key: K, now: &[u64], subject: impl FnOnce() -> MissedSubject) {
+        let turn = self.turn;
+        let last = self.entries.entry(key).or_insert_with(|| LastEntry {
+            packets: vec![0; now.len()],
+            grew_in_turn: turn,
+            seen_in_turn: turn,
+        });
+        last.seen_in_turn = turn;
+        if last.packets == now {
+            return;
+        }
+        last.grew_in_turn = turn;
+        let before = std::mem::replace(&mut last.packets, now.to_vec());
+        if !self.begun {
+            return;
+        }
+        let mut subject = subject();
+        if self.subjects.len() >= MOST_SUBJECTS && !self.subjects.contains_key(&subject) {
+            subject = (None, None);
+        }
+        let sums = self.subjects.entry(subject).or_default();
+        sums.to_tell = TOLD;
+        for (reason, (now, before)) in (0..).zip(now.iter().zip(before)) {
+            let more = now.saturating_sub(before);
+            if more > 0 {
+                *sums.by_reason.entry(MissedReason(reason)).or_default() += more;
+            }
+        }
+    }
+
+    /// Ends a turn, in which each entry was added once. Returns the sums that are to be told.
+    pub fn end_turn(&mut self) -> Vec<MissedPackets> {
+        let turn = self.turn;
+        self.entries.retain(|_, entry| entry.seen_in_turn == turn);
+        self.turn += 1;
+        self.begun = true;
+        let mut told = Vec::new();
+        let all = self.turn.is_multiple_of(ALL_TOLD_TURNS);
+        for ((sink, class), sums) in &mut self.subjects {
+            if sums.to_tell > 0 || all {
+                sums.to_tell = sums.to_tell.saturating_sub(1);
+                told.push(MissedPackets {
+                    sink: *sink,
+                    class: class.clone(),
+                    by_reason: sums.by_reason.clone(),
+                });
+            }
+        }
+        told
+    }
+
+    /// The number of entries in the last turn.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The entries that did not grow for some turns.
+    pub fn idle(&self) -> Vec<K> {
+        let idle = |last: &LastEntry| self.turn - last.grew_in_turn > IDLE_TURNS;
+        let entries = self.entries.iter();
+        entries
+            .filter(|(_, last)| idle(last))
+            .map(|(key, _)| *key)
+            .collect()
+    }
+}

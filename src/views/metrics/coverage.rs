@@ -1,0 +1,37 @@
+//! Metrics of coverage: packets that the watchlists ask for, measured and not.
+
+use super::page::{MetricKind, MetricsPage};
+use crate::model::coverage::CoverageRow;
+
+pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
+    let name = "hostint_coverage_measured_packets_total";
+    let help = "packets that a sink measured, those that were lost on the way included, since the collector started";
+    let mut family = page.family(name, MetricKind::Counter, help);
+    for row in rows {
+        let [source, sink, class] = labels(row);
+        let labels = [("source", &*source), ("sink", &*sink), ("class", &*class)];
+        if let Some(measured) = row.measured {
+            family.value(&labels, measured);
+        }
+    }
+    let name = "hostint_coverage_missed_packets_total";
+    let help = "packets that the watchlist of a source asks for and that it did not tag, since the collector started";
+    let mut family = page.family(name, MetricKind::Counter, help);
+    for row in rows {
+        let [source, sink, class] = labels(row);
+        for (reason, packets) in &row.missed {
+            let pair = [("source", &*source), ("sink", &*sink)];
+            let why = [("class", &*class), ("reason", reason.as_str())];
+            family.value(&[pair, why].concat(), *packets);
+        }
+    }
+}
+
+/// Source, sink and class, empty where none is known.
+fn labels(row: &CoverageRow) -> [String; 3] {
+    [
+        row.source.to_string(),
+        row.sink.map(|sink| sink.to_string()).unwrap_or_default(),
+        row.class.clone().unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,141 @@
+//! hostint's report of a source's coverage (NProto 15, sub-kind 3). It is about no packet, and has no number: it repeats
+//! totals.
+
+use std::collections::BTreeMap;
+
+use super::DecodeError;
+use super::cursor::Cursor;
+use super::report_v05::HEADER_BYTES;
+use super::summary_totals::MOST_SUMMARY_BYTES;
+use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason};
+use crate::model::{MOST_CLASS_BYTES, NodeId};
+
+/// The first byte of a framed report of v0.5: version 0 and NProto 15.
+const FRAMED: u8 = 15;
+const SUB_KIND: u8 = 3;
+/// The sink's node is known.
+const HAS_SINK: u8 = 1;
+/// Bytes before the pairs, the frame included.
+const FIXED_BYTES: usize = HEADER_BYTES + 4 + 4 + 2 + 2 + 8;
+/// Bytes of a pair without class and counts, and of a count.
+const PAIR_BYTES: usize = 8;
+const COUNT_BYTES: usize = 9;
+
+/// True for a datagram that announces coverage.
+pub(super) fn is_one(datagram: &[u8]) -> bool {
+    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
+}
+
+/// Reads a whole datagram. What follows the pairs is left for later versions.
+pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    cursor.array::<HEADER_BYTES>("report header")?;
+    cursor.u8("sub-kind of a framed report")?;
+    cursor.expect_u8("reserved byte of a framed report", 0)?;
+    let length = cursor.u16("length of a framed report")?;
+    if usize::from(length) != cursor.rest().len() {
+        return Err(DecodeError::Length {
+            what: "content of a framed report",
+            found: cursor.rest().len(),
+            expected: "the number in its frame",
+        });
+    }
+    let source = NodeId(cursor.u32("node ID")?);
+    let period_s = cursor.u16("period of coverage")?;
+    let pairs = cursor.u16("number of pairs")?;
+    let epoch_ns = cursor.u64("time that the counts begin")?;
+    // Each pair has some bytes, so the datagram bounds them.
+    let missed = (0..pairs)
+        .map(|_| pair(&mut cursor))
+        .collect::<Result<_, _>>()?;
+    Ok(CoverageReport {
+        source,
+        period_s,
+        epoch_ns,
+        missed,
+    })
+}
+
+fn pair(cursor: &mut Cursor<'_>) -> Result<MissedPackets, DecodeError> {
+    let flags = cursor.u8("flags of a pair")?;
+    cursor.check("unknown flags of a pair", 1, (flags & !HAS_SINK).into(), 0)?;
+    let class_bytes = cursor.u8("length of the class")?;
+    let counts = cursor.u8("number of reasons")?;
+    cursor.expect_u8("reserved byte of a pair", 0)?;
+    let sink = NodeId(cursor.u32("sink node ID")?);
+    let offset = cursor.offset();
+    let class = cursor.take("class", class_bytes.into())?;
+    let class = str::from_utf8(class).map_err(|_| DecodeError::Text {
+        what: "class",
+        offset,
+    })?;
+    let mut by_reason = BTreeMap::new();
+    for _ in 0..counts {
+        let reason = MissedReason(cursor.u8("reason")?);
+        by_reason.insert(reason, cursor.u64("packets of a reason")?);
+    }
+    Ok(MissedPackets {
+        sink: (flags & HAS_SINK != 0).then_some(sink),
+        class: (!class.is_empty()).then(|| class.to_owned()),
+        by_reason,
+    })
+}
+
+/// Splits a report into parts that fit into a datagram each.
+pub fn parts(report: &CoverageReport) -> Vec<CoverageReport> {
+    let mut parts: Vec<CoverageReport> = Vec::new();
+    let mut used = 0;
+    for one in &report.missed {
+        let bytes = PAIR_BYTES + class_of(one).len() + COUNT_BYTES * one.by_reason.len();
+        match parts.last_mut() {
+            Some(part) if used + bytes <= MOST_SUMMARY_BYTES => {
+                part.missed.push(one.clone());
+                used += bytes;
+            }
+            _ => {
+                used = FIXED_BYTES + bytes;
+                parts.push(CoverageReport {
+                    missed: vec![one.clone()],
+                    ..report.clone()
+                });
+            }
+        }
+    }
+    parts
+}
+
+/// A class with a longer name is told as none.
+fn class_of(one: &MissedPackets) -> &str {
+    let class = one.class.as_deref().unwrap_or_default();
+    if class.len() > MOST_CLASS_BYTES {
+        return "";
+    }
+    class
+}
+
+/// Appends the datagram of a part, which has the number 0 because it is none of the reports.
+pub fn emit(report: &CoverageReport, time_s: u32, out: &mut Vec<u8>) {
+    out.extend([FRAMED, 0, 0, 0]);
+    out.extend(0u32.to_be_bytes());
+    out.extend(time_s.to_be_bytes());
+    let mut content = Vec::new();
+    content.extend(report.source.0.to_be_bytes());
+    content.extend(report.period_s.to_be_bytes());
+    // A part has fewer than a hundred pairs.
+    content.extend((report.missed.len() as u16).to_be_bytes());
+    content.extend(report.epoch_ns.to_be_bytes());
+    for one in &report.missed {
+        let class = class_of(one);
+        let flags = if one.sink.is_some() { HAS_SINK } else { 0 };
+        content.extend([flags, class.len() as u8, one.by_reason.len() as u8, 0]);
+        content.extend(one.sink.unwrap_or(NodeId(0)).0.to_be_bytes());
+        content.extend(class.as_bytes());
+        for (reason, packets) in &one.by_reason {
+            content.push(reason.0);
+            content.extend(packets.to_be_bytes());
+        }
+    }
+    out.extend([SUB_KIND, 0]);
+    out.extend((content.len() as u16).to_be_bytes());
+    out.extend(content);
+}

@@ -1,0 +1,147 @@
+//! The collector turns totals of what sources did not tag into what each report adds, and no packet counts twice.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use hostint::collector::Coverage;
+use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason};
+use hostint::model::{Arrival, NodeId};
+
+const SECOND: u64 = 1_000_000_000;
+const TOO_LONG: u8 = 8;
+const STARTED: u64 = 1_000 * SECOND;
+
+struct Told {
+    at_s: u64,
+    epoch_s: u64,
+    too_long: u64,
+}
+
+fn collector() -> Coverage {
+    let mut coverage = Coverage::default();
+    coverage.start_at(STARTED);
+    coverage
+}
+
+fn tell(coverage: &mut Coverage, from: u8, told: &Told) {
+    let report = CoverageReport {
+        source: NodeId(7),
+        period_s: 10,
+        epoch_ns: told.epoch_s * SECOND,
+        missed: vec![MissedPackets {
+            sink: Some(NodeId(2)),
+            class: Some("storage".to_owned()),
+            by_reason: [(MissedReason(TOO_LONG), told.too_long)].into(),
+        }],
+    };
+    let exporter: IpAddr = [192, 0, 2, from].into();
+    let arrival = Arrival {
+        exporter: (exporter, 5000).into(),
+        received_ns: told.at_s * SECOND,
+    };
+    coverage.missed(&report, arrival);
+}
+
+#[test]
+fn totals_count_once() {
+    struct Case {
+        name: &'static str,
+        told: &'static [(u64, u64, u64)],
+        expected: Option<u64>,
+    }
+    let cases = [
+        Case {
+            name: "totals of an epoch are subtracted",
+            told: &[(1010, 1005, 3), (1020, 1005, 10)],
+            expected: Some(10),
+        },
+        Case {
+            name: "told again, they add nothing",
+            told: &[(1010, 1005, 3), (1020, 1005, 3), (1030, 1005, 3)],
+            expected: Some(3),
+        },
+        Case {
+            name: "a late datagram adds nothing, and the next one no more than is new",
+            told: &[(1020, 1005, 10), (1021, 1005, 3), (1030, 1005, 11)],
+            expected: Some(11),
+        },
+        Case {
+            name: "a source that starts again counts from 0",
+            told: &[(1010, 1005, 10), (1030, 1025, 4)],
+            expected: Some(14),
+        },
+        Case {
+            name: "late counts of the epoch before are left out",
+            told: &[(1010, 1005, 10), (1030, 1025, 4), (1031, 1005, 12)],
+            expected: Some(14),
+        },
+        Case {
+            name: "what was counted before the collector started is a base",
+            told: &[(1010, 500, 100), (1020, 500, 130)],
+            expected: Some(30),
+        },
+    ];
+    for Case {
+        name,
+        told,
+        expected,
+    } in cases
+    {
+        let mut coverage = collector();
+        for (at_s, epoch_s, too_long) in told {
+            let told = Told {
+                at_s: *at_s,
+                epoch_s: *epoch_s,
+                too_long: *too_long,
+            };
+            tell(&mut coverage, 1, &told);
+        }
+        let rows = coverage.rows(10);
+        let found = rows.first().map(|row| row.missed["too_long"]);
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn counts_that_a_known_source_tells_for_the_first_time_are_new() {
+    let mut coverage = collector();
+    let old = |at_s, too_long| Told {
+        at_s,
+        epoch_s: 500,
+        too_long,
+    };
+    let arrival = |at_s: u64| Arrival {
+        exporter: ([192, 0, 2, 1], 5000).into(),
+        received_ns: at_s * SECOND,
+    };
+    tell(&mut coverage, 1, &old(1010, 100));
+    let mut report = CoverageReport {
+        source: NodeId(7),
+        period_s: 10,
+        epoch_ns: 500 * SECOND,
+        missed: vec![MissedPackets {
+            sink: None,
+            class: None,
+            by_reason: BTreeMap::from([(MissedReason(21), 5)]),
+        }],
+    };
+    coverage.missed(&report, arrival(1020));
+    assert!(coverage.rows(10).is_empty(), "it may be old");
+    report.missed[0].class = Some("new".to_owned());
+    coverage.missed(&report, arrival(1200));
+    let rows = coverage.rows(10);
+    assert_eq!((rows.len(), rows[0].missed["no_lease"]), (1, 5));
+}
+
+#[test]
+fn two_addresses_of_a_node_are_counted_apart() {
+    let mut coverage = collector();
+    let told = Told {
+        at_s: 1010,
+        epoch_s: 1005,
+        too_long: 3,
+    };
+    tell(&mut coverage, 1, &told);
+    tell(&mut coverage, 2, &told);
+    assert_eq!(coverage.rows(10)[0].missed["too_long"], 6);
+}

@@ -1,0 +1,84 @@
+//! A source's daemon adds up what was not tagged since it began, by sink and class.
+
+use std::collections::BTreeMap;
+
+use hostint::datapath::counters;
+use hostint::model::NodeId;
+use hostint::model::coverage::{MissedPackets, MissedReason};
+use hostint::model::missed_tally::{ALL_TOLD_TURNS, MissedTally};
+
+const STORAGE: &str = "storage";
+
+fn of_storage(reasons: &[(u8, u64)]) -> MissedPackets {
+    MissedPackets {
+        sink: Some(NodeId(2)),
+        class: Some(STORAGE.to_owned()),
+        by_reason: reasons
+            .iter()
+            .map(|(reason, packets)| (MissedReason(*reason), *packets))
+            .collect(),
+    }
+}
+
+/// A turn in which these entries are read.
+fn turn(tally: &mut MissedTally<u32>, entries: &[(u32, [u64; 3])]) -> Vec<MissedPackets> {
+    for (key, packets) in entries {
+        tally.add(*key, packets, || {
+            (Some(NodeId(2)), Some(STORAGE.to_owned()))
+        });
+    }
+    tally.end_turn()
+}
+
+#[test]
+fn entries_of_a_subject_are_added_up_from_the_first_turn_on() {
+    let mut tally = MissedTally::default();
+    assert_eq!(turn(&mut tally, &[(1, [5, 5, 5])]), [], "counted before");
+    assert_eq!(
+        turn(&mut tally, &[(1, [6, 5, 5]), (2, [0, 3, 0])]),
+        [of_storage(&[(0, 1), (1, 3)])],
+        "what grew, and an entry that is new"
+    );
+    assert_eq!(
+        turn(&mut tally, &[(1, [6, 5, 5])]),
+        [of_storage(&[(0, 1), (1, 3)])],
+        "an entry that is gone keeps its packets, which are told again"
+    );
+    assert_eq!(
+        turn(&mut tally, &[(1, [6, 5, 5]), (2, [0, 1, 0])]),
+        [of_storage(&[(0, 1), (1, 4)])],
+        "the same entry begins anew"
+    );
+    tally.change_table();
+    assert_eq!(
+        turn(&mut tally, &[(1, [2, 0, 0])]),
+        [of_storage(&[(0, 3), (1, 4)])],
+        "so does another table"
+    );
+}
+
+#[test]
+fn what_does_not_change_is_told_three_times_and_then_rarely() {
+    let mut tally = MissedTally::default();
+    turn(&mut tally, &[]);
+    let entries = [(1, [1, 0, 0])];
+    let told = (1..=3 * ALL_TOLD_TURNS).map(|_| turn(&mut tally, &entries).len());
+    let told: Vec<usize> = told.collect();
+    assert_eq!(told[..6], [1, 1, 1, 0, 1, 0]);
+    let rest: BTreeMap<usize, usize> = told[6..].iter().map(|n| (*n, 1)).collect();
+    assert_eq!(rest.len(), 2);
+    assert_eq!(told[6..].iter().sum::<usize>(), 2, "once in a minute");
+}
+
+#[test]
+fn each_reason_has_the_name_of_its_counter() {
+    for (number, meaning) in (0..).zip(counters::SOURCE) {
+        let name = MissedReason(number).name();
+        assert!(
+            name == "other" || name == meaning.name,
+            "{number} is {name}, and counts {}",
+            meaning.name
+        );
+    }
+    assert_eq!(MissedReason(200).name(), "other");
+}

@@ -1,0 +1,138 @@
+//! Of the traffic that the watchlist asks for, collectors learn how much was measured, and why the rest was not.
+
+use std::net::UdpSocket;
+use std::process::Command;
+
+use hostint_testing::collector::Collector;
+use hostint_testing::netns::{Host, Lab, await_that_or};
+use hostint_testing::scratch::Folder;
+use serde_json::{Value, json};
+
+const RULES: &str = r#"
+[source]
+dev = ["a0"]
+encap = "extension-udp"
+
+[[watch]]
+class = "storage"
+to = ["10.9.2.1"]
+to-port = 6000
+
+[[watch]]
+class = "bulk"
+to = ["10.9.2.1"]
+to-port = 6001
+
+[[watch]]
+to = ["10.9.9.0/24"]
+
+[[watch]]
+class = "sampled"
+to = ["10.9.2.1"]
+to-port = 6002
+one-flow-in = 1000000
+"#;
+
+/// What the collector shows of a pair and class.
+fn row(status: &Value, sink: Value, class: Value) -> Option<&Value> {
+    let mut rows = status["coverage"].as_array().unwrap().iter();
+    rows.find(|row| row["source"] == 1 && row["sink"] == sink && row["class"] == class)
+}
+
+/// Sends datagrams of a length; each must arrive.
+fn send(from: &UdpSocket, to: &UdpSocket, count: u32, len: usize) {
+    let mut buffer = [0; 2000];
+    for _ in 0..count {
+        from.send_to(&vec![7; len], to.local_addr().unwrap())
+            .unwrap();
+        assert_eq!(to.recv(&mut buffer).unwrap(), len);
+    }
+}
+
+fn status(host: &Host, collector: &Collector) -> Value {
+    host.enter(|| collector.status())
+}
+
+#[test]
+fn each_pair_and_class_shows_what_was_not_measured_and_why() {
+    let lab = Lab::new();
+    let folder = Folder::create();
+    let args = ["--listen", "10.9.2.1:32766"];
+    let collector = lab
+        .b
+        .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
+    let lines = "collect --json --listen 10.9.2.1:32767";
+    let lines = lab.b.start(lines, "collecting on 10.9.2.1:32767");
+    let file = folder.file("hostint.toml");
+    let to = "--collector 10.9.2.1,10.9.2.1:32767 --summary-period 1s";
+    std::fs::write(&file, RULES).unwrap();
+    let config = format!("--config {}", file.display());
+    let _a = lab
+        .a
+        .leasing_sink(&format!("--dev a0 --node-id 1 {to} {config}"));
+    let _b = lab
+        .b
+        .leasing_sink(&format!("--dev b0 --node-id 2 {to} {config}"));
+    lab.a.hostint(&format!("source attach {config}"));
+    let from = lab.a.udp("10.9.1.1:5000");
+    let [storage, bulk, sampled] =
+        [6000, 6001, 6002].map(|port| lab.b.udp(&format!("10.9.2.1:{port}")));
+    await_that_or(
+        || {
+            send(&from, &storage, 1, 100);
+            lab.a.count("source", "tagged") > 0
+        },
+        || format!("nothing is tagged: {}", lab.a.figures()["source"]),
+    );
+    let missed_before = lab.a.counters("source");
+    send(&from, &storage, 40, 100);
+    // Longer than the interface takes with INT.
+    send(&from, &bulk, 7, 1450);
+    send(&from, &bulk, 3, 100);
+    send(&from, &sampled, 5, 100);
+    for _ in 0..9 {
+        let _ = from.send_to(&[0; 100], "10.9.9.9:7000");
+    }
+    let after = lab.a.counters("source");
+    assert_eq!(after["too_long"] - missed_before["too_long"], 7);
+    assert_eq!(after["not_sampled"] - missed_before["not_sampled"], 5);
+
+    let expected = [
+        (json!(2), json!("bulk"), json!({"too_long": 7}), json!(3)),
+        (
+            json!(2),
+            json!("sampled"),
+            json!({"not_sampled": 5}),
+            Value::Null,
+        ),
+    ];
+    let all_hold = |status: &Value| {
+        let rows = expected.iter().all(|(sink, class, missed, measured)| {
+            row(status, sink.clone(), class.clone())
+                .is_some_and(|row| row["missed"] == *missed && row["measured"] == *measured)
+        });
+        let elsewhere = row(status, Value::Null, Value::Null);
+        let storage = row(status, json!(2), json!("storage"));
+        rows && elsewhere.is_some_and(|row| row["missed"]["no_lease"] == 9)
+            && storage.is_some_and(|row| row["measured"].as_u64() >= Some(40))
+    };
+    await_that_or(
+        || all_hold(&status(&lab.b, &collector)),
+        || format!("{:#}", status(&lab.b, &collector)["coverage"]),
+    );
+    let metrics = lab.b.enter(|| collector.get("/metrics"));
+    let line = r#"hostint_coverage_missed_packets_total{source="1",sink="2",class="bulk",reason="too_long"} 7"#;
+    assert!(metrics.contains(line), "{metrics}");
+    let lines = lines.stdout();
+    let told = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|line| line["schema"] == "hostint.coverage/1" && line["source"] == 1);
+    let bulk = told.flat_map(|line| line["missed"].as_array().unwrap().clone());
+    let bulk: Vec<Value> = bulk.filter(|one| one["class"] == "bulk").collect();
+    assert!(
+        bulk.iter()
+            .any(|one| one["packets"] == json!({"too_long": 7})),
+        "{bulk:?}"
+    );
+}

@@ -1,0 +1,188 @@
+//! Random loss is measured: however much of it there is, no flow goes untagged.
+//!
+//! HOSTINT_LONG=1 for ten minutes of each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hostint_testing::account::Account;
+use hostint_testing::conversation::{Conversation, Server};
+use hostint_testing::datagrams::{Echo, Flows};
+use hostint_testing::netns::{Host, Lab, await_that};
+use hostint_testing::networks::{LOSS_OF_5_PERCENT, LOSS_OF_20_PERCENT, Network};
+use hostint_testing::watched_pair::{is_settled, peers, start};
+
+const FLOWS: usize = 8;
+/// A connection that has lost several packets in a row goes untagged for less than this number of exchanges.
+const EXCHANGES: usize = 5;
+
+fn duration() -> Duration {
+    let is_long = std::env::var_os("HOSTINT_LONG").is_some();
+    Duration::from_secs(if is_long { 600 } else { 8 })
+}
+
+/// Packets of each flow of the applications, as both sinks count them.
+fn measured(lab: &Lab) -> BTreeMap<String, u64> {
+    let mut packets = BTreeMap::new();
+    for host in [&lab.a, &lab.b] {
+        for flow in host.status()["sink"]["flows"].as_array().unwrap() {
+            let ports = [&flow["flow"]["sport"], &flow["flow"]["dport"]];
+            if ports.iter().any(|port| **port == 7000 || **port == 6100) {
+                packets.insert(flow["flow"].to_string(), flow["packets"].as_u64().unwrap());
+            }
+        }
+    }
+    packets
+}
+
+/// The counters of packets that a source left untagged.
+fn untagged(host: &Host) -> Vec<serde_json::Value> {
+    let status = host.status();
+    let counters = status["source"]["counters"].as_array().unwrap().iter();
+    counters
+        .filter(|counter| counter["packets"] != 0)
+        .cloned()
+        .collect()
+}
+
+/// Datagrams in both directions, by which the sinks' counts show that tagged packets of the pair arrive.
+struct Trickle {
+    stop: Arc<AtomicBool>,
+    sends: Option<JoinHandle<()>>,
+}
+
+impl Trickle {
+    fn start(lab: &Lab) -> Self {
+        let ends = [lab.a.udp("10.9.1.1:6101"), lab.b.udp("10.9.2.1:6101")];
+        let stop = Arc::new(AtomicBool::new(false));
+        let sends = std::thread::spawn({
+            let stop = stop.clone();
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    for (from, to) in [(0, 1), (1, 0)] {
+                        let to = ends[to].local_addr().unwrap();
+                        let _ = ends[from].send_to(b"trickle", to);
+                    }
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            }
+        });
+        Self {
+            stop,
+            sends: Some(sends),
+        }
+    }
+}
+
+impl Drop for Trickle {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(sends) = self.sends.take() {
+            let _ = sends.join();
+        }
+    }
+}
+
+/// Traffic of all connections and flows at once, which ends when all of TCP has arrived.
+fn exchange(conversations: &mut [Conversation], flows: &mut Flows, echo: &Echo) -> Account {
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = conversations
+            .iter_mut()
+            .map(|one| {
+                scope.spawn(move || {
+                    let mut account = Account::default();
+                    one.exchange(30_000, &mut account);
+                    account
+                })
+            })
+            .collect();
+        let mut account = flows.exchange(echo, 10);
+        // Datagrams that are lost stay lost.
+        account.transfers = account.whole;
+        for worker in workers {
+            account.add(worker.join().unwrap());
+        }
+        account
+    })
+}
+
+fn check(network: Network) {
+    let name = network.name;
+    let lab = Lab::new();
+    lab.add_ipv6();
+    // Each segment is lost by itself.
+    for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
+        host.sh(&format!("ip link set {dev} gso_max_segs 1"));
+    }
+    network.build(&lab);
+    let _daemons = start(&lab);
+    let forms = ["tcp vxlan-gpe", "udp vxlan-gpe"];
+    await_that(&format!("{name}: both forms are proved"), || {
+        let is_proved = |host| {
+            peers(host)
+                .iter()
+                .all(|peer| peer["ways"] == serde_json::json!(forms))
+        };
+        [&lab.a, &lab.b]
+            .into_iter()
+            .all(|host| is_settled(host) && is_proved(host))
+    });
+    // Of a pair that is silent nothing is known: a connection whose first segment is lost goes untagged there.
+    let _trickle = Trickle::start(&lab);
+    await_that(&format!("{name}: tagged packets arrive"), || {
+        let arrive = |host: &Host| host.count("sink", "stripped") > 100;
+        arrive(&lab.a) && arrive(&lab.b)
+    });
+    let server = Server::start(&lab.b, "10.9.2.1:7000".parse().unwrap());
+    let echo = Echo::start(&lab.b, "10.9.2.1:6100".parse().unwrap());
+    let mut flows = Flows::new(&lab.a, "10.9.1.1", FLOWS);
+    let mut account = Account::default();
+    let mut conversations: Vec<Conversation> = (0..FLOWS as u64)
+        .filter_map(|n| Conversation::begin(&lab.a, server.address, n << 40, &mut account))
+        .collect();
+    let began = Instant::now();
+    while began.elapsed() < duration() {
+        let before = measured(&lab);
+        let is_measured = || {
+            let now = measured(&lab);
+            let grew = |flow: &String| now[flow] > before.get(flow).copied().unwrap_or(0);
+            // Two directions of TCP connections and of datagrams.
+            now.len() == 4 * FLOWS && now.keys().all(grew)
+        };
+        let mut exchanges = 0;
+        while exchanges == 0 || !is_measured() {
+            assert!(
+                exchanges < EXCHANGES,
+                "{name}: a flow is not measured any more: {before:#?} {:#?} {:#?}",
+                measured(&lab),
+                [&lab.a, &lab.b].map(|host| (peers(host), untagged(host)))
+            );
+            account.add(exchange(&mut conversations, &mut flows, &echo));
+            exchanges += 1;
+        }
+    }
+    account.add(server.take_account());
+    println!("{name}: {account}");
+    assert_eq!(account.whole, account.transfers, "{name}: {account}");
+    assert_eq!(account.foreign_bytes, 0, "{name}: {account}");
+    for host in [&lab.a, &lab.b] {
+        println!("{name}: {} guarded", host.count("source", "guarded"));
+        for peer in peers(host) {
+            assert_eq!(peer["ways"], serde_json::json!(forms), "{name}: {peer}");
+            assert_eq!(peer["fallen"], 0, "{name}: {peer}");
+        }
+    }
+}
+
+#[test]
+fn no_flow_goes_untagged_for_loss_of_5_percent() {
+    check(LOSS_OF_5_PERCENT);
+}
+
+#[test]
+fn no_flow_goes_untagged_for_loss_of_20_percent() {
+    check(LOSS_OF_20_PERCENT);
+}
