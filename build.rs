@@ -7,8 +7,8 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 8] = [
-    "abi", "astray", "bound", "peer", "renew", "sink", "source", "walk",
+const PROGRAMS: [&str; 9] = [
+    "abi", "astray", "bound", "drop", "peer", "renew", "sink", "source", "walk",
 ];
 
 /// Every program is compiled with these flags; a test compiles each header with them, too.

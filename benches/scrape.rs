@@ -4,9 +4,10 @@
 use std::process::Command;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
+use hostint::datapath::flow_status::{self, FlowSelection, VisitFlow};
 use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
-use hostint::model::{Classes, RuleHost, Tally, WatchRule};
+use hostint::model::{Classes, FlowSort, RuleHost, Tally, WatchRule};
 use hostint::os::clock;
 use hostint::views::metrics;
 use hostint_testing::status_samples::nothing;
@@ -71,9 +72,12 @@ fn bench(flows: u32) {
     let mut scrape = || {
         spent(|| {
             tally.begin();
-            sink.flows
-                .for_each(|key, flow| tally.look((&key).into(), (&flow).into()))
-                .unwrap();
+            let visit: VisitFlow<'_> = &mut |flow, counts| tally.look(flow, counts);
+            let selection = FlowSelection {
+                sort: FlowSort::Packets,
+                most: 0,
+            };
+            flow_status::read(&sink.flows, Some(&sink.fine), selection, Some(visit)).unwrap();
             tally.complete();
             bytes = metrics::sink::text(&status, &tally).len();
         })

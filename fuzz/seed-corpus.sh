@@ -34,6 +34,13 @@ printf '%s\n' '{"schema":"hostint.report/1","kind":"drop-summary","hw_id":0,"rep
 printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0' \
 	'\x01\0\0\0\x14\0\0\0\x01\0\0\0\0\0\0\0\x14\0\0\0' \
 	'\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0' >corpus/read_capture/pcapng
+# evidence about clocks: a reading, and a peer with a packet and an exchange
+{
+	printf '%b' '\x0f\0\0\0\0\0\0\0\0\0\0\x01\x04\0\0\x58\0\0\0\x02\0\0\0\0\0\0\0\x01\x01\x01\0\0'
+	head -c 28 /dev/zero
+	printf '%b' '\0\0\0\x03\x01\x01\0\0'
+	head -c 36 /dev/zero
+} >corpus/decode_report/clocks
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped

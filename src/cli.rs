@@ -13,7 +13,9 @@ pub use history::{
     FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
 };
 
-use crate::config::{CollectOptions, ESSENTIALS, Overrides, SinkOptions, SourceOptions, TimeSpan};
+use crate::config::{
+    CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
+};
 use crate::model::FlowSort;
 
 /// Exit codes, as hostint(8) documents them.
@@ -96,6 +98,8 @@ pub enum Command {
     Sink(Box<SinkArgs>),
     /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)
     Source(Box<SourceArgs>),
+    /// Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)
+    Postcards(Box<PostcardsArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
     /// Query the history that a collector keeps, while it runs or later
@@ -229,6 +233,25 @@ pub struct SourceServeArgs {
 
     #[command(flatten)]
     pub settings: Overrides<SourceOptions>,
+}
+
+/// `hostint postcards`
+#[derive(Args, Clone, Debug)]
+pub struct PostcardsArgs {
+    /// Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file
+    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
+    pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Overrides<PostcardsOptions>,
+
+    /// Print one JSON object per line (schema hostint.postcards/1)
+    #[arg(long)]
+    pub json: bool,
+
+    /// Count for this time, print all counts, and exit [default: 1s]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1s")]
+    pub once: Option<TimeSpan>,
 }
 
 /// `hostint collect`

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
 use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
+use hostint::model::LatencyClocks;
 use hostint_testing::synthetic::Synthetic;
 use nix::time::{ClockId, clock_gettime};
 
@@ -62,6 +63,7 @@ fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
             number: (number - 1) * REPORTS as u64 + n as u64 + 1,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
         }

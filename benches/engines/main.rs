@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
+use hostint::model::LatencyClocks;
 use hostint::os::clock;
 
 mod clickhouse;
@@ -41,6 +42,7 @@ fn parcel(
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
         }

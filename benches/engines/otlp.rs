@@ -49,6 +49,7 @@ fn parcel() -> Parcel {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
         }

@@ -252,4 +252,38 @@ struct gap_event {
 	struct flow_key key;
 };
 
+struct drop_key {
+	struct flow_key flow; /* as the packet was when it was dropped; layers has no VLAN ids */
+	__u32 reason;
+	__u32 ifindex;
+	__u32 netns;
+	__u32 zero;
+};
+
+/* All counts are those since the first drop. */
+struct drop_flow {
+	__u64 packets;
+	__u64 segments;
+	__u64 bytes;
+	__u64 first_ns; /* monotonic clock */
+	__u64 last_ns;
+	__u64 place;
+	__u64 cgroup; /* id of the socket's; 0: no socket, or not known */
+	__u32 in_ifindex;
+	__u32 out_ifindex;
+	__u32 age_ns;        /* of the newest packet whose age is known */
+	__u32 queue_packets; /* in the root queue of the interface at the first drop */
+	__u32 queue_bytes;
+	__u32 flags;
+	struct flow_key before_nat; /* all zeros: the same as the flow's key */
+};
+
+/* The first drop of a flow; what follows is read from the table. */
+struct drop_event {
+	__u32 kind; /* EVENT_DROP */
+	__u32 zero;
+	struct drop_key key;
+	struct drop_flow flow;
+};
+
 #endif

@@ -25,6 +25,9 @@ _hostint() {
             hostint,history)
                 cmd="hostint__subcmd__history"
                 ;;
+            hostint,postcards)
+                cmd="hostint__subcmd__postcards"
+                ;;
             hostint,sink)
                 cmd="hostint__subcmd__sink"
                 ;;
@@ -42,6 +45,9 @@ _hostint() {
                 ;;
             hostint__subcmd__help,history)
                 cmd="hostint__subcmd__help__subcmd__history"
+                ;;
+            hostint__subcmd__help,postcards)
+                cmd="hostint__subcmd__help__subcmd__postcards"
                 ;;
             hostint__subcmd__help,sink)
                 cmd="hostint__subcmd__help__subcmd__sink"
@@ -212,7 +218,7 @@ _hostint() {
 
     case "${cmd}" in
         hostint)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source collect history status help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,7 +446,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help)
-            opts="sink source collect history status help"
+            opts="sink source postcards collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -582,6 +588,20 @@ _hostint() {
         hostint__subcmd__help__subcmd__history__subcmd__series)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__postcards)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1195,6 +1215,72 @@ _hostint() {
                     return 0
                     ;;
                 --points)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__postcards)
+            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --drops)
+                    COMPREPLY=($(compgen -W "none all" -- "${cur}"))
+                    return 0
+                    ;;
+                --netns)
+                    COMPREPLY=($(compgen -W "own all" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignored-reasons)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-places)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-new-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-reports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --once)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -34,6 +34,7 @@ complete -c hostint -n "__fish_hostint_needs_command" -s h -l help -d 'Print hel
 complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
@@ -328,6 +329,29 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, including those of the config file'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l config -d 'Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (required)' -r -f -a "none\t'no drops'
+all\t'all drops'"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
+all\t'all of this machine'"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops at once, and again at most once in this time, from 100ms [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second; drops of others are counted by reason and place alone; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows a second; the others\' turn comes later; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l once -d 'Count for this time, print all counts, and exit [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l json -d 'Print one JSON object per line (schema hostint.postcards/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; may be repeated [default: 0.0.0.0:32766 and [::]:32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'Print one JSON object per line (schema hostint.report/1)' -r -f -a "true\t''
@@ -418,7 +442,7 @@ packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l source -d 'Only flows from this node, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l sink -d 'Only flows to this node, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l class -d 'Only flows of this class' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l search -d 'Only flows whose text has all these words: addresses, ports, protocols, or parts of them' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l search -d 'Only flows whose text has all these words: addresses, ports, protocols, names of hosts, or parts of them' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l limit -d 'Number of flows to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
@@ -558,12 +582,13 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'

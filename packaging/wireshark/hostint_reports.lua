@@ -320,6 +320,9 @@ return function(fields, tools, headers, quotes)
         put(top, h.sub_kind, tvb(12, 1))
         put(top, h.frame_length, tvb(14, 2))
         odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
+        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 32, "evidence about clocks") then
+            return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(28, 1):uint(), tvb(29, 1):uint())
+        end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())
         end

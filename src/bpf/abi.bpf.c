@@ -8,6 +8,7 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
+#include "hostint/drop.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
@@ -99,3 +100,13 @@ enum astray_limit astray_limit;
 enum flow_form flow_form;
 enum flow_left flow_left;
 enum flow_doubt flow_doubt;
+struct drop_settings drop_settings;
+struct drop_count drop_count;
+struct drop_place_key drop_place_key;
+struct drop_key drop_key;
+struct drop_flow drop_flow;
+struct drop_event drop_event;
+enum drop_limit drop_limit;
+enum drop_counter drop_counter;
+enum drop_flow_flag drop_flow_flag;
+enum drop_event_kind drop_event_kind;

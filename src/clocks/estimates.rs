@@ -13,6 +13,19 @@ const LEAST_RESIDUAL_NS: f64 = 10.0;
 /// A corridor narrower than this weighs no more.
 const LEAST_WIDTH_NS: f64 = 1_000.0;
 
+/// Beyond what residuals show, an estimate is off by this.
+const LEAST_ERROR_NS: i128 = 1_000;
+
+/// The estimates of all hosts' raw clocks.
+#[derive(Clone, Debug)]
+pub struct Estimates {
+    /// The distance by which each host's raw clock is ahead of the first one's. `None`: no links in both directions lead
+    /// there.
+    pub ahead_ns: Vec<Option<i128>>,
+    /// The error of most differences is no greater.
+    pub error_ns: i128,
+}
+
 /// A link's estimate, and its weight.
 struct Estimate {
     from: usize,
@@ -20,17 +33,23 @@ struct Estimate {
     /// Less the middle of the bounds, so that 64 bits of a float keep fractions of a nanosecond.
     ahead_ns: f64,
     weight: f64,
+    half_width_ns: f64,
+}
+
+impl Estimate {
+    fn residual_ns(&self, solution: &[f64]) -> f64 {
+        (solution[self.to] - solution[self.from] - self.ahead_ns).abs()
+    }
 }
 
 /// Estimates the distance by which each host's raw clock is ahead of that of the host `first`, clipped into the bounds.
-/// `None`: no links in both directions lead there.
 pub fn estimates(
     links: &[ClockLink],
     bounds: &Bounds,
     first: usize,
     hosts: usize,
     drift: Drift,
-) -> Vec<Option<i128>> {
+) -> Estimates {
     let base: Vec<Option<i128>> = (0..hosts)
         .map(|host| Some(bounds.ahead(first, host)?.middle_ns()))
         .collect();
@@ -42,17 +61,15 @@ pub fn estimates(
             to: link.to,
             ahead_ns: found.ahead_ns - (to - from) as f64,
             weight: 1.0 / found.half_width_ns.max(LEAST_WIDTH_NS),
+            half_width_ns: found.half_width_ns,
         })
     };
     let known: Vec<Estimate> = links.iter().filter_map(of_link).collect();
     let mut solution = vec![0.0; hosts];
     for round in 0..ROUNDS {
-        let weights = known.iter().map(|one| {
-            let residual = solution[one.to] - solution[one.from] - one.ahead_ns;
-            match round {
-                0 => one.weight * one.weight,
-                _ => one.weight / residual.abs().max(LEAST_RESIDUAL_NS),
-            }
+        let weights = known.iter().map(|one| match round {
+            0 => one.weight * one.weight,
+            _ => one.weight / one.residual_ns(&solution).max(LEAST_RESIDUAL_NS),
         });
         let weights: Vec<f64> = weights.collect();
         solution = least_squares(&known, &weights, first, hosts);
@@ -61,7 +78,24 @@ pub fn estimates(
         let rounded = solution[host].round() as i128;
         Some(bounds.ahead(first, host)?.clip(base? + rounded))
     };
-    base.into_iter().enumerate().map(clipped).collect()
+    let reached = base.iter().flatten().count();
+    Estimates {
+        error_ns: error_ns(&known, &solution, reached),
+        ahead_ns: base.into_iter().enumerate().map(clipped).collect(),
+    }
+}
+
+/// Links that check each other tell by their residuals how far estimates are off. Without such links nothing tells one
+/// direction's least latency from the other's, so that an estimate may be anywhere in its corridor.
+fn error_ns(known: &[Estimate], solution: &[f64], hosts: usize) -> i128 {
+    let mut errors: Vec<f64> = if known.len() < hosts {
+        known.iter().map(|one| one.half_width_ns).collect()
+    } else {
+        known.iter().map(|one| one.residual_ns(solution)).collect()
+    };
+    errors.sort_by(f64::total_cmp);
+    let most = errors.get(errors.len() * 95 / 100).or(errors.last());
+    LEAST_ERROR_NS + most.map_or(0, |ns| ns.max(0.0).ceil() as i128)
 }
 
 /// Solves the normal equations by elimination; the host `first` stays at 0, and so do hosts without links.

@@ -6,6 +6,8 @@
 //!                                                                 │                │ clip
 //!                                                                 └─► corridor ─► estimates
 //!
+//! what all hosts tell ─► HostClocks ─► ClockLinks, OwnClocks ─► ClockDifferences: of any two clocks, at any time
+//!
 //! questions and answers of a lease ─► Answers ─► interval and estimate of one sink's clock
 //! ```
 //!
@@ -15,8 +17,10 @@
 
 mod answers;
 mod corridor;
+mod differences;
 mod drift;
 mod estimates;
+mod hosts;
 mod interval;
 mod link;
 mod mesh;
@@ -24,8 +28,10 @@ mod own_clock;
 
 pub use answers::{Answers, Exchange, SinkAhead};
 pub use corridor::{Corridor, corridor};
+pub use differences::{ClockDifference, ClockDifferences};
 pub use drift::Drift;
-pub use estimates::estimates;
+pub use estimates::{Estimates, estimates};
+pub use hosts::{HostClocks, Stamp, StampedPacket};
 pub use interval::ClockInterval;
 pub use link::{ClockLink, Minimum, RawMinimum, raw_minima};
 pub use mesh::{Bounds, FalseStamps, Mesh};

@@ -173,6 +173,12 @@ impl OwnClock {
         told.chain(shown).max().unwrap_or(0)
     }
 
+    /// The newest readings, oldest first.
+    pub fn newest(&self, count: usize) -> impl Iterator<Item = &Reading> {
+        let before = self.readings.len().saturating_sub(count);
+        self.readings.iter().skip(before)
+    }
+
     fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {
         let pairs = self.readings.iter().zip(self.readings.iter().skip(1));
         pairs.map(|(first, last)| Stretch { first, last })

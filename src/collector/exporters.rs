@@ -109,7 +109,7 @@ impl Exporters {
         }
     }
 
-    /// Counts a datagram of reports. Returns `None` if it is an identity or coverage, or if its exporter is new and the table has no
+    /// Counts a datagram of reports. Returns `None` if it has no number, or if its exporter is new and the table has no
     /// room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
         for error in &group.refused {
@@ -123,6 +123,10 @@ impl Exporters {
         }
         if let Some(coverage) = &group.coverage {
             self.lives(arrival, group, coverage.source, coverage.period_s);
+            return None;
+        }
+        if group.clocks.is_some() {
+            self.sums.decoded += 1;
             return None;
         }
         let count = group.reports.len() as u64;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::model::{
-    Arrival, Body, FlowKey, FlowSummary, LatencyHistogram, LatencyResolution, Measured, NodeId,
-    Report, SlotRange, SubjectTotals, Summary, SummarySubject,
+    Arrival, Body, ClockSums, FlowKey, FlowSummary, LatencyHistogram, LatencyResolution, Measured,
+    NodeId, Report, SlotRange, SubjectTotals, Summary, SummarySubject,
 };
 
 /// The most flows and groups that are followed, and the most senders.
@@ -326,6 +326,7 @@ impl Counts {
             reordered: self.reordered.saturating_sub(before.reordered),
             duplicates: self.duplicates.saturating_sub(before.duplicates),
             latency: latency.unwrap_or_default(),
+            corrected: ClockSums::default(),
         }
     }
 }

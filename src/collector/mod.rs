@@ -1,6 +1,7 @@
 //! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
 pub mod capture;
+mod clocks;
 mod coverage;
 pub mod datagram;
 mod exporter;
@@ -20,6 +21,7 @@ mod remembered;
 mod socket;
 mod undecodable;
 
+pub use clocks::{ClockCounts, NodeClocks};
 pub use coverage::Coverage;
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,

@@ -4,10 +4,12 @@
 use std::io;
 
 use super::Exporters;
+use super::clocks::NodeClocks;
 use super::{Coverage, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, Measured, NodeId, Record, Report, ReportVersion,
+    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
+    ReportVersion,
 };
 
 /// A report, and all that is known about it.
@@ -20,6 +22,8 @@ pub struct ReceivedReport<'a> {
     pub class: Option<&'a str>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub measured: Option<&'a Measured>,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -52,6 +56,7 @@ pub struct ReportHub<T> {
     exporters: Exporters,
     increments: Increments,
     coverage: Coverage,
+    clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -67,6 +72,7 @@ impl<T: ReportTaker> ReportHub<T> {
             exporters: Exporters::default(),
             increments: Increments::default(),
             coverage: Coverage::default(),
+            clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -93,10 +99,14 @@ impl<T: ReportTaker> ReportHub<T> {
             self.coverage.missed(coverage, arrival);
             self.taker.accept_coverage(coverage, arrival)?;
         }
+        if let Some(evidence) = &group.clocks {
+            self.clocks.learn(evidence, arrival.received_ns);
+        }
         for (part, report) in group.reports.iter().enumerate() {
-            let measured = self.increments.of(report, Some(arrival));
-            if let Some(measured) = &measured {
+            let mut measured = self.increments.of(report, Some(arrival));
+            if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
+                self.clocks.correct_measured(&report.observation, measured);
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
@@ -105,6 +115,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 arrival: Some(arrival),
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
+                clocks: self.clocks.correct(&report.observation).into(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -129,6 +140,7 @@ impl<T: ReportTaker> ReportHub<T> {
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
+            clocks: record.clocks(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -182,6 +194,10 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    pub fn clocks(&self) -> &NodeClocks {
+        &self.clocks
     }
 
     pub fn increments(&self) -> &Increments {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, SINK, SOURCE, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -24,10 +24,12 @@ impl File {
             parts.push(match *table {
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
+                POSTCARDS => POSTCARDS.to_owned(),
                 COLLECT => match &self.collect.options.listen[..] {
                     [] => COLLECT.to_owned(),
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
                 },
+                NAMES => count_names(self.names.len()),
                 _ => count_rules(self.rules.len()),
             });
         }
@@ -50,11 +52,15 @@ impl File {
             let mut keys = match *name {
                 SINK => changed_keys(&self.sink.entries, &before.sink.entries),
                 SOURCE => changed_keys(&self.source.entries, &before.source.entries),
+                POSTCARDS => changed_keys(&self.postcards.entries, &before.postcards.entries),
                 _ => Vec::new(),
             };
             keys.retain(|key| i > 0 || !overridden(key));
             if !keys.is_empty() {
                 found.push(format!("[{name}] {}", keys.join(", ")));
+            }
+            if *name == NAMES && self.names != before.names {
+                found.push(format!("[names] {}", count_names(self.names.len())));
             }
             if *name == WATCH && self.rules != before.rules {
                 found.push(format!("[[watch]] {}", count_rules(self.rules.len())));
@@ -66,6 +72,10 @@ impl File {
 
 fn count_rules(rules: usize) -> String {
     format!("{rules} rule{}", if rules == 1 { "" } else { "s" })
+}
+
+fn count_names(names: usize) -> String {
+    format!("{names} name{}", if names == 1 { "" } else { "s" })
 }
 
 fn changed_keys<'a>(

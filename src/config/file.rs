@@ -1,5 +1,6 @@
-//! The config file: tables of four kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,18 @@ use super::catalogue::{self, tables_with};
 use super::definition::command_of;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
+use super::names_table;
 use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, SINK, SOURCE, TABLES, WATCH, shown_table};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
-use super::{CollectConfig, CollectOptions, SinkOptions, SourceOptions, WatchOptions};
-use crate::model::{PlainError, WatchRule};
+use super::{
+    CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
+    WatchOptions,
+};
+use crate::model::{NodeId, PlainError, WatchRule};
 
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
@@ -95,14 +100,29 @@ settings!(
     ]
 );
 
+settings!(
+    PostcardsOptions,
+    PostcardsConfig,
+    POSTCARDS,
+    postcards,
+    [
+        "hostint postcards --drops",
+        "hostint postcards --drops --once=10s --json",
+        "hostint postcards --config /etc/hostint/hostint.toml",
+    ]
+);
+
 /// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
+    pub postcards: SettingsTable<PostcardsOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
+    /// The names that the collector gives nodes.
+    pub names: BTreeMap<NodeId, String>,
     /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
@@ -135,8 +155,10 @@ impl File {
             path: path.to_owned(),
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
+            postcards: SettingsTable::empty(POSTCARDS),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
+            names: BTreeMap::new(),
             tables: Vec::new(),
         }
     }
@@ -203,6 +225,8 @@ impl File {
                 match table {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
+                    POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
+                    NAMES => self.names = names_table::read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
             }
@@ -218,7 +242,10 @@ impl File {
                 ) {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
-                    (None, None) => "expected [sink], [source], [collect] or [[watch]]".to_owned(),
+                    (None, None) => {
+                        "expected [sink], [source], [postcards], [collect], [names] or [[watch]]"
+                            .to_owned()
+                    }
                 };
                 match value {
                     DeValue::Table(_) => refuse(None, format!("[{shown}]: unknown table ({hint})")),
@@ -333,6 +360,7 @@ impl File {
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
+        mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<CollectOptions>());
         mistakes.extend(self.check_together());
         in_order(mistakes);

@@ -127,7 +127,7 @@ impl Server {
     }
 
     fn turn_away(&self, mut client: UnixStream) {
-        let why = format!("{MOST_CLIENTS} others are served already");
+        let why = format!("{MOST_CLIENTS} others are served already; try again in 10 s");
         let answer = self.refuse("a client", &why);
         // Nothing was sent to it before, so there is room in its buffer.
         if let (Ok(()), Ok(line)) = (client.set_nonblocking(true), answer.to_line()) {

@@ -1,6 +1,7 @@
-//! The daemons: sink, source and collector, each a list of duties around its data path.
+//! The daemons: sink, source, postcards and collector, each a list of duties around its data path.
 //!
-//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `Collector`) and a list of [duties](duty). Its loop does three
+//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `PostcardsDaemon`,
+//! `Collector`) and a list of [duties](duty). Its loop does three
 //! things: it moves what is new along the data path, gives each duty that is due a turn, and looks whether it is to
 //! end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
 //!
@@ -39,6 +40,7 @@ mod lookups;
 mod metrics_push;
 mod names;
 pub mod on_host;
+pub mod postcards;
 mod privileges;
 mod reload;
 pub mod signs;

@@ -1,14 +1,17 @@
 //! What daemons on a measured host share, whatever their role: sink, source, and later transit hop and postcards.
 
+use std::io;
 use std::time::Instant;
 
-use crate::clocks::OwnClock;
+use crate::clocks::{OwnClock, Reading};
 use crate::config::{SinkConfig, TimeSpan};
 use crate::datapath::daemon_counters::LifeCounts;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::model::ClockState;
+use crate::os::clock::{self, ClockPair, Discipline};
+use crate::os::log;
 
 use super::leases::LeaseKeeping;
 
@@ -36,6 +39,22 @@ impl HostSide {
             counts: LifeCounts::default(),
             walks_rest_until: Instant::now(),
         }
+    }
+
+    /// Takes a reading of the clock that stamps packets. Returns how it is steered.
+    pub fn note_clock(&mut self, pair: ClockPair) -> io::Result<Discipline> {
+        let discipline = clock::discipline()?;
+        let steps = self.own_clock.steps;
+        self.own_clock.note(Reading {
+            raw_ns: pair.raw_ns.into(),
+            took_ns: pair.took_ns.into(),
+            clock_ns: pair.realtime_ns.into(),
+            steered_ppb: discipline.steered_ppb,
+        });
+        if self.own_clock.steps > steps {
+            log::info("this host's clock was set: latencies before and after cannot be compared");
+        }
+        Ok(discipline)
     }
 }
 

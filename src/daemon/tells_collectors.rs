@@ -13,8 +13,8 @@ pub trait TellsCollectors: OnHost {
 
     fn node(&self) -> Result<NodeId>;
 
-    /// False if its collectors would not understand.
-    fn tells_coverage(&self) -> bool;
+    /// True if it has collectors that understand more than Host-INT's.
+    fn tells_extended(&self) -> bool;
 
     /// What it tells of its host; `None`: nothing.
     fn identity(&self) -> Option<&IdentitySettings>;

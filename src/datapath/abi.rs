@@ -48,6 +48,12 @@ pub mod renew_object {
     include!(concat!(env!("OUT_DIR"), "/renew.skel.rs"));
 }
 
+/// Generated: the programs that see dropped packets.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod drop_object {
+    include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -100,6 +106,12 @@ abi!(
     counter,
     int_block,
     gpe_block,
+    drop_settings,
+    drop_count,
+    drop_place_key,
+    drop_key,
+    drop_flow,
+    drop_event,
 );
 
 // SAFETY: plain integers.

@@ -109,13 +109,27 @@ impl FineSlots {
         (0..count).try_for_each(|index| self.push(index))
     }
 
-    /// Returns the slots that are free now. Flows that begin meanwhile may find none.
-    pub(super) fn list_free(&self) -> io::Result<HashSet<u32>> {
+    fn pop(&self) -> io::Result<Option<u32>> {
+        let bytes = self.free.lookup_and_delete(&[]);
+        let bytes = bytes.map_err(io::Error::other)?;
+        Ok(bytes.as_deref().and_then(read_from))
+    }
+
+    /// Takes all slots that are free, so that flows which begin find none.
+    pub fn take_all(&self) -> io::Result<Vec<u32>> {
+        std::iter::from_fn(|| self.pop().transpose()).collect()
+    }
+
+    /// Returns the slots that are free. Each is taken from the head of the queue and put to its end, so that a flow that
+    /// begins meanwhile finds others.
+    pub fn list_free(&self) -> io::Result<HashSet<u32>> {
         let mut free = HashSet::new();
-        while let Some(bytes) = self.free.lookup_and_delete(&[]).map_err(io::Error::other)? {
-            free.extend(read_from::<u32>(&bytes));
+        while let Some(index) = self.pop()? {
+            self.push(index)?;
+            if !free.insert(index) {
+                break;
+            }
         }
-        free.iter().try_for_each(|index| self.push(*index))?;
         Ok(free)
     }
 }

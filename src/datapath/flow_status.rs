@@ -21,7 +21,7 @@ pub struct FlowSelection {
 pub type VisitFlow<'a> = &'a mut dyn FnMut(FlowKey, FlowCounts);
 
 /// The flows that were read.
-pub(super) struct FlowsRead {
+pub struct FlowsRead {
     pub total: usize,
     /// The number of flows with fine slots.
     pub fine: usize,
@@ -29,7 +29,7 @@ pub(super) struct FlowsRead {
 }
 
 /// Reads the flows, and returns the selected ones; `visit` sees all.
-pub(super) fn read(
+pub fn read(
     flows: &Map<flow_key, sink_flow>,
     slots: Option<&FineSlots>,
     selection: FlowSelection,
@@ -62,7 +62,8 @@ pub(super) fn read(
     found.truncate(selection.most);
     let mut selected = Vec::with_capacity(found.len());
     for status in found {
-        selected.extend(with_latencies(flows, slots, status)?);
+        let key = flow_key::from(&status.flow);
+        selected.extend(with_latencies(flows, slots, &key)?);
     }
     Ok(FlowsRead {
         total,
@@ -78,18 +79,17 @@ fn slots_of(slots: Option<&FineSlots>, flow: &sink_flow) -> io::Result<FlowSlots
     }
 }
 
-/// Adds the latencies of a flow, unless it was removed meanwhile: then its slots may be those of another.
+/// Reads a flow with its latencies, unless it is removed meanwhile: then its slots may be those of another.
 fn with_latencies(
     flows: &Map<flow_key, sink_flow>,
     slots: Option<&FineSlots>,
-    status: FlowStatus,
+    key: &flow_key,
 ) -> io::Result<Option<FlowStatus>> {
-    let key = flow_key::from(&status.flow);
-    let Some(before) = flows.get(&key)? else {
+    let Some(before) = flows.get(key)? else {
         return Ok(None);
     };
     let counts = slots_of(slots, &before)?;
-    let Some(flow) = flows.get(&key)? else {
+    let Some(flow) = flows.get(key)? else {
         return Ok(None);
     };
     if flow.fine_slots != before.fine_slots || flow.epoch_ns() != before.epoch_ns() {
@@ -104,7 +104,7 @@ fn with_latencies(
         latency_p90_ns: figures.map(|figures| figures.p90_ns),
         latency_p99_ns: figures.map(|figures| figures.p99_ns),
         latency_steps: Some(latency.resolution().steps()),
-        ..status
+        ..flow_status(key, &flow)
     }))
 }
 

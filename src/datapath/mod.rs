@@ -8,6 +8,8 @@ pub mod collectors;
 pub mod counters;
 pub mod daemon_counters;
 pub mod doubts;
+pub mod drop_reasons;
+pub mod drops;
 pub mod event_ring;
 pub mod events;
 mod fine_returns;

@@ -8,7 +8,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use crate::model::{ClockSource, ClockState, ClockSteering, LeaseKey, NodeId};
-use crate::os::clock::{self, Discipline};
+use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::{log, netns};
 
 // The configuration refuses more ports.
@@ -105,6 +105,17 @@ impl SharedSettings {
     /// This host's node id, which packets are stamped with.
     pub fn node_id(&self) -> io::Result<NodeId> {
         Ok(NodeId(self.map.get(&0)?.unwrap_or_default().node_id))
+    }
+
+    /// Reads the clock that stamps packets now, and the raw clock.
+    pub fn read_clock(&self) -> io::Result<ClockPair> {
+        let settings = self.map.get(&0)?.unwrap_or_default();
+        match clock_source(settings.clock_source) {
+            clock_source::CLOCK_REALTIME_OFFSET => {
+                clock::pair_of_monotonic(settings.clock_offset_ns)
+            }
+            _ => clock::pair(),
+        }
     }
 
     /// Sets this host's node id.

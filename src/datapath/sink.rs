@@ -26,6 +26,7 @@ use super::map_names::{
     DAEMON_COUNTERS, HOST_SETTINGS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
 };
 use super::maps::Map;
+use super::minima::MinimaTable;
 use super::pins::Pins;
 use super::probe::Features;
 use super::shared_settings::SharedSettings;
@@ -61,6 +62,7 @@ pub struct Sink {
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
+    pub minima: MinimaTable,
     pub collectors: CollectorTable,
     allow: Map<prefix_key, u32>,
     /// The flow table was made by this load, so that flows in it were not seen from their first packet on.
@@ -107,6 +109,7 @@ impl Sink {
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
+            minima: MinimaTable::of(Map::of(&skel.maps.sink_minima)?),
             collectors: CollectorTable::open_or_create(pins)?,
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,

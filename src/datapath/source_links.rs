@@ -52,6 +52,7 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
 #[derive(Clone, Debug)]
 pub struct RunningSource {
     pub dev: String,
+    pub ifindex: u32,
     pub hook: SourceHook,
     info: source_info,
 }
@@ -93,6 +94,7 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<RunningSource>> {
         if alive {
             found.push(RunningSource {
                 dev,
+                ifindex: key.ifindex,
                 hook,
                 info: settings,
             });
@@ -205,6 +207,7 @@ pub fn of_others(pins: &Pins) -> io::Result<Vec<RunningSource>> {
         .filter_map(|(key, info)| {
             Some(RunningSource {
                 dev: netdev::name_of(key.ifindex)?,
+                ifindex: key.ifindex,
                 hook: hook_of(key.hook)?,
                 info,
             })

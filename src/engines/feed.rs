@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::outlet::Outlet;
 use super::parcel::{FedBatch, FedReport, RunId};
-use crate::model::{Arrival, Report, is_whole_batch};
+use crate::model::{Arrival, LatencyClocks, Report, is_whole_batch};
 
 /// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
 pub struct Feed {
@@ -33,6 +33,7 @@ impl Feed {
         &mut self,
         report: &Report,
         arrival: Option<Arrival>,
+        clocks: LatencyClocks,
         drop_reason: Option<&str>,
         class: Option<&str>,
         bytes: usize,
@@ -45,6 +46,7 @@ impl Feed {
             number: self.number,
             report: report.clone(),
             arrival,
+            clocks,
             class: self.class.clone(),
             drop_reason: drop_reason.map(Box::from),
         });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrival, Report};
+use crate::model::{Arrival, LatencyClocks, Report};
 
 /// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
 /// is delivered twice can be told from two reports.
@@ -17,6 +17,8 @@ pub struct FedReport {
     pub number: u64,
     pub report: Report,
     pub arrival: Option<Arrival>,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
     pub class: Option<Arc<str>>,
     /// The name of its drop reason.
     pub drop_reason: Option<Box<str>>,

@@ -66,6 +66,18 @@ pub fn advise_pins(err: io::Error) -> anyhow::Error {
     advise(err)
 }
 
+/// Adds the privileges that are missing, of those that are needed.
+pub fn advise_for(err: io::Error, needed: &[privileges::Capability]) -> anyhow::Error {
+    let missing = match err.kind() {
+        io::ErrorKind::PermissionDenied => privileges::missing(needed).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    match missing.as_slice() {
+        [] => err.into(),
+        missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+    }
+}
+
 /// Names the privileges that are missing.
 fn denied(err: io::Error) -> anyhow::Error {
     match privileges::missing(&privileges::STEADY)

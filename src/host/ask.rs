@@ -1,6 +1,6 @@
 //! Asks this host's daemon, for users who may not read what is pinned.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -22,12 +22,15 @@ pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
     let socket = UnixStream::connect(&path)
         .with_context(|| format!("cannot ask the daemon at {}", path.display()))?;
     let mut stream = DeadlineStream { socket, deadline };
-    stream.write_all(&Request::Status(query).to_line()?)?;
-    stream.socket.shutdown(Shutdown::Write)?;
+    let asked = stream.write_all(&Request::Status(query).to_line()?);
+    match asked.and_then(|()| stream.socket.shutdown(Shutdown::Write)) {
+        // A client that is turned away is told why, and not listened to.
+        Err(err) if matches!(err.kind(), ErrorKind::BrokenPipe | ErrorKind::NotConnected) => {}
+        asked => asked.context("cannot ask the daemon")?,
+    }
     let mut line = Vec::new();
-    stream
-        .take(LONGEST_ANSWER)
-        .read_to_end(&mut line)
+    BufReader::new(stream.take(LONGEST_ANSWER))
+        .read_until(b'\n', &mut line)
         .context("cannot read the daemon's answer")?;
     let answer: ControlAnswer =
         serde_json::from_slice(&line).context("cannot understand the daemon's answer")?;

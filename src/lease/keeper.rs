@@ -322,6 +322,7 @@ impl LeaseKeeper {
             lease: peer.lease,
             changed: true,
             vouched: None,
+            exchange: None,
         };
         self.ask_by(place, now_ns);
         (update.lease.proof.ways != before.ways).then_some(update)
@@ -330,6 +331,14 @@ impl LeaseKeeper {
     /// True while probes are to be sent, or a round waits to begin.
     pub fn is_probing(&self) -> bool {
         self.probing.is_busy()
+    }
+
+    /// The routes of these pairs changed: their paths are proved again, a minute after their last proof at the earliest.
+    pub fn doubt_paths(&mut self, concerns: impl Fn(&AddressPair) -> bool, now_ns: u64) {
+        let concerned = self.peers.iter_mut().map(|(_, peer)| peer);
+        for peer in concerned.filter(|peer| concerns(&peer.pair)) {
+            peer.proof.doubt(now_ns);
+        }
     }
 
     /// The kernel doubts that packets of this flow arrive: the sink is asked at once.

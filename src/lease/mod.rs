@@ -10,6 +10,7 @@
 mod answers;
 mod budget;
 mod doubts;
+mod falls;
 mod keeper;
 mod nodes;
 mod peer;

@@ -1,6 +1,7 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
 use super::doubts::PathSigns;
+use super::falls::Falls;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
@@ -20,9 +21,6 @@ const BROKEN_NS: u64 = 2_000_000_000;
 const LAPSED_NS: u64 = 10_000_000_000;
 /// An answer with new packets shows for this time that tagged packets arrive.
 const VOUCH_NS: u64 = 1_000_000_000;
-/// This many flows that come to nothing within [`FALL_NS`] make their form distrusted.
-const FALLS: u64 = 3;
-const FALL_NS: u64 = 10_000_000_000;
 
 /// What is known of a form's packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -64,33 +62,6 @@ pub(super) struct Proof {
     granted_ns: u64,
     /// The entries of a stack that the sink reads, as an earlier daemon learned it.
     adopted_stack: u8,
-}
-
-/// Flows that the guard untagged because their packets came to nothing.
-#[derive(Default)]
-struct Falls {
-    /// The kernel's count now, and at the beginning of the current period.
-    count: Option<u64>,
-    first: u64,
-    since_ns: u64,
-}
-
-impl Falls {
-    /// Takes the kernel's count. Returns true if too many flows fell in a short time.
-    fn note(&mut self, count: u64, now_ns: u64) -> bool {
-        let before = self.count.replace(count);
-        if before.is_none_or(|before| count < before)
-            || now_ns.saturating_sub(self.since_ns) > FALL_NS
-        {
-            self.first = before.filter(|before| *before <= count).unwrap_or(count);
-            self.since_ns = now_ns;
-        }
-        let many = count - self.first >= FALLS;
-        if many {
-            self.first = count;
-        }
-        many
-    }
 }
 
 impl Proof {

@@ -5,7 +5,7 @@ use super::doubts::Vouch;
 use super::keeper::LeaseKeeper;
 use super::peer::{IDLE_NS, READY, Times};
 use super::questions::{Asked, QuestionKind, Reply};
-use crate::model::{AddressPair, FlowAsked, Lease, LeaseState};
+use crate::model::{AddressPair, FlowAsked, Lease, LeaseExchange, LeaseState};
 
 /// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
 /// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.
@@ -20,6 +20,8 @@ pub struct LeaseUpdate {
     pub changed: bool,
     /// The doubted flow whose packets go tagged again.
     pub vouched: Option<(FlowAsked, Vouch)>,
+    /// The times of the question and of its answer, as evidence about both clocks.
+    pub exchange: Option<LeaseExchange>,
 }
 
 /// The time at which an answer was received.
@@ -74,6 +76,7 @@ impl LeaseKeeper {
             lease: peer.lease,
             changed: is_changed(&before, &peer.lease),
             vouched,
+            exchange: peer.sink_clock.newest(),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::questions::Asked;
 use super::replies::AnswerTime;
 use crate::clocks::{Answers, Drift, Exchange};
-use crate::model::{ClockSteering, SinkClock};
+use crate::model::{ClockSteering, LeaseExchange, SinkClock};
 
 /// The kernel lets a time daemon steer a clock by this much, in ppb, unless it changes the length of the tick. A sink that
 /// does not tell how its clock is steered is believed to stay below; if not, or if it is set, it contradicts itself.
@@ -18,12 +18,19 @@ const SET_NS: u64 = 1_000_000;
 pub(super) struct SinkAnswers {
     answers: Answers,
     steering: ClockSteering,
+    /// The newest exchange whose times can be compared.
+    newest: Option<LeaseExchange>,
 }
 
 impl SinkAnswers {
     /// Takes what the last full answer told. It holds for short ones, too: another one changes the digest.
     pub(super) fn set_steering(&mut self, steering: ClockSteering) {
         self.steering = steering;
+    }
+
+    /// The times of the newest exchange, unless this host's clock was set meanwhile.
+    pub(super) fn newest(&self) -> Option<LeaseExchange> {
+        self.newest
     }
 
     fn drift(&self) -> Option<Drift> {
@@ -45,14 +52,18 @@ impl SinkAnswers {
         at: AnswerTime,
     ) -> Option<SinkClock> {
         let apart_ns = apart(asked, at);
-        let drift = self.drift().filter(|_| apart_ns <= SET_NS);
-        let Some(drift) = drift else {
+        self.newest = (apart_ns <= SET_NS).then(|| LeaseExchange {
+            asked_raw_ns: asked.at.raw_ns.saturating_sub(apart_ns),
+            received_raw_ns: at.raw_ns.saturating_add(apart_ns),
+            answered_ns,
+        });
+        let (Some(drift), Some(newest)) = (self.drift(), self.newest) else {
             self.answers.forget();
             return None;
         };
         let exchange = Exchange {
-            asked_raw_ns: i128::from(asked.at.raw_ns) - i128::from(apart_ns),
-            received_raw_ns: i128::from(at.raw_ns) + i128::from(apart_ns),
+            asked_raw_ns: newest.asked_raw_ns.into(),
+            received_raw_ns: newest.received_raw_ns.into(),
             answered_ns: answered_ns.into(),
         };
         let found = self.answers.note(exchange, drift)?;

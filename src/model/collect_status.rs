@@ -53,6 +53,13 @@ pub struct CollectStatus {
     pub summaries_incomplete: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
     pub summaries_untracked: u64,
+    /// Nodes that tell what they know about clocks, and those of them whose clock is known against another one's.
+    pub clocks_telling: usize,
+    pub clocks_known: usize,
+    /// Contradictions between the stamps of nodes: a stamp was false, or a crystal drifts more than any should.
+    pub clock_contradictions: u64,
+    /// The nodes of the last one.
+    pub clock_contradicting: Vec<NodeId>,
     /// Reports that were written as lines.
     pub lines: u64,
     /// Reports whose lines could not be written, because the disk was full for instance.

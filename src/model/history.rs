@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FlowKey, LatencyResolution, Measured, NodeId, Record};
+use super::{CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, Record};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -46,6 +46,8 @@ pub struct MeasuredFigures {
     pub reordered: u64,
     pub duplicates: u64,
     pub latency: Option<LatencyFigures>,
+    /// The mean without the difference of the two clocks; `None` if they were unknown.
+    pub corrected: Option<CorrectedMean>,
     /// Slots of the coarsest histogram for each power of two: a quantile is at most one slot above the true one.
     pub steps: u8,
 }
@@ -61,8 +63,32 @@ impl From<&Measured> for MeasuredFigures {
             reordered: sums.reordered,
             duplicates: sums.duplicates,
             latency: sums.latency.figures(),
+            corrected: sums.corrected.mean(),
             steps: sums.latency.resolution().steps(),
         }
+    }
+}
+
+impl MeasuredFigures {
+    /// The latencies without the difference of the two clocks, if that was known for all packets: shifted by its mean.
+    pub fn corrected_latency(&self) -> Option<LatencyFigures> {
+        let (latency, corrected) = (self.latency?, self.corrected?);
+        if corrected.packets != latency.samples {
+            return None;
+        }
+        let ahead_ns = latency.mean_ns.saturating_sub(corrected.mean_ns);
+        // No packet takes a negative time.
+        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
+        Some(LatencyFigures {
+            samples: latency.samples,
+            min_ns: shifted(latency.min_ns),
+            mean_ns: corrected.mean_ns,
+            p50_ns: shifted(latency.p50_ns),
+            p90_ns: shifted(latency.p90_ns),
+            p99_ns: shifted(latency.p99_ns),
+            max_ns: shifted(latency.max_ns),
+            jitter_ns: latency.jitter_ns,
+        })
     }
 }
 
@@ -75,7 +101,10 @@ pub struct ShownFigures {
     pub packets: u64,
     pub lost: u64,
     pub reordered: Option<u64>,
+    /// Without the difference of the two clocks, if `corrected` has all packets.
     pub latency: Option<LatencyFigures>,
+    /// The mean without that difference; `None` if the clocks were unknown.
+    pub corrected: Option<CorrectedMean>,
     /// Bounds the error of quantiles of all packets; `None` for figures of reports.
     pub resolution: Option<LatencyResolution>,
 }
@@ -91,7 +120,8 @@ impl Figures {
                     .saturating_add(measured.lost),
                 lost: measured.lost,
                 reordered: Some(measured.reordered),
-                latency: measured.latency,
+                latency: measured.corrected_latency().or(measured.latency),
+                corrected: measured.corrected,
                 resolution: LatencyResolution::from_steps(measured.steps),
             },
             None => ShownFigures {
@@ -100,6 +130,7 @@ impl Figures {
                 lost: self.lost,
                 reordered: self.reordered,
                 latency: self.latency,
+                corrected: None,
                 resolution: None,
             },
         }
@@ -107,6 +138,12 @@ impl Figures {
 }
 
 impl ShownFigures {
+    /// True if the latencies have no difference of clocks in them.
+    pub fn is_corrected(&self) -> bool {
+        let samples = self.latency.map(|latency| latency.samples);
+        self.corrected.map(|corrected| corrected.packets) == samples
+    }
+
     /// The latencies, if they are enough for quantiles.
     pub fn quantiles(&self) -> Option<LatencyFigures> {
         let enough = self
@@ -182,7 +219,7 @@ pub struct FlowQuery {
     pub source: Option<NodeId>,
     pub sink: Option<NodeId>,
     pub class: Option<String>,
-    /// Words that must all appear in the flow's text or its class.
+    /// Words that must all appear in the flow's text, its class, or the names of its nodes.
     pub search: Option<String>,
     pub order: FlowOrder,
     pub limit: usize,

@@ -1,6 +1,6 @@
 //! Packets that sinks counted: sums of what their summaries tell.
 
-use super::LatencyHistogram;
+use super::{ClockSums, LatencyHistogram};
 
 /// The packets that one or more summaries tell of. Sums can be merged in any order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Measured {
     pub reordered: u64,
     pub duplicates: u64,
     pub latency: LatencyHistogram,
+    /// The same latencies without the difference of the clocks, as far as that was known.
+    pub corrected: ClockSums,
 }
 
 impl Measured {
@@ -32,6 +34,7 @@ impl Measured {
             *sum = sum.saturating_add(more);
         }
         self.latency.merge(&other.latency);
+        self.corrected.merge(&other.corrected);
     }
 
     /// Returns the approximate memory of these sums.

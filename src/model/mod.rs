@@ -4,9 +4,12 @@ mod batch;
 mod capabilities;
 mod classes;
 mod clock;
+pub mod clock_evidence;
 mod clock_steering;
+mod clock_sums;
 mod collect_status;
 mod collector_state;
+mod corrected_latency;
 pub mod coverage;
 mod dest;
 mod drop_reasons;
@@ -22,6 +25,7 @@ mod headers;
 mod hex;
 mod history;
 mod hop;
+mod host_drop;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -60,9 +64,12 @@ pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
+pub use clock_evidence::{ClockEvidence, ClockReading, LeaseExchange, PeerEvidence, QuickPacket};
 pub use clock_steering::ClockSteering;
+pub use clock_sums::{ClockSums, CorrectedMean};
 pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
 pub use collector_state::CollectorState;
+pub use corrected_latency::{CorrectedLatency, LatencyClocks};
 pub use dest::Dest;
 pub use drop_reasons::DropReasons;
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
@@ -80,6 +87,10 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use hop::{Hop, HopStack};
+pub use host_drop::{
+    DropCount, DropId, DropTotals, DropsWithoutPacket, HostDrop, KernelReason, PlaceDrops,
+    ReasonDrops,
+};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
     CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,

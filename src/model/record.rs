@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
-    Body, ClockState, DropReasons, Extension, FlowKey, FlowTotals, Hop, IntHeader, Metadata,
-    NodeId, QueueDepth, Report, ReportDomain, ReportVersion, Summary, SummaryRecord,
-    SummarySubject,
+    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
+    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
+    Summary, SummaryRecord, SummarySubject,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -71,6 +71,21 @@ pub struct Record {
         deserialize_with = "present"
     )]
     pub latency_ns: Option<Option<i64>>,
+    /// The latency without the difference of the two clocks, as a collector estimates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_corrected_ns: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_error_ns: Option<u64>,
+    /// The least and the greatest that the true latency can be; `null` if the clocks are unknown to the collector.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub latency_bound_ns: Option<Option<[i64; 2]>>,
+    /// "unknown" where the bound is `null`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Cow<'static, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +161,9 @@ pub struct GapRecord {
 }
 
 /// Distinguishes `null` from a missing key.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -207,6 +224,35 @@ impl Record {
     pub fn in_class(mut self, class: Option<&str>) -> Self {
         self.class = class.map(str::to_owned);
         self
+    }
+
+    /// The same record with what a collector knows of the clocks that stamped its latency.
+    #[must_use]
+    pub fn with_clocks(mut self, clocks: LatencyClocks) -> Self {
+        if self.latency_ns.flatten().is_none() || clocks == LatencyClocks::Untold {
+            return self;
+        }
+        let corrected = clocks.corrected();
+        self.latency_corrected_ns = corrected.map(|one| one.latency_ns);
+        self.latency_error_ns = corrected.map(|one| one.error_ns);
+        self.latency_bound_ns = Some(corrected.map(|one| one.bound_ns));
+        self.clock = corrected.is_none().then(|| "unknown".into());
+        self
+    }
+
+    /// What the collector that wrote the record knew of the clocks that stamped its latency.
+    pub fn clocks(&self) -> LatencyClocks {
+        let known = |bound_ns| {
+            Some(CorrectedLatency {
+                latency_ns: self.latency_corrected_ns?,
+                error_ns: self.latency_error_ns?,
+                bound_ns,
+            })
+        };
+        match self.latency_bound_ns {
+            None => LatencyClocks::Untold,
+            Some(bound_ns) => bound_ns.and_then(known).into(),
+        }
     }
 
     /// The class that the record was written with.

@@ -37,9 +37,18 @@ pub struct ClockPair {
 
 /// Reads both, again if this thread was interrupted meanwhile.
 pub fn pair() -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_REALTIME, 0)
+}
+
+/// The same with the monotonic clock and an offset to the time since the Unix epoch, which may be out of date.
+pub fn pair_of_monotonic(offset_ns: i64) -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_MONOTONIC, offset_ns)
+}
+
+fn pair_of(clock: ClockId, offset_ns: i64) -> io::Result<ClockPair> {
     let sample = || -> io::Result<ClockPair> {
         let raw_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)?;
-        let realtime_ns = read_ns(ClockId::CLOCK_REALTIME)?;
+        let realtime_ns = read_ns(clock)?.wrapping_add(offset_ns);
         let took_ns = read_ns(ClockId::CLOCK_MONOTONIC_RAW)? - raw_ns;
         Ok(ClockPair {
             raw_ns,

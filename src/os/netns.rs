@@ -45,6 +45,12 @@ pub fn id() -> io::Result<u64> {
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 
+/// Returns the inode of this network namespace, by which the kernel's programs know it.
+pub fn inode() -> io::Result<u32> {
+    let ino = std::fs::metadata("/proc/self/ns/net")?.ino();
+    u32::try_from(ino).map_err(io::Error::other)
+}
+
 /// Returns a number that tells this host, a network namespace, from all others until the machine reboots.
 pub fn instance() -> io::Result<u64> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;

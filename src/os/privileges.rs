@@ -15,6 +15,24 @@ pub const STEADY: [Capability; 3] = [
     Capability::CAP_PERFMON,
 ];
 
+/// The capabilities that postcards need all the time: programs (BPF), the kernel data that they read (PERFMON), and the
+/// names of the kernel's functions (SYSLOG).
+pub const POSTCARDS: [Capability; 3] = [
+    Capability::CAP_BPF,
+    Capability::CAP_PERFMON,
+    Capability::CAP_SYSLOG,
+];
+
+/// The capabilities that postcards use at their start besides: memory for maps before Linux 5.11 (SYS_RESOURCE), and
+/// leaving the bounding set (SETPCAP).
+pub const POSTCARDS_BEGIN: [Capability; 5] = [
+    Capability::CAP_BPF,
+    Capability::CAP_PERFMON,
+    Capability::CAP_SYSLOG,
+    Capability::CAP_SYS_RESOURCE,
+    Capability::CAP_SETPCAP,
+];
+
 /// The capabilities that hostint needs for all its commands.
 pub const WANTED: [Capability; 4] = [
     Capability::CAP_BPF,

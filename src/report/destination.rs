@@ -78,7 +78,7 @@ impl Destination {
         self.count(sent, 1);
     }
 
-    /// Sends an identity. It is no report, and it is told again soon: whether it left is not counted.
+    /// Sends an identity, or evidence about clocks. It is no report, and more follows soon: whether it left is not counted.
     pub(super) fn tell(&self, sockets: &Sockets, identity: &[u8]) {
         let _ = sockets.send(identity, self.address);
     }

@@ -13,8 +13,8 @@ use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
-use crate::model::{Classes, Classifier, NodeId, NodeIdentity, Observation, Report};
-use crate::wire::{report_coverage, report_identity};
+use crate::model::{Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, Report};
+use crate::wire::{report_clock, report_coverage, report_identity};
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -199,6 +199,18 @@ impl Emitter {
     fn tell_all(&self) {
         for collector in &self.collectors {
             collector.tell(&self.sockets, &self.datagram);
+        }
+    }
+
+    /// Tells every collector what this node knows about clocks, in v0.5 whatever the format of reports.
+    pub fn tell_clocks(&mut self, evidence: &ClockEvidence, time_s: u32) {
+        if self.collectors.is_empty() {
+            return;
+        }
+        for datagram in report_clock::emit(evidence, time_s) {
+            for collector in &self.collectors {
+                collector.tell(&self.sockets, &datagram);
+            }
         }
     }
 

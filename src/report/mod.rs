@@ -1,6 +1,7 @@
 //! Telemetry reports: how they are made from sink events, numbered, and sent to their destinations.
 
 mod builder;
+mod clock_news;
 mod counts;
 mod destination;
 mod emitter;
@@ -15,6 +16,7 @@ mod socket;
 mod spread;
 
 pub use builder::Builder;
+pub use clock_news::{ClockNews, MOST_PEERS};
 pub use counts::{
     CollectorStanding, DatagramCounts, DestinationCounts, EmitterCounts, LogCounts, LostCounts,
     SenderCounts,

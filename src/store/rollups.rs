@@ -74,6 +74,7 @@ impl Rows {
             sums.latency.encode(&mut latency);
             measured_latency.clear();
             let measured = &sums.measured;
+            let corrected = &measured.corrected;
             measured.latency.encode(&mut measured_latency);
             put.execute(rusqlite::params![
                 key,
@@ -93,6 +94,11 @@ impl Rows {
                 measured.reordered as i64,
                 measured.duplicates as i64,
                 &measured_latency,
+                corrected.packets as i64,
+                corrected.latency_ns,
+                corrected.error_ns as i64,
+                corrected.less_ns as i64,
+                corrected.more_ns as i64,
             ])?;
             *changed = false;
         }

@@ -28,7 +28,7 @@ const FIRST_COLUMNS: &str = "key INTEGER PRIMARY KEY,
      latency BLOB NOT NULL";
 
 /// The columns that schema 2 adds, and the value of each in rows that were written before: no packets were counted.
-const ADDED_COLUMNS: [(&str, &str); 8] = [
+const ADDED_COLUMNS: [(&str, &str); 13] = [
     ("measured", "0"),
     ("measured_packets", "0"),
     ("measured_bytes", "0"),
@@ -37,6 +37,11 @@ const ADDED_COLUMNS: [(&str, &str); 8] = [
     ("measured_reordered", "0"),
     ("measured_duplicates", "0"),
     ("measured_latency", "x''"),
+    ("corrected_packets", "0"),
+    ("corrected_latency", "0"),
+    ("corrected_error", "0"),
+    ("corrected_less", "0"),
+    ("corrected_more", "0"),
 ];
 
 /// Returns the version of the schema, or `None` if the file is empty.

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use crate::model::{Figures, LatencyHistogram, Measured, MeasuredFigures};
+use crate::model::{ClockSums, Figures, LatencyHistogram, Measured, MeasuredFigures};
 
 /// A row of a roll-up.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -26,10 +26,11 @@ pub struct Sums {
 /// The columns of a row after its key.
 pub const COLUMNS: &str = "reports, packets, lost, reordered, summaries, first_id, last_id, latency, measured, \
      measured_packets, measured_bytes, measured_lost, measured_recovered, measured_reordered, \
-     measured_duplicates, measured_latency";
+     measured_duplicates, measured_latency, corrected_packets, corrected_latency, corrected_error, \
+     corrected_less, corrected_more";
 
 /// A parameter for the key and for each of the [`COLUMNS`].
-pub const PARAMETERS: &str = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
+pub const PARAMETERS: &str = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
 
 impl Sums {
     /// Adds a report.
@@ -101,6 +102,13 @@ impl Sums {
                 reordered: count(13)?,
                 duplicates: count(14)?,
                 latency: latency(15)?,
+                corrected: ClockSums {
+                    packets: count(16)?,
+                    latency_ns: row.get(at + 17)?,
+                    error_ns: count(18)?,
+                    less_ns: count(19)?,
+                    more_ns: count(20)?,
+                },
             },
         })
     }

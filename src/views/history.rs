@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::hosts::KnownHosts;
+use super::known_digits::KnownDigits;
 use super::matrix;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
@@ -81,15 +82,25 @@ const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour sl
 const OF_PACKETS: &str = "+3.2%, +12.5%, x2: p50 and p99 are too high by that at most, twice the true ones where a \
                           sink has slots of powers of two\n";
 
+/// The last line if some latencies have the difference of clocks in them.
+const UNKNOWN_CLOCKS: &str =
+    "?: with the difference of the two hosts' clocks, which is not known\n";
+
 fn figures(figures: &Figures) -> [String; 8] {
-    let latency = |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| Nanoseconds(ns).to_string());
     let shown = figures.shown();
+    let doubt = if shown.is_corrected() { "" } else { "?" };
+    let latency =
+        |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| format!("{}{doubt}", Nanoseconds(ns)));
     let (all, quantiles) = (shown.latency, shown.quantiles());
+    let mean = shown.corrected.map(|corrected| {
+        let KnownDigits { value, error } = KnownDigits::new(corrected.mean_ns, corrected.error_ns);
+        format!("{value} ± {error}")
+    });
     [
         Grouped(shown.packets).to_string(),
         Grouped(shown.lost).to_string(),
         loss(&shown),
-        latency(all.map(|all| all.mean_ns)),
+        mean.unwrap_or_else(|| latency(all.map(|all| all.mean_ns))),
         latency(quantiles.map(|all| all.p50_ns)),
         latency(quantiles.map(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
@@ -267,6 +278,10 @@ impl View {
         if self.figures().any(|figures| of_packets(figures.shown())) {
             out.push_str(OF_PACKETS);
         }
+        let unknown = |shown: ShownFigures| shown.latency.is_some() && !shown.is_corrected();
+        if self.figures().any(|figures| unknown(figures.shown())) {
+            out.push_str(UNKNOWN_CLOCKS);
+        }
         out
     }
 
@@ -319,7 +334,9 @@ impl View {
                                measured.reordered measured.duplicates measured.latency.samples \
                                measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
                                measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns measured.steps";
+                               measured.latency.jitter_ns measured.steps measured.corrected.packets \
+                               measured.corrected.mean_ns measured.corrected.error_ns \
+                               measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \

@@ -3,6 +3,7 @@
 mod collectors;
 pub mod dests;
 pub mod diagnosis;
+pub mod drops;
 mod grants;
 pub mod history;
 pub mod hosts;

@@ -173,6 +173,7 @@ enum PairRow {
         ValuesOrNone<5>,
         [u64; 7],
         ValuesOrNone<7>,
+        #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
     ),
     OfReports(
         NodeId,
@@ -219,6 +220,12 @@ impl From<&PairFigures> for PairRow {
                 of.max_ns,
             ]
         });
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let corrected = of.corrected.map(|of| {
+            let [low_ns, high_ns] = of.bound_ns;
+            let packets = whole(of.packets);
+            [packets, of.mean_ns, whole(of.error_ns), low_ns, high_ns]
+        });
         Self::Measured(
             pair.source,
             pair.sink,
@@ -226,6 +233,7 @@ impl From<&PairFigures> for PairRow {
             ValuesOrNone(latency),
             measured,
             ValuesOrNone(of_all),
+            corrected,
         )
     }
 }
@@ -239,6 +247,7 @@ struct PairRowNames(
     [&'static str; 5],
     [&'static str; 7],
     [&'static str; 7],
+    [&'static str; 5],
 );
 
 const PAIR_ROW: PairRowNames = PairRowNames(
@@ -263,6 +272,13 @@ const PAIR_ROW: PairRowNames = PairRowNames(
         "measured.p90_ns",
         "measured.p99_ns",
         "measured.max_ns",
+    ],
+    [
+        "corrected.packets",
+        "corrected.mean_ns",
+        "corrected.error_ns",
+        "corrected.low_ns",
+        "corrected.high_ns",
     ],
 );
 

@@ -11,6 +11,7 @@ mod metadata_items;
 pub mod packet;
 pub mod probe;
 pub mod report;
+pub mod report_clock;
 pub mod report_coverage;
 mod report_extended;
 mod report_framed;

@@ -1,8 +1,12 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
-use super::{DecodeError, report_coverage, report_identity, report_v05, report_v10, report_v20};
+use super::{
+    DecodeError, report_clock, report_coverage, report_identity, report_v05, report_v10, report_v20,
+};
 use crate::model::coverage::CoverageReport;
-use crate::model::{Body, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion};
+use crate::model::{
+    Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion,
+};
 
 /// The content of one datagram.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -13,9 +17,9 @@ pub struct ReportGroup {
     pub node: Option<NodeId>,
     /// Each version has a numbering of its own.
     pub version: ReportVersion,
-    /// The datagram's number; identities and coverage have none.
+    /// The datagram's number; identities, coverage and evidence about clocks have none.
     pub sequence: u32,
-    /// The individual reports; exactly one before v2.0, and none beside an identity or coverage.
+    /// The individual reports; exactly one before v2.0, and none in a datagram that has no number.
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
@@ -23,6 +27,8 @@ pub struct ReportGroup {
     pub identity: Option<NodeIdentity>,
     /// The packets that a source did not tag.
     pub coverage: Option<CoverageReport>,
+    /// What the node knows about clocks.
+    pub clocks: Option<ClockEvidence>,
 }
 
 impl ReportGroup {
@@ -40,6 +46,7 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
         0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
+        0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -65,42 +72,54 @@ impl From<Report> for ReportGroup {
             refused: Vec::new(),
             identity: None,
             coverage: None,
+            clocks: None,
         }
     }
 }
 
 impl ReportGroup {
     /// A datagram of a node that is none of its reports.
-    fn beside_reports() -> Self {
+    fn beside_reports(node: NodeId) -> Self {
         Self {
             hw_id: HwId::default(),
-            node: None,
+            node: Some(node),
             version: ReportVersion::V05,
             sequence: 0,
             reports: Vec::new(),
             refused: Vec::new(),
             identity: None,
             coverage: None,
+            clocks: None,
         }
     }
 }
 
 impl From<NodeIdentity> for ReportGroup {
     fn from(identity: NodeIdentity) -> Self {
+        let node = identity.node;
         Self {
-            node: Some(identity.node),
             identity: Some(identity),
-            ..Self::beside_reports()
+            ..Self::beside_reports(node)
         }
     }
 }
 
 impl From<CoverageReport> for ReportGroup {
     fn from(coverage: CoverageReport) -> Self {
+        let node = coverage.source;
         Self {
-            node: Some(coverage.source),
             coverage: Some(coverage),
-            ..Self::beside_reports()
+            ..Self::beside_reports(node)
+        }
+    }
+}
+
+impl From<ClockEvidence> for ReportGroup {
+    fn from(evidence: ClockEvidence) -> Self {
+        let node = evidence.node;
+        Self {
+            clocks: Some(evidence),
+            ..Self::beside_reports(node)
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         refused: Vec::new(),
         identity: None,
         coverage: None,
+        clocks: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

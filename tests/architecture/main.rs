@@ -18,7 +18,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("datapath", &["clocks", "model", "os", "config"]),
     ("report", &["model", "os", "wire"]),
     ("lease", &["clocks", "model", "wire"]),
-    ("collector", &["model", "wire"]),
+    ("collector", &["clocks", "model", "wire"]),
     ("control", &["model", "os"]),
     ("engines", &["model"]),
     ("store", &["model"]),
@@ -52,7 +52,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     (
         "commands",
         &[
-            "cli", "config", "control", "daemon", "host", "model", "os", "store", "views",
+            "cli", "clocks", "config", "control", "daemon", "host", "model", "os", "store", "views",
         ],
     ),
 ];

@@ -58,7 +58,7 @@ fn errors(random: &mut Random, count: usize, packets: usize, loads: &[Load]) -> 
     };
     let bounds = mesh.bounds(0, hosts[0].raw(WINDOW)).unwrap();
     let found = estimates(&links, &bounds, 0, count, Drift::CRYSTALS);
-    let at = |host: usize| found[host].unwrap();
+    let at = |host: usize| found.ahead_ns[host].unwrap();
     for host in 0..count {
         assert!(bounds.ahead(0, host).unwrap().contains(at(host)));
     }

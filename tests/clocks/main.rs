@@ -5,4 +5,5 @@ mod estimates;
 mod mesh;
 mod own_clock;
 mod pairs;
+mod told;
 mod world;

@@ -187,18 +187,23 @@ impl Host {
         let mut own = OwnClock::default();
         let mut at = -2 * SECOND + below(random, SECOND);
         while at < WINDOW + 8 * SECOND {
-            let took = 40 + exponential(random, 300.0);
-            let middle = at + below(random, took + 1);
-            let steered = self.piece(middle).steered_ppb;
-            own.note(Reading {
-                raw_ns: self.raw(at),
-                took_ns: self.raw(at + took) - self.raw(at),
-                clock_ns: self.clock(middle),
-                steered_ppb: (steered, steered),
-            });
+            own.note(self.reading(random, at));
             at += SECOND + below(random, 20 * MS);
         }
         own
+    }
+
+    /// A reading that begins at this time.
+    pub fn reading(&self, random: &mut Random, at: i128) -> Reading {
+        let took = 40 + exponential(random, 300.0);
+        let middle = at + below(random, took + 1);
+        let steered = self.piece(middle).steered_ppb;
+        Reading {
+            raw_ns: self.raw(at),
+            took_ns: self.raw(at + took) - self.raw(at),
+            clock_ns: self.clock(middle),
+            steered_ppb: (steered, steered),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The collector: its sockets, exporters, probes and captures, and the file of lines that it writes.
 
 mod captures;
+mod clocks;
 mod coverage;
 mod exporters;
 mod identities;

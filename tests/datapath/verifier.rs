@@ -4,6 +4,7 @@ mod root {
     use std::mem::MaybeUninit;
     use std::os::fd::AsFd;
 
+    use hostint::datapath::abi::drop_object::DropSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
@@ -99,6 +100,20 @@ mod root {
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("source_peer", &skel.progs.source_peer);
         }
+    }
+
+    /// A kernel that tells all three values accepts the programs for kernels that tell fewer.
+    #[test]
+    fn what_sees_drops_loads() {
+        let mut object = MaybeUninit::uninit();
+        let open = DropSkelBuilder::default().open(&mut object).unwrap();
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check(
+            "see_drop_without_reason",
+            &skel.progs.see_drop_without_reason,
+        );
+        check("see_drop_with_reason", &skel.progs.see_drop_with_reason);
+        check("see_drop_with_socket", &skel.progs.see_drop_with_socket);
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn reports(count: usize) -> Vec<Report> {
 }
 
 fn take(feed: &mut Feed, report: &Report) {
-    feed.take(report, None, None, None, 100);
+    feed.take(report, None, LatencyClocks::Untold, None, None, 100);
 }
 
 fn later() -> Answer {

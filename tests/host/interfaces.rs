@@ -3,6 +3,7 @@
 mod root {
     use std::process::Command;
 
+    use hostint::os::route_events::{LinkNow, RouteEvent, RouteEvents};
     use hostint::os::{ethtool, netdev, rtnetlink};
     use nix::sched::{CloneFlags, unshare};
     use serde_json::Value;
@@ -42,6 +43,54 @@ mod root {
         assert!(netdev::index_of("left").is_err() && netdev::index_of("right").is_err());
         let gone = rtnetlink::remove(index).unwrap_err();
         assert_eq!(gone.raw_os_error(), Some(nix::libc::ENODEV));
+    }
+
+    #[test]
+    fn changed_routes_and_links_are_told() {
+        enter_new_namespace();
+        rtnetlink::add_veth("left", "right", 1_500).unwrap();
+        run(
+            "ip addr add 10.0.0.1/24 dev left; ip addr add fd00::1/64 dev left nodad
+             ip link set right up; ip link set left up; ip route add 10.9.0.0/16 via 10.0.0.2",
+        );
+        let events = RouteEvents::listen().unwrap();
+        let told = |line: &str| {
+            run(line);
+            let mut told = Vec::new();
+            events.take(|event| told.push(event)).unwrap();
+            told
+        };
+        let v4 = RouteEvent::Prefix([10, 9, 0, 0].into(), 16);
+        let v6 = RouteEvent::Prefix("fd09::".parse().unwrap(), 32);
+        let all = RouteEvent::Prefix([0; 4].into(), 0);
+        for (line, event) in [
+            ("ip route add default via 10.0.0.2", all),
+            ("ip route replace 10.9.0.0/16 via 10.0.0.3", v4),
+            ("ip route del 10.9.0.0/16", v4),
+            ("ip -6 route add fd09::/32 via fd00::2", v6),
+            ("ip -6 route del fd09::/32", v6),
+            ("ip rule add to 10.9.0.0/16 lookup 7", RouteEvent::Anything),
+            (
+                "ip nexthop add id 5 via 10.0.0.2 dev left",
+                RouteEvent::Anything,
+            ),
+        ] {
+            assert!(told(line).contains(&event), "{line}");
+        }
+        let link = LinkNow {
+            index: netdev::index_of("left").unwrap(),
+            runs: true,
+            mtu: 1_400,
+        };
+        let shorter = told("ip link set left mtu 1400");
+        assert!(shorter.contains(&RouteEvent::Link(link)), "{shorter:?}");
+        let down = RouteEvent::Link(LinkNow {
+            runs: false,
+            ..link
+        });
+        let down_told = told("ip link set left down");
+        assert!(down_told.contains(&down), "{down_told:?}");
+        assert!(told("true").is_empty(), "nothing is told twice");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod control;
 mod duties;
 mod interfaces;
+mod kernel_files;
 mod preflight;
 mod service;
 mod sink_hook;

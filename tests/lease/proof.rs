@@ -456,6 +456,28 @@ fn counts_of_the_sink_close_a_form_only_if_packets_are_missing() {
 }
 
 #[test]
+fn a_changed_route_is_proved_again_a_minute_after_the_last_proof() {
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    let first = network.probes;
+    let now = network.now;
+    network.keeper.doubt_paths(|pair| *pair != PAIR, now);
+    network.pass(70_000);
+    assert_eq!(network.probes, first, "another pair's route changed");
+    network.path.eaten = vec![ProbeForm::Gpe];
+    for change in 0..10 {
+        let now = network.now;
+        network.keeper.doubt_paths(|pair| *pair == PAIR, now);
+        network.pass(2_000);
+        let eaten = proof(&network).eaten.names();
+        assert_eq!(eaten, ["vxlan-gpe"], "after {change} changes");
+    }
+    let probes = network.probes;
+    network.pass(30_000);
+    assert_eq!(network.probes, probes, "once a minute at most");
+}
+
+#[test]
 fn bursts_that_arrive_close_no_form() {
     for seed in 0..60 {
         let mut random = Random::seeded(seed);

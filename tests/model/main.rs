@@ -5,3 +5,4 @@ mod histogram;
 mod missed_tally;
 mod prefix;
 mod tally;
+mod tally_size;

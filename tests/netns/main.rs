@@ -9,12 +9,15 @@ mod stamped;
 mod root {
     mod astray;
     mod bpf_file_system;
+    mod clocks;
     mod coexistence;
     mod control;
     mod coverage;
     mod dashboards;
+    mod drops;
     mod field;
     mod figures;
+    mod fine_slots;
     mod gro;
     mod guard;
     mod hooks;

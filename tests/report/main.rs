@@ -1,6 +1,7 @@
 //! The way from a sink event to a datagram at the right collector.
 
 mod builder;
+mod clock_news;
 mod emitter;
 mod groups;
 mod pipeline;

@@ -102,7 +102,8 @@ fn what_was_read_in_can_be_asked() {
     );
     assert!(shown[2].ends_with(" 50 rep."), "{flows}");
     assert!(shown[5].starts_with("rep.: "), "{flows}");
-    assert_eq!(shown.len(), 6);
+    assert!(shown[6].starts_with("?: "), "no clock is known: {flows}");
+    assert_eq!(shown.len(), 7);
 
     let json: Value = serde_json::from_str(&history(
         &file,

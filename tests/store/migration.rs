@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::disk::*;
 
-const ADDED: [&str; 8] = [
+const ADDED: [&str; 13] = [
     "measured",
     "measured_packets",
     "measured_bytes",
@@ -20,6 +20,11 @@ const ADDED: [&str; 8] = [
     "measured_reordered",
     "measured_duplicates",
     "measured_latency",
+    "corrected_packets",
+    "corrected_latency",
+    "corrected_error",
+    "corrected_less",
+    "corrected_more",
 ];
 
 fn tables() -> impl Iterator<Item = String> {
@@ -92,6 +97,14 @@ fn keep_measured(disk: &Disk, packets: u64) {
         ..Measured::default()
     };
     (0..packets).for_each(|_| measured.latency.add(7_000));
+    // The clocks were known for all but one.
+    measured.corrected = ClockSums {
+        packets: packets - 1,
+        latency_ns: (packets as i64 - 1) * 5_000,
+        error_ns: (packets - 1) * 300,
+        less_ns: (packets - 1) * 9_000,
+        more_ns: (packets - 1) * 2_000,
+    };
     let (arrival, evidence) = (Some(sample.arrival), sample.datagram());
     store
         .keeper()
@@ -241,4 +254,28 @@ fn a_migration_takes_no_room_however_large_the_file() {
     assert!(most < before + (2 << 20), "{most} after {before}");
     drop(opened);
     assert_eq!(version(&disk), SCHEMA_VERSION);
+}
+
+#[test]
+fn what_was_known_of_clocks_is_kept() {
+    let disk = of_0_1_0();
+    keep_measured(&disk, 11);
+    let query = FlowQuery {
+        limit: 100,
+        ..FlowQuery::default()
+    };
+    let flows = disk.reader().flows(&query, ALWAYS).unwrap();
+    let measured = flows.iter().filter_map(|flow| flow.figures.measured);
+    let measured: Vec<_> = measured.collect();
+    let [measured] = measured[..] else {
+        panic!("one flow was measured: {measured:?}")
+    };
+    let expected = CorrectedMean {
+        packets: 10,
+        mean_ns: 5_000,
+        error_ns: 300,
+        // No packet takes a negative time.
+        bound_ns: [0, 7_000],
+    };
+    assert_eq!(measured.corrected, Some(expected));
 }

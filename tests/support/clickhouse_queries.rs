@@ -56,6 +56,7 @@ impl Known {
             number,
             report: sample.report.clone(),
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
         });

@@ -14,6 +14,7 @@ pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arr
         number,
         report,
         arrival,
+        clocks: LatencyClocks::Untold,
         class: Some("storage".into()),
         drop_reason: Some("acl deny".into()),
     });

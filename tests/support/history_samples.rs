@@ -139,6 +139,13 @@ impl Synthetic {
             reordered: packets / 5000,
             duplicates: 0,
             latency: Some(of_all(0.9)),
+            // Every sixth sink tells nothing about its clock.
+            corrected: (sink % 6 != 5).then(|| CorrectedMean {
+                packets: of_all(0.9).samples,
+                mean_ns: of_all(0.9).mean_ns,
+                error_ns: 2_100,
+                bound_ns: [0, of_all(0.9).mean_ns + 120_000],
+            }),
             steps: if sink % 5 == 4 { 1 } else { 32 },
         });
         Figures {

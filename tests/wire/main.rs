@@ -1,5 +1,6 @@
 //! Bytes to values and back: telemetry reports, INT blocks, tunnels, and Wireshark's dissector of them.
 
+mod clocks;
 mod coverage;
 mod dissector;
 mod formats;

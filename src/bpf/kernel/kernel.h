@@ -24,6 +24,7 @@ typedef _Bool bool;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_LPM_TRIE = 11,
@@ -139,19 +140,44 @@ struct Qdisc {
 	struct gnet_stats_queue qstats;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct possible_net {
+	struct net *net;
+};
+
 struct net_device {
 	unsigned int mtu;
+	int ifindex;
 	struct Qdisc *qdisc;
+	struct possible_net nd_net;
 };
+
+struct sock;
 
 struct sk_buff {
 	struct net_device *dev;
+	struct sock *sk;
+	unsigned long _skb_refdst;
+	unsigned long _nfct;
 	unsigned char *head;
 	unsigned char *data;
+	unsigned int len;
+	unsigned int tail; /* tail and end are offsets from head, as on all 64-bit machines */
+	unsigned int end;
+	int skb_iif;
 	__u8 ip_summed : 2;
+	__be16 protocol;
 	__u16 csum_start;
 	__u16 csum_offset;
 	__u16 network_header;
+	__s64 tstamp;
 };
 
 #pragma clang attribute pop

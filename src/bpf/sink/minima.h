@@ -8,9 +8,6 @@
 #include "sink/arrival.h"
 #include "sink/tagged.h"
 
-_Static_assert(sizeof(struct sink_minima) == 64, "a node's minima fill a cache line");
-_Static_assert(MINIMA_NODES == 1 << MINIMA_BITS, "each place is used");
-
 /* Of two nodes with one place, the second is not measured while packets of the first arrive. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -21,6 +18,8 @@ struct {
 
 static __always_inline struct sink_minima *minima_of(__u32 source_node)
 {
+	_Static_assert(sizeof(struct sink_minima) == 64, "a node's minima fill a cache line");
+	_Static_assert(MINIMA_NODES == 1 << MINIMA_BITS, "each place is used");
 	__u32 place = (source_node * 0x9e3779b9U) >> (32 - MINIMA_BITS);
 
 	return bpf_map_lookup_elem(&sink_minima, &place);

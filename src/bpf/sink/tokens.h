@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/lease_table.h"
 #include "kernel/single_value.h"
+#include "kernel/token.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 
@@ -36,22 +37,6 @@ static __always_inline struct token_buckets *buckets_of(const __be32 *saddr)
 	full.refused_ns = total ? total->refused_ns : 0;
 	bpf_map_update_elem(&sink_buckets, saddr, &full, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sink_buckets, saddr);
-}
-
-/* CPUs that run at the same time may take one token too many, which does no harm. */
-static __always_inline bool take_token(__u64 *full_ns, const struct token_rate *rate, __u64 now)
-{
-	__u64 full = *(volatile __u64 *)full_ns;
-
-	if (!rate->interval_ns)
-		return true;
-	/* If the clock was set back by more than a bucket holds, the bucket is taken for full. */
-	if (full < now || full > now + 2 * rate->burst_ns)
-		full = now;
-	if (full + rate->interval_ns > now + rate->burst_ns)
-		return false;
-	*(volatile __u64 *)full_ns = full + rate->interval_ns;
-	return true;
 }
 
 enum token {

@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use crate::daemon::duty::Duty;
-use crate::model::{ExporterHealth, HostSeen};
-use crate::os::clock;
+use crate::model::{ExporterHealth, HostSeen, NodeId};
+use crate::os::{clock, log};
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
@@ -51,6 +51,14 @@ impl Collector {
         let summaries = self.hub.increments().counts();
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_untracked = summaries.no_room;
+        let clocks = self.hub.clocks().counts();
+        if clocks.contradicting != status.clock_contradicting {
+            say_contradiction(&clocks.contradicting);
+        }
+        status.clocks_telling = clocks.telling;
+        status.clocks_known = clocks.known;
+        status.clock_contradictions = clocks.contradictions;
+        status.clock_contradicting.clone_from(&clocks.contradicting);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
@@ -72,6 +80,15 @@ impl Collector {
         status.exporters = health;
         status.coverage = coverage;
     }
+}
+
+fn say_contradiction(nodes: &[NodeId]) {
+    let nodes: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+    log::warning(format_args!(
+        "the clocks of nodes {} contradict each other, so latencies between them are not corrected: a stamp is false, or \
+         a crystal drifts by more than 100 ppm",
+        nodes.join(", ")
+    ));
 }
 
 /// The duty to hand what is known of hosts to the store.

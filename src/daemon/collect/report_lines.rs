@@ -42,6 +42,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             arrival,
             class,
             reasons,
+            clocks,
             ..
         } = *received;
         self.line.clear();
@@ -49,6 +50,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             Record::new(report, arrival)
                 .with_names(reasons)
                 .in_class(class)
+                .with_clocks(clocks)
                 .append_line(&mut self.line)
                 .map_err(io::Error::other)?;
         } else {

@@ -98,6 +98,7 @@ impl ReportTaker for Feed {
             report,
             arrival,
             class,
+            clocks,
             evidence,
             ..
         } = *received;
@@ -105,7 +106,7 @@ impl ReportTaker for Feed {
             .observation
             .drop_reason()
             .and_then(|code| received.reasons.name(code));
-        Self::take(self, report, arrival, reason, class, evidence.len());
+        Self::take(self, report, arrival, clocks, reason, class, evidence.len());
         Ok(())
     }
 

@@ -103,7 +103,7 @@ impl<D: TellsCollectors> Duty<D> for TellCoverage {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        if !daemon.tells_coverage() {
+        if !daemon.tells_extended() {
             return Ok(());
         }
         let missed = self.read(daemon.pins())?;

@@ -2,6 +2,7 @@
 
 mod attachments;
 mod clock;
+mod clock_evidence;
 mod coverage;
 mod identity;
 mod leases;
@@ -10,6 +11,7 @@ mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
+pub use clock_evidence::TellClocks;
 pub use coverage::TellCoverage;
 pub use identity::TellIdentity;
 pub use leases::KeepLeases;

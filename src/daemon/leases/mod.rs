@@ -1,6 +1,7 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod doubts;
+mod path_changes;
 mod probes;
 
 use std::collections::HashMap;
@@ -9,15 +10,19 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::doubts::DoubtReader;
+use self::path_changes::PathChanges;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
+use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
+use crate::model::{
+    AddressPair, Lease, LeaseExchange, LeaseKey, LeaseState, NodeId, ProbeForms, Ways,
+};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -37,6 +42,8 @@ const IDLE_NS: u64 = 10_000_000_000;
 const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
+/// The most exchanges that wait to be told. They are not taken if there are no collectors.
+const MOST_EXCHANGES: usize = 4096;
 /// A pair without a packet for this long is forgotten, unless the user named it.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -46,11 +53,14 @@ pub struct LeaseKeeping {
     echo: icmp::Echo,
     probes: Probes,
     doubts: DoubtReader,
+    path_changes: PathChanges,
     renewal: Option<Renewal>,
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
+    /// The exchanges since they were last taken, with the nodes of the sinks that answered.
+    exchanges: Vec<(NodeId, LeaseExchange)>,
     pub counts: QuestionCounts,
 }
 
@@ -111,13 +121,20 @@ impl LeaseKeeping {
             echo,
             probes: Probes::open()?,
             doubts: DoubtReader::default(),
+            path_changes: PathChanges::default(),
             renewal: None,
             next_round_ns: 0,
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
+            exchanges: Vec::new(),
             counts: QuestionCounts::default(),
         })
+    }
+
+    /// Returns the exchanges since the last call, oldest first.
+    pub fn take_exchanges(&mut self) -> Vec<(NodeId, LeaseExchange)> {
+        std::mem::take(&mut self.exchanges)
     }
 
     /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
@@ -189,7 +206,10 @@ impl LeaseKeeping {
                 return Ok(());
             }
         };
-        self.keeper.set_ours(ours(pins)?);
+        let attached = source_links::attachments(pins)?;
+        self.keeper.set_ours(ours(pins, &attached)?);
+        self.path_changes.watch(&attached);
+        let heard = self.path_changes.apply(&mut self.keeper, now_ns);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
         let mut silent = Vec::new();
@@ -233,7 +253,8 @@ impl LeaseKeeping {
         for (pair, lease) in &changed {
             say(&mut self.said, pair.dest, lease);
         }
-        self.renew(&changed)
+        self.renew(&changed)?;
+        heard
     }
 
     fn take_answers(&mut self) -> Result<()> {
@@ -241,6 +262,7 @@ impl LeaseKeeping {
         let now = asking_time();
         let keeper = &mut self.keeper;
         let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
+        let exchanges = &mut self.exchanges;
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
@@ -268,6 +290,11 @@ impl LeaseKeeping {
                 };
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
                 vouched.extend(flows.map(|flow| (flow, until_ns)));
+            }
+            if let (Some(answer), Some(exchange)) = (taken.lease.answer, taken.exchange)
+                && exchanges.len() < MOST_EXCHANGES
+            {
+                exchanges.push((answer.node, exchange));
             }
             renewed.push((taken.pair, taken.lease));
         })?;
@@ -331,8 +358,7 @@ fn asking_time() -> AskingTime {
 }
 
 /// This host as its questions describe it.
-fn ours(pins: &Pins) -> Result<OwnTagging> {
-    let attached = source_links::attachments(pins)?;
+fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
     let tagging = attached.iter().map(|attachment| {
         let (encapsulations, marks) = attachment.tagging();
         Tagging {

@@ -41,8 +41,8 @@ use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellCoverage, TellIdentity,
-    WalkSourceFlows,
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
+    TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -195,6 +195,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(ReopenReportLog)
         .with(LookForLinks)
         .with(FollowClock)
+        .with(TellClocks::default())
         .with(SetFileRules::default())
         .with(WatchDeliveries::default())
         .with(ShowCollectors)

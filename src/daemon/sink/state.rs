@@ -144,8 +144,9 @@ impl TellsCollectors for SinkDaemon {
         Ok(self.plan.config.node_id)
     }
 
-    fn tells_coverage(&self) -> bool {
-        self.plan.config.compat.is_none()
+    fn tells_extended(&self) -> bool {
+        let config = &self.plan.config;
+        !config.collectors.is_empty() && config.compat.is_none()
     }
 
     fn identity(&self) -> Option<&IdentitySettings> {

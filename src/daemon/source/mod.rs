@@ -18,8 +18,8 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::ReloadSource;
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellCoverage, TellIdentity,
-    WalkSourceFlows,
+    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
+    TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -47,6 +47,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(LookAfterAttachments::start())
         .with(ReloadSource::new(args))
         .with(FollowClock)
+        .with(TellClocks::default())
         .with(WalkSourceFlows::new()?)
         .with(SetFileRules::default());
     daemon.signs.notify.ready();

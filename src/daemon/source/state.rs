@@ -57,7 +57,7 @@ impl TellsCollectors for SourceDaemon {
         Ok(self.source.host.node_id()?)
     }
 
-    fn tells_coverage(&self) -> bool {
+    fn tells_extended(&self) -> bool {
         true
     }
 

@@ -12,7 +12,9 @@ use crate::model::{
 
 /// Returns the message of a report.
 pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
-    let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
+    let mut record = Record::new(&entry.report, entry.arrival)
+        .in_class(entry.class.as_deref())
+        .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);
     (message.run, message.number) = (run.0, entry.number);
@@ -21,6 +23,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
 
 impl From<Record> for proto::Report {
     fn from(record: Record) -> Self {
+        let bound_ns = record.latency_bound_ns.flatten();
         let metadata = (record.metadata != Metadata::default()).then(|| (&record.metadata).into());
         Self {
             run: 0,
@@ -63,6 +66,11 @@ impl From<Record> for proto::Report {
             int_headers: record.int.iter().map(Into::into).collect(),
             extensions: record.extensions.into_iter().map(Into::into).collect(),
             summary: record.summary.map(|summary| (*summary).into()),
+            latency_corrected_ns: record.latency_corrected_ns,
+            latency_error_ns: record.latency_error_ns,
+            latency_least_ns: bound_ns.map(|[least, _]| least),
+            latency_most_ns: bound_ns.map(|[_, most]| most),
+            clock: record.clock.map(Into::into),
         }
     }
 }

@@ -74,6 +74,16 @@ pub struct Report {
     pub extensions: Vec<Extension>,
     #[prost(message, optional, tag = "35")]
     pub summary: Option<Summary>,
+    #[prost(sint64, optional, tag = "36")]
+    pub latency_corrected_ns: Option<i64>,
+    #[prost(uint64, optional, tag = "37")]
+    pub latency_error_ns: Option<u64>,
+    #[prost(sint64, optional, tag = "38")]
+    pub latency_least_ns: Option<i64>,
+    #[prost(sint64, optional, tag = "39")]
+    pub latency_most_ns: Option<i64>,
+    #[prost(string, optional, tag = "40")]
+    pub clock: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

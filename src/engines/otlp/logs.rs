@@ -112,7 +112,9 @@ impl Engine for OtlpLogs {
 
 fn record(run: RunId, entry: &FedReport) -> LogRecord {
     let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
-    let mut record = Record::new(&entry.report, entry.arrival).in_class(entry.class.as_deref());
+    let mut record = Record::new(&entry.report, entry.arrival)
+        .in_class(entry.class.as_deref())
+        .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let (severity, severity_text) = if observed.lost > 0 {
         (Severity::Warn, "WARN")

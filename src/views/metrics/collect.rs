@@ -10,7 +10,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 20] = [
+const COUNTED: [CountedField<CollectStatus>; 21] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -66,6 +66,11 @@ const COUNTED: [CountedField<CollectStatus>; 20] = [
         "summaries_untracked",
         "summaries of flows, source nodes and classes beyond the limit of followed ones",
         |s| s.summaries_untracked,
+    ),
+    (
+        "clock_contradictions",
+        "contradictions between the clocks of nodes: a stamp was false, or a crystal drifts more than any should",
+        |s| s.clock_contradictions,
     ),
     ("lines", "lines written", |s| s.lines),
     ("lines_lost", "lines that could not be written", |s| {
@@ -163,6 +168,12 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     let mut family = page.family(name, MetricKind::Gauge, help);
     family.value(&[("state", "reporting")], status.hosts_reporting);
     family.value(&[("state", "silent")], silent);
+    let name = "hostint_collect_clocks";
+    let help = "nodes that tell what they know about clocks, by whether their clock is known against another one's";
+    let unknown = status.clocks_telling.saturating_sub(status.clocks_known);
+    let mut family = page.family(name, MetricKind::Gauge, help);
+    family.value(&[("state", "known")], status.clocks_known);
+    family.value(&[("state", "unknown")], unknown);
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
     node_info(&mut page, &status.exporters);

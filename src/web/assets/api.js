@@ -77,10 +77,11 @@ export async function ask(what, span, parameters, signal) {
   return answer;
 }
 
-function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns]) {
+function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns], corrected) {
   return {
     packets, bytes, lost, recovered, reordered, duplicates, steps,
     latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p99_ns - p50_ns },
+    corrected: corrected && { packets: corrected[0], mean_ns: corrected[1], error_ns: corrected[2], bound_ns: corrected.slice(3) },
   };
 }
 
@@ -88,10 +89,10 @@ export async function pairs(span, parameters, signal) {
   const answer = await ask("pairs", span, parameters, signal);
   return {
     total: answer.total,
-    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies], i) => shown({
+    pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies, corrected], i) => shown({
       source, sink, last_ns: answer.last_ns[i], flows, reports, packets, lost, reordered,
       latency: latency?.length && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
-      measured: measured && measuredOf(measured, latencies),
+      measured: measured && measuredOf(measured, latencies, corrected),
     })),
   };
 }

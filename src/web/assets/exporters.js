@@ -29,6 +29,7 @@ const COUNTS = [
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
+  ["clock_contradictions", "Contradictions between the clocks of nodes: a stamp was false, or a crystal drifts more than any should", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
   ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are only in the store's figures, because they came too fast to be written singly", true],
   ["store_drops", "Reports that the store does not have, because its queue was full or they could not be written", true],

@@ -1,6 +1,6 @@
 // The figures that are shown: those of all packets if sinks sent summaries, or else those of reports.
 
-import { exact } from "./units.js";
+import { duration, exact } from "./units.js";
 
 // Fewer reported latencies have no quantiles.
 const LEAST_SAMPLES = 20;
@@ -13,11 +13,23 @@ const ERROR_TITLES = {
   "+3.2%": "; quantiles are too high by 3.2% at most",
 };
 
+// Latencies without the difference of the two hosts' clocks, if that was known for all packets: shifted by its mean. No
+// packet takes a negative time.
+function withoutClocks({ latency, corrected }) {
+  if (!latency || !corrected || corrected.packets !== latency.samples) return undefined;
+  const ahead = latency.mean_ns - corrected.mean_ns;
+  const shifted = { samples: latency.samples, mean_ns: corrected.mean_ns, jitter_ns: latency.jitter_ns };
+  for (const key of ["min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]) shifted[key] = Math.max(0, latency[key] - ahead);
+  return shifted;
+}
+
 export function shown(row) {
   const { measured } = row;
   if (measured) {
     const { packets, duplicates, lost, reordered, latency, steps } = measured;
-    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: latency || undefined, ofReports: undefined, error: latency && ERRORS[steps] };
+    const known = withoutClocks(measured);
+    const clocks = known ? measured.corrected : undefined;
+    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: known ?? (latency || undefined), clocks, ofReports: undefined, error: latency && ERRORS[steps] };
   }
   const latency = row.latency || undefined;
   const ofReports = latency?.samples ?? 0;
@@ -26,8 +38,16 @@ export function shown(row) {
   return { ...row, latency: { samples, min_ns, mean_ns, max_ns }, ofReports };
 }
 
-// A figure with a mark if it is of reports.
-export const marked = ({ ofReports }, text) => (ofReports && text !== "–" ? `~${text}` : text);
+// A figure with a mark if it is of reports, and one if the difference of the hosts' clocks is in it.
+export const marked = ({ ofReports, clocks }, text) => (text === "–" ? text : `${ofReports ? "~" : ""}${text}${clocks ? "" : "?"}`);
+
+// The error of most such figures, as text.
+export const errorOf = ({ clocks }) => (clocks ? ` ± ${duration(clocks.error_ns)}` : "");
+
+// What is known of the clocks of both hosts.
+export const clocksTitle = ({ clocks }) => (clocks
+  ? `; without the difference of the two hosts' clocks: the mean is between ${duration(clocks.bound_ns[0])} and ${duration(clocks.bound_ns[1])}`
+  : "; the difference of the two hosts' clocks is in it, and is not known");
 
 // What the figures of a row are of.
 export function basis({ ofReports, error }) {

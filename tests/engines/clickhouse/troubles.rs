@@ -6,6 +6,7 @@ use std::thread;
 
 use hostint::engines::clickhouse::{COLUMNS, ClickHouse, append_rows};
 use hostint::engines::*;
+use hostint::model::LatencyClocks;
 use hostint_testing::collecting::Collecting;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::synthetic::Synthetic;
@@ -21,6 +22,7 @@ fn entries(first: u64, count: u64) -> Vec<FedReport> {
             number,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
         }
@@ -405,7 +407,7 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
         all.add(Box::new(engine)).unwrap();
         let mut feed = all.feed();
         for entry in entries(1, 10) {
-            feed.take(&entry.report, entry.arrival, None, None, 100);
+            feed.take(&entry.report, entry.arrival, entry.clocks, None, None, 100);
         }
         drop(feed);
         let [status] = all.finish().try_into().unwrap();

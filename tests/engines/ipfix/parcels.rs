@@ -24,6 +24,7 @@ pub fn entry(number: u64, report: Report, received_ns: u64) -> FedReport {
             exporter: "192.0.2.1:40000".parse().unwrap(),
             received_ns,
         }),
+        clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hostint::engines::kafka::{Compression, Kafka, KafkaSettings};
 use hostint::engines::*;
+use hostint::model::LatencyClocks;
 use hostint_testing::synthetic::Synthetic;
 
 use super::cluster::Cluster;
@@ -35,6 +36,7 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
             number: number * 1_000_000 + n as u64,
             report: sample.report,
             arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
         }

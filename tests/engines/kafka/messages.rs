@@ -17,9 +17,12 @@ use super::read_back;
 fn a_record_comes_back_from_its_message() {
     let mut kinds = BTreeSet::new();
     for record in report_samples::all() {
-        let bytes = proto::Report::from(record.clone()).encode_to_vec();
-        let message = proto::Report::decode(&bytes[..]).unwrap();
-        assert_eq!(read_back::record(&message), record);
+        for clocks in [LatencyClocks::Untold, LatencyClocks::Unknown, KNOWN] {
+            let record = record.clone().with_clocks(clocks);
+            let bytes = proto::Report::from(record.clone()).encode_to_vec();
+            let message = proto::Report::decode(&bytes[..]).unwrap();
+            assert_eq!(read_back::record(&message), record);
+        }
         kinds.insert(record.kind);
     }
     for kind in [
@@ -35,11 +38,21 @@ fn a_record_comes_back_from_its_message() {
     }
 }
 
+const KNOWN: LatencyClocks = LatencyClocks::Known(CorrectedLatency {
+    latency_ns: 6_140,
+    error_ns: 1_900,
+    bound_ns: [0, 240_000],
+});
+
 /// Of each kind of report the sample that says most, and a window of clocks.
 fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
     let mut goldens: BTreeMap<String, (&str, Vec<u8>)> = BTreeMap::new();
     for record in report_samples::all() {
         let kind = record.kind.to_string();
+        let record = record.with_clocks(match &kind[..] {
+            "latency" => KNOWN,
+            _ => LatencyClocks::Unknown,
+        });
         let mut message = proto::Report::from(record);
         (message.run, message.number) = (0x0123_4567_89ab_cdef, 7);
         let bytes = message.encode_to_vec();
@@ -115,6 +128,7 @@ fn entry(body: Body) -> FedReport {
             },
         },
         arrival: None,
+        clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,
     }

@@ -41,6 +41,13 @@ pub fn record(message: &proto::Report) -> Record {
             (None, "latency") => Some(None),
             (latency, _) => latency.map(Some),
         },
+        latency_corrected_ns: message.latency_corrected_ns,
+        latency_error_ns: message.latency_error_ns,
+        latency_bound_ns: match (message.latency_least_ns, message.latency_most_ns) {
+            (Some(least), Some(most)) => Some(Some([least, most])),
+            _ => message.clock.as_ref().map(|_| None),
+        },
+        clock: message.clock.clone().map(Into::into),
         seq: message.seq,
         gap: message.gap.map(|gap| GapRecord {
             first_seq: gap.first_seq,

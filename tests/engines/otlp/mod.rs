@@ -43,7 +43,14 @@ fn log_once(receiving: &HttpServer) -> EngineStatus {
     let mut synthetic = Synthetic::new(1, 4, 10);
     for n in 0..REPORTS {
         let sample = synthetic.report(n as usize % 10, TIME_NS);
-        feed.take(&sample.report, Some(sample.arrival), None, None, 100);
+        feed.take(
+            &sample.report,
+            Some(sample.arrival),
+            LatencyClocks::Untold,
+            None,
+            None,
+            100,
+        );
     }
     drop(feed);
     await_that("reports are dealt with", || {
@@ -308,6 +315,7 @@ fn reports_of_every_kind_keep_every_value() {
             number: u64::MAX,
             report,
             arrival: sample.arrival(),
+            clocks: LatencyClocks::Untold,
             class: Some("storage".into()),
             drop_reason: None,
         };

@@ -256,6 +256,27 @@ fn slow_clients_hold_up_nobody() {
 }
 
 #[test]
+fn a_client_for_whom_there_is_no_place_is_told_so() {
+    let place = RuleHost::new();
+    let _idle: Vec<UnixStream> = (0..8).map(|_| place.connect()).collect();
+    await_that("no more clients are taken", || {
+        place.lab.b.daemon_count("control_refused") > 0 || {
+            drop(place.connect());
+            false
+        }
+    });
+    for _ in 0..20 {
+        let output = place.status(&GROUP.to_string(), "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(
+            said.contains("the daemon refuses: 8 others are served already"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_socket_that_was_left_behind_is_no_hindrance() {
     let mut place = RuleHost::new();
     place.sink.kill();

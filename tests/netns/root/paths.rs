@@ -1,5 +1,7 @@
 //! Sources prove the path before they tag, and use only the forms of packets that pass it.
 
+use std::time::{Duration, Instant};
+
 use hostint_testing::netns::{Daemon, Host, Lab, await_that_or};
 use serde_json::{Value, json};
 
@@ -159,5 +161,22 @@ fn each_flow_takes_a_form_that_passes_the_path() {
                 assert!(flows.is_empty(), "{name}: all goes untagged");
             }
         }
+    }
+}
+
+#[test]
+fn a_path_whose_route_changed_is_proved_again() {
+    let lab = Lab::new();
+    let _sinks = watch(&lab, "");
+    assert_eq!(peer(&lab.a)["eaten"], json!([]));
+    // No packet is tagged, so nothing else shows that the tunnel does not pass any more.
+    lab.drop_packets("udp dport 4790");
+    lab.a.sh("ip route add 10.9.2.0/24 via 10.9.1.2");
+    let is_found = || peer(&lab.a)["eaten"] == json!(["vxlan-gpe"]);
+    // A pair is proved once in a minute at most.
+    let end = Instant::now() + Duration::from_secs(90);
+    while !is_found() {
+        assert!(Instant::now() < end, "it is not found: {}", peer(&lab.a));
+        std::thread::sleep(Duration::from_millis(500));
     }
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads the flow that a dropped packet belongs to from its headers. */
+#ifndef HOSTINT_DROP_FLOW_OF_H
+#define HOSTINT_DROP_FLOW_OF_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+
+enum drop_header {
+	DROP_ETH_IPV4 = 0x0800,
+	DROP_ETH_IPV6 = 0x86dd,
+	DROP_IPV4_LEN = 20,
+	DROP_IPV6_LEN = 40,
+	DROP_FRAGMENT_OFFSET = 0x1fff, /* in an IPv4 header */
+	DROP_FRAGMENT6_OFFSET = 0xfff8,
+	DROP_EXTENSIONS = 4, /* IPv6 extension headers that are skipped at most */
+};
+
+enum drop_protocol {
+	DROP_HOP_BY_HOP = 0,
+	DROP_TCP = 6,
+	DROP_UDP = 17,
+	DROP_ROUTING = 43,
+	DROP_FRAGMENT = 44,
+	DROP_AUTHENTICATION = 51,
+	DROP_DESTINATION = 60,
+	DROP_SCTP = 132,
+	DROP_UDPLITE = 136,
+};
+
+enum drop_tcp {
+	TCP_LENGTH_AT = 12,
+	TCP_FLAGS_AT = 13,
+	TCP_FIN_SYN_RST = 7,
+};
+
+/* A part of a packet's linear data; offsets are from skb->head. */
+struct drop_headers {
+	unsigned char *head;
+	__u32 at;
+	__u32 end;
+};
+
+/* Returns false beyond the end of the linear data. */
+static __always_inline bool read_at(const struct drop_headers *h, __u32 at, void *to, __u32 len)
+{
+	return at + len <= h->end && !bpf_probe_read_kernel(to, len, h->head + at);
+}
+
+/* Reads the ports, if the protocol has some; a packet that is too short has none. */
+static __always_inline void read_ports(const struct drop_headers *h, __u8 protocol, struct flow_key *key)
+{
+	__be16 ports[2];
+
+	if (protocol != DROP_TCP && protocol != DROP_UDP && protocol != DROP_SCTP && protocol != DROP_UDPLITE)
+		return;
+	if (!read_at(h, h->at, ports, sizeof(ports)))
+		return;
+	key->sport = ports[0];
+	key->dport = ports[1];
+}
+
+static __always_inline bool find_ipv4_flow(struct drop_headers *h, struct flow_key *key)
+{
+	__u8 header_len, ip[DROP_IPV4_LEN];
+	__be16 fragment;
+
+	if (!read_at(h, h->at, ip, sizeof(ip)) || ip[0] >> 4 != 4)
+		return false;
+	header_len = (ip[0] & 0xf) * 4;
+	if (header_len < DROP_IPV4_LEN)
+		return false;
+	key->saddr[2] = key->daddr[2] = bpf_htonl(0xffff);
+	__builtin_memcpy(&key->saddr[3], ip + 12, 4);
+	__builtin_memcpy(&key->daddr[3], ip + 16, 4);
+	key->layers = ip[9];
+	__builtin_memcpy(&fragment, ip + 6, 2);
+	h->at += header_len;
+	if (!(fragment & bpf_htons(DROP_FRAGMENT_OFFSET)))
+		read_ports(h, ip[9], key);
+	return true;
+}
+
+/* One comparison, where five would make the verifier walk many more ways. */
+static __always_inline bool is_extension(__u8 protocol)
+{
+	const __u64 all = 1ull << DROP_HOP_BY_HOP | 1ull << DROP_ROUTING | 1ull << DROP_FRAGMENT |
+			  1ull << DROP_AUTHENTICATION | 1ull << DROP_DESTINATION;
+
+	return protocol < 64 && all >> protocol & 1;
+}
+
+static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_key *key)
+{
+	__u8 ip[DROP_IPV6_LEN], next;
+
+	if (!read_at(h, h->at, ip, sizeof(ip)) || ip[0] >> 4 != 6)
+		return false;
+	__builtin_memcpy(key->saddr, ip + 8, 16);
+	__builtin_memcpy(key->daddr, ip + 24, 16);
+	next = ip[6];
+	h->at += DROP_IPV6_LEN;
+	for (int i = 0; i < DROP_EXTENSIONS; i++) {
+		__u8 extension[4];
+		__be16 fragment;
+
+		if (!is_extension(next))
+			break;
+		if (!read_at(h, h->at, extension, sizeof(extension)))
+			break;
+		__builtin_memcpy(&fragment, extension + 2, 2);
+		/* Only the first fragment has ports. */
+		if (next == DROP_FRAGMENT && fragment & bpf_htons(DROP_FRAGMENT6_OFFSET)) {
+			key->layers = extension[0];
+			return true;
+		}
+		h->at += next == DROP_FRAGMENT       ? 8 :
+			 next == DROP_AUTHENTICATION ? (extension[1] + 2) * 4 :
+						       (extension[1] + 1) * 8;
+		next = extension[0];
+	}
+	key->layers = next;
+	read_ports(h, next, key);
+	return true;
+}
+
+/*
+ * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
+ * then at the transport header.
+ */
+static __always_inline bool read_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+{
+	h->head = skb->head;
+	h->at = skb->network_header;
+	h->end = skb->tail;
+	switch (bpf_ntohs(skb->protocol)) {
+	case DROP_ETH_IPV4:
+		return find_ipv4_flow(h, key);
+	case DROP_ETH_IPV6:
+		return find_ipv6_flow(h, key);
+	default:
+		return false;
+	}
+}
+
+/* True for a TCP segment of this many bytes from the transport header on that only acknowledges. */
+static __always_inline bool is_bare_ack(const struct drop_headers *h, const struct flow_key *key, __u32 bytes)
+{
+	__u8 tcp[TCP_FLAGS_AT + 1];
+
+	if (key->layers != DROP_TCP || (!key->sport && !key->dport) || !read_at(h, h->at, tcp, sizeof(tcp)))
+		return false;
+	return !(tcp[TCP_FLAGS_AT] & TCP_FIN_SYN_RST) && bytes <= (tcp[TCP_LENGTH_AT] >> 4) * 4u;
+}
+
+static __always_inline bool is_multicast(const struct flow_key *key)
+{
+	__u8 first = *(const __u8 *)key->daddr, mapped = *(const __u8 *)&key->daddr[3];
+	bool is_ipv4 = !key->daddr[0] && !key->daddr[1] && key->daddr[2] == bpf_htonl(0xffff);
+
+	return is_ipv4 ? mapped >> 4 == 0xe || key->daddr[3] == 0xffffffff : first == 0xff;
+}
+
+#endif

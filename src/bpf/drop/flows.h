@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Keeps the flows of dropped packets, and sends an event about each new one. */
+#ifndef HOSTINT_DROP_FLOWS_H
+#define HOSTINT_DROP_FLOWS_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/drop.h"
+#include "kernel/single_value.h"
+#include "kernel/token.h"
+#include "drop/counts.h"
+#include "drop/nat.h"
+#include "drop/origin.h"
+#include "drop/size.h"
+
+/* The user half gives it another size. Flows that drop nothing any more make room for others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct drop_key);
+	__type(value, struct drop_flow);
+} drop_flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1024 * 1024);
+} drop_events SEC(".maps");
+
+/* Time when the CPU's bucket of tokens for new flows is full again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} drop_tokens SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* Since 6.11, and from 5.18 on. Both say that the packet's stamp is of the monotonic clock. */
+struct sk_buff___typed_stamp {
+	__u8 tstamp_type : 2;
+};
+
+struct sk_buff___mono_stamp {
+	__u8 mono_delivery_time : 1;
+};
+
+#pragma clang attribute pop
+
+enum {
+	STAMP_MONOTONIC = 1,
+};
+
+static __always_inline bool has_monotonic_stamp(struct sk_buff *skb)
+{
+	struct sk_buff___typed_stamp *typed = (void *)skb;
+	struct sk_buff___mono_stamp *mono = (void *)skb;
+
+	if (bpf_core_field_exists(typed->tstamp_type))
+		return BPF_CORE_READ_BITFIELD(typed, tstamp_type) == STAMP_MONOTONIC;
+	if (bpf_core_field_exists(mono->mono_delivery_time))
+		return BPF_CORE_READ_BITFIELD(mono, mono_delivery_time);
+	return false;
+}
+
+/* Returns the time since a packet set out; packets of the host's own TCP say when that was. */
+static __always_inline __u32 age_of(struct sk_buff *skb, __u64 now)
+{
+	__u64 since = skb->tstamp;
+
+	if (!since || since > now || now - since >= DROP_AGE_UNKNOWN || !has_monotonic_stamp(skb))
+		return DROP_AGE_UNKNOWN;
+	return now - since;
+}
+
+static __always_inline void add_to_flow(struct drop_flow *flow, struct sk_buff *skb, const struct drop_size *size,
+					__u64 now)
+{
+	__u32 age = age_of(skb, now);
+
+	__sync_fetch_and_add(&flow->packets, 1);
+	__sync_fetch_and_add(&flow->segments, size->segments);
+	__sync_fetch_and_add(&flow->bytes, size->bytes);
+	flow->last_ns = now;
+	if (age != DROP_AGE_UNKNOWN)
+		flow->age_ns = age;
+	if (size->segments > 1)
+		flow->flags |= DROP_SUPERPACKET;
+}
+
+static __always_inline void send_drop(const struct drop_key *key, const struct drop_flow *flow,
+				      const struct drop_size *size)
+{
+	struct drop_event *e = bpf_ringbuf_reserve(&drop_events, sizeof(*e), 0);
+
+	/* The sweep of the table tells this flow, too. */
+	if (!e) {
+		count_drop(COUNT_DROP_EVENT_LOST, size);
+		return;
+	}
+	e->kind = EVENT_DROP;
+	e->zero = 0;
+	e->key = *key;
+	e->flow = *flow;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void begin_drops(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
+					const struct drop_size *size, __u64 place, __u64 now)
+{
+	struct net_device *dev = from->dev;
+	struct drop_flow flow = {
+		.packets = 1,
+		.segments = size->segments,
+		.bytes = size->bytes,
+		.first_ns = now,
+		.last_ns = now,
+		.place = place,
+		.cgroup = cgroup_of(from->sk),
+		.in_ifindex = skb->skb_iif,
+		.age_ns = age_of(skb, now),
+		.queue_packets = BPF_CORE_READ(dev, qdisc, q.qlen),
+		.queue_bytes = BPF_CORE_READ(dev, qdisc, qstats.backlog),
+		.flags = size->segments > 1 ? DROP_SUPERPACKET : 0,
+	};
+
+	if (dev && from->ifindex != flow.in_ifindex)
+		flow.out_ifindex = from->ifindex;
+	find_before_nat(skb, &key->flow, &flow.before_nat);
+	if (bpf_map_update_elem(&drop_flows, key, &flow, BPF_NOEXIST)) {
+		/* Another CPU began the flow, or there was no memory. */
+		struct drop_flow *begun = bpf_map_lookup_elem(&drop_flows, key);
+
+		if (begun)
+			add_to_flow(begun, skb, size, now);
+		else
+			count_drop(COUNT_DROP_FLOW_LIMITED, size);
+		return;
+	}
+	send_drop(key, &flow, size);
+}
+
+/* Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. */
+static __always_inline void count_flow(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
+				       const struct drop_size *size, __u64 place, const struct drop_settings *set)
+{
+	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, key);
+	__u64 now = bpf_ktime_get_ns(), *full_ns;
+	struct token_rate rate;
+
+	if (flow) {
+		add_to_flow(flow, skb, size, now);
+		return;
+	}
+	rate.interval_ns = set->new_flow_interval_ns;
+	rate.burst_ns = set->new_flow_burst_ns;
+	full_ns = single_value(&drop_tokens);
+	if (full_ns && take_token(full_ns, &rate, now))
+		begin_drops(key, skb, from, size, place, now);
+	else
+		count_drop(COUNT_DROP_FLOW_LIMITED, size);
+}
+
+#endif

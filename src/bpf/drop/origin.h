@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds the network namespace, the interfaces and the socket of a dropped packet. */
+#ifndef HOSTINT_DROP_ORIGIN_H
+#define HOSTINT_DROP_ORIGIN_H
+
+#include "kernel/kernel.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+};
+
+struct sock_common {
+	struct possible_net skc_net;
+	unsigned char skc_state;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct sock_cgroup_data sk_cgrp_data;
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+#pragma clang attribute pop
+
+enum sock_state {
+	SOCK_TIME_WAIT = 6,    /* such records of TCP connections */
+	SOCK_NEW_SYN_RECV = 12 /* are shorter than a socket */
+};
+
+enum {
+	DST_NOREF = 1, /* the bit of _skb_refdst that is no part of the address */
+};
+
+struct drop_origin {
+	struct net_device *dev; /* NULL: none, or not known any more */
+	struct sock *sk;
+	__u32 ifindex;
+	__u32 netns;
+};
+
+static __always_inline __u32 inode_of(struct net *net)
+{
+	return BPF_CORE_READ(net, ns.inum);
+}
+
+/*
+ * UDP keeps other things in skb->dev, and the reassembly of fragments in skb->sk. So nothing behind these pointers is
+ * read but by probe reads, which give zeros for any address that is none. The route then tells the namespace.
+ */
+static __always_inline void find_origin(struct sk_buff *skb, struct sock *rx_sk, struct drop_origin *from)
+{
+	struct net_device *dev = skb->dev;
+	struct sock *sk = rx_sk ? rx_sk : skb->sk;
+	struct dst_entry *dst;
+
+	from->dev = dev;
+	from->sk = sk;
+	from->ifindex = BPF_CORE_READ(dev, ifindex);
+	if (from->ifindex) {
+		from->netns = inode_of(BPF_CORE_READ(dev, nd_net.net));
+		return;
+	}
+	from->dev = NULL;
+	from->ifindex = skb->skb_iif;
+	from->netns = sk ? inode_of(BPF_CORE_READ(sk, __sk_common.skc_net.net)) : 0;
+	if (from->netns)
+		return;
+	dst = (struct dst_entry *)(skb->_skb_refdst & ~(unsigned long)DST_NOREF);
+	from->netns = inode_of(BPF_CORE_READ(dst, dev, nd_net.net));
+}
+
+/* Returns the id of the socket's cgroup, or 0. */
+static __always_inline __u64 cgroup_of(struct sock *sk)
+{
+	__u8 state;
+
+	if (!sk)
+		return 0;
+	state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (!state || state == SOCK_TIME_WAIT || state == SOCK_NEW_SYN_RECV)
+		return 0;
+	if (!bpf_core_field_exists(sk->sk_cgrp_data) || !bpf_core_field_exists(struct sock_cgroup_data, cgroup))
+		return 0;
+	return BPF_CORE_READ(sk, sk_cgrp_data.cgroup, kn, id);
+}
+
+#endif

@@ -1,0 +1,290 @@
+//! The clocks of hosts that tell what they know: their readings and stamps become links between raw clocks.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::drift::Drift;
+use super::interval::ClockInterval;
+use super::link::{ClockLink, RawMinimum};
+use super::own_clock::{OwnClock, Reading};
+
+/// Evidence is kept for this long, by the receiver's raw clock.
+const KEEP_NS: i128 = 17_000_000_000;
+/// Stamps wait this long for readings of the other host's clock.
+const WAIT_NS: u64 = 10_000_000_000;
+/// A stamp is converted by readings that were told this time after it: if the clock was set meanwhile, they show it.
+const LATER_NS: u64 = 500_000_000;
+/// A host that told nothing for this long has an unknown clock.
+const SILENT_NS: u64 = 5_000_000_000;
+/// Stamps of packets have 32 bits.
+const STAMP_WRAPS_NS: i128 = 1 << 32;
+/// The most hosts and directions between two hosts, and the most stamps of a direction.
+const MOST_HOSTS: usize = 16_384;
+const MOST_DIRECTIONS: usize = 20_000;
+const MOST_STAMPS: usize = 96;
+
+/// The time of an event by one of a host's clocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stamp {
+    Raw(i128),
+    /// By the clock that stamps packets.
+    Clock(i128),
+}
+
+/// A packet from one host to another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StampedPacket {
+    Whole {
+        sent: Stamp,
+        arrived: Stamp,
+    },
+    /// Only the low 32 bits of the difference of both stamps are known.
+    Wrapped {
+        arrived_ns: i128,
+        latency_ns: i32,
+    },
+}
+
+#[derive(Debug)]
+struct Host {
+    instance: u64,
+    clock: OwnClock,
+    heard_ns: u64,
+}
+
+/// What is known of one direction.
+#[derive(Debug, Default)]
+struct Direction {
+    /// Packets whose stamps cannot be converted yet, with the time when they were told.
+    waiting: VecDeque<(u64, StampedPacket)>,
+    minima: VecDeque<RawMinimum>,
+}
+
+/// All hosts, by their numbers, and what they told. Times without a host are of the collecting host's clock.
+#[derive(Debug, Default)]
+pub struct HostClocks {
+    hosts: HashMap<u32, Host>,
+    /// By sender and receiver.
+    directions: HashMap<(u32, u32), Direction>,
+}
+
+impl HostClocks {
+    /// Takes a host's readings, oldest first. Raw clocks of two instances cannot be compared: what was known is
+    /// forgotten then.
+    pub fn note_readings(
+        &mut self,
+        host: u32,
+        instance: u64,
+        readings: impl IntoIterator<Item = Reading>,
+        now_ns: u64,
+    ) {
+        match self.hosts.get(&host) {
+            Some(known) if known.instance == instance => {}
+            Some(_) => self.forget(host),
+            None if self.hosts.len() >= MOST_HOSTS => return,
+            None => {}
+        }
+        let host = self.hosts.entry(host).or_insert_with(|| Host {
+            instance,
+            clock: OwnClock::default(),
+            heard_ns: now_ns,
+        });
+        host.heard_ns = now_ns;
+        for reading in readings {
+            let newest = host.clock.newest(1).next();
+            // Readings are told several times, and datagrams overtake each other.
+            if newest.is_none_or(|newest| reading.raw_ns > newest.raw_ns + newest.took_ns) {
+                host.clock.note(reading);
+            }
+        }
+    }
+
+    /// Takes the stamps of a packet.
+    pub fn note_packet(&mut self, from: u32, to: u32, packet: StampedPacket, now_ns: u64) {
+        if from == to {
+            return;
+        }
+        let has_room = self.directions.len() < MOST_DIRECTIONS;
+        if has_room || self.directions.contains_key(&(from, to)) {
+            let direction = self.directions.entry((from, to)).or_default();
+            direction.waiting.push_back((now_ns, packet));
+            if direction.waiting.len() > MOST_STAMPS {
+                direction.waiting.pop_front();
+            }
+        }
+    }
+
+    fn forget(&mut self, host: u32) {
+        self.hosts.remove(&host);
+        self.directions
+            .retain(|(from, to), _| *from != host && *to != host);
+    }
+
+    /// Converts stamps, and forgets what is old or of silent hosts.
+    pub fn settle(&mut self, now_ns: u64) {
+        let silent = |host: &Host| now_ns.saturating_sub(host.heard_ns) > SILENT_NS;
+        let gone = self.hosts.iter().filter(|(_, host)| silent(host));
+        let gone: Vec<u32> = gone.map(|(host, _)| *host).collect();
+        for host in gone {
+            self.forget(host);
+        }
+        // Whole stamps first: they tell which multiple of 2^32 ns the others lack.
+        for wrapped in [false, true] {
+            let pairs: Vec<_> = self.directions.keys().copied().collect();
+            for pair in pairs {
+                self.convert(pair, wrapped, now_ns);
+            }
+        }
+        for ((_, to), direction) in &mut self.directions {
+            let newest = self
+                .hosts
+                .get(to)
+                .and_then(|host| host.clock.newest(1).next());
+            if let Some(newest) = newest {
+                let minima = &mut direction.minima;
+                minima.retain(|one| one.arrived.high_ns > newest.raw_ns - KEEP_NS);
+            }
+        }
+        self.directions
+            .retain(|_, one| !one.waiting.is_empty() || !one.minima.is_empty());
+    }
+
+    fn convert(&mut self, (from, to): (u32, u32), wrapped: bool, now_ns: u64) {
+        let (Some(sender), Some(receiver)) = (self.hosts.get(&from), self.hosts.get(&to)) else {
+            if let Some(direction) = self.directions.get_mut(&(from, to)) {
+                let fresh = |noted_ns: u64| now_ns.saturating_sub(noted_ns) < WAIT_NS;
+                direction.waiting.retain(|(noted_ns, _)| fresh(*noted_ns));
+            }
+            return;
+        };
+        let link = wrapped.then(|| self.link(to, from));
+        let Some(direction) = self.directions.get_mut(&(from, to)) else {
+            return;
+        };
+        let mut kept = VecDeque::new();
+        let heard_ns = sender.heard_ns.min(receiver.heard_ns);
+        for (noted_ns, packet) in std::mem::take(&mut direction.waiting) {
+            let found = match (packet, &link) {
+                _ if heard_ns < noted_ns + LATER_NS => None,
+                (StampedPacket::Whole { sent, arrived }, None) => {
+                    raw_minimum(sender, receiver, sent, arrived)
+                }
+                (
+                    StampedPacket::Wrapped {
+                        arrived_ns,
+                        latency_ns,
+                    },
+                    Some(link),
+                ) => unwrapped(sender, receiver, link, arrived_ns, latency_ns),
+                _ => None,
+            };
+            match found {
+                Some(minimum) => direction.minima.push_back(minimum),
+                None if now_ns.saturating_sub(noted_ns) < WAIT_NS => {
+                    kept.push_back((noted_ns, packet));
+                }
+                None => {}
+            }
+        }
+        direction.waiting = kept;
+        while direction.minima.len() > MOST_STAMPS {
+            direction.minima.pop_front();
+        }
+    }
+
+    /// All that is known of two hosts, by the places 0 and 1.
+    fn link(&self, from: u32, to: u32) -> ClockLink {
+        let minima = |pair| match self.directions.get(&pair) {
+            Some(direction) => direction.minima.iter().copied().collect(),
+            None => Vec::new(),
+        };
+        ClockLink {
+            from: 0,
+            to: 1,
+            forward: minima((from, to)),
+            reverse: minima((to, from)),
+        }
+    }
+
+    /// The hosts whose clocks may be known, and the links between them by their places in that list.
+    pub(super) fn links(&self) -> (Vec<u32>, Vec<ClockLink>) {
+        let mut hosts: Vec<u32> = self.hosts.keys().copied().collect();
+        hosts.sort_unstable();
+        let place = |host: &u32| hosts.binary_search(host).ok();
+        let mut links = Vec::new();
+        for (from, to) in self.directions.keys() {
+            let turned = self.directions.contains_key(&(*to, *from));
+            // Of two directions, one makes the link.
+            if turned && from > to {
+                continue;
+            }
+            if let (Some(at), Some(end)) = (place(from), place(to)) {
+                links.push(ClockLink {
+                    from: at,
+                    to: end,
+                    ..self.link(*from, *to)
+                });
+            }
+        }
+        links.sort_by_key(|link| (link.from, link.to));
+        (hosts, links)
+    }
+
+    /// A host's clock, and the time since it told something.
+    pub(super) fn clock(&self, host: u32, now_ns: u64) -> Option<(&OwnClock, u64)> {
+        let host = self.hosts.get(&host)?;
+        Some((&host.clock, now_ns.saturating_sub(host.heard_ns)))
+    }
+
+    /// The number of directions between two hosts of which packets are known.
+    pub fn directions(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// The number of hosts that tell what they know.
+    pub fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+}
+
+impl Host {
+    fn raw_of(&self, stamp: Stamp) -> Option<ClockInterval> {
+        match stamp {
+            Stamp::Raw(ns) => Some(ClockInterval::exactly(ns)),
+            Stamp::Clock(ns) => self.clock.raw_of(ns),
+        }
+    }
+}
+
+fn raw_minimum(sender: &Host, receiver: &Host, sent: Stamp, arrived: Stamp) -> Option<RawMinimum> {
+    Some(RawMinimum {
+        sent: sender.raw_of(sent)?,
+        arrived: receiver.raw_of(arrived)?,
+    })
+}
+
+/// The packet was sent at the latest time before its arrival that has the low bits of its stamp: none takes 4 s. `link`
+/// goes from the receiver to the sender.
+fn unwrapped(
+    sender: &Host,
+    receiver: &Host,
+    link: &ClockLink,
+    arrived_ns: i128,
+    latency_ns: i32,
+) -> Option<RawMinimum> {
+    let arrived = receiver.clock.raw_of(arrived_ns)?;
+    let (Some(most), Some(least)) = link.bounds_at(arrived, Drift::CRYSTALS) else {
+        return None;
+    };
+    let then = ClockInterval::new(arrived.low_ns + least, arrived.high_ns + most);
+    let latest_ns = then.plus(sender.clock.ahead_within(then)?).high_ns;
+    let stamp = arrived_ns - i128::from(latency_ns);
+    let sent_ns = latest_ns - (latest_ns - stamp).rem_euclid(STAMP_WRAPS_NS);
+    Some(RawMinimum {
+        sent: sender.clock.raw_of(sent_ns)?,
+        arrived,
+    })
+}

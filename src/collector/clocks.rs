@@ -1,0 +1,172 @@
+//! The clocks of nodes, by the evidence that they tell: latencies are corrected by them.
+
+use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket};
+use crate::model::{
+    Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyReport, Measured, NodeId,
+    Observation, PeerEvidence,
+};
+
+/// The differences of clocks are computed at most this often.
+const PERIOD_NS: u64 = 900_000_000;
+/// They are computed less often if there are many: 20 us for each direction between two hosts are a twentieth of this.
+const OF_DIRECTION_NS: u64 = 400_000;
+/// A report is made at most this long after the packet's arrival.
+const MADE_NS: i128 = NS_PER_S;
+const NS_PER_S: i128 = 1_000_000_000;
+/// Stamps of packets have 32 bits.
+const WRAPS_NS: i128 = 1 << 32;
+
+/// The clocks of all nodes that tell evidence.
+#[derive(Debug, Default)]
+pub struct NodeClocks {
+    hosts: HostClocks,
+    differences: ClockDifferences,
+    computed_ns: u64,
+    counts: ClockCounts,
+}
+
+/// What is known of clocks.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ClockCounts {
+    /// Nodes that tell evidence, and those whose difference to another one is known.
+    pub telling: usize,
+    pub known: usize,
+    /// Contradictions between stamps, so far.
+    pub contradictions: u64,
+    /// The nodes that the last contradiction is between.
+    pub contradicting: Vec<NodeId>,
+}
+
+impl NodeClocks {
+    /// Takes what a node tells.
+    pub fn learn(&mut self, evidence: &ClockEvidence, now_ns: u64) {
+        let host = evidence.node.0;
+        let readings = evidence.readings.iter().map(|reading| Reading {
+            raw_ns: reading.raw_ns.into(),
+            took_ns: reading.took_ns.into(),
+            clock_ns: reading.clock_ns.into(),
+            steered_ppb: (reading.steered_ppb.0.into(), reading.steered_ppb.1.into()),
+        });
+        self.hosts
+            .note_readings(host, evidence.instance, readings, now_ns);
+        for peer in &evidence.peers {
+            self.note_peer(host, peer, now_ns);
+        }
+        // The collector's clock may be set back.
+        let rest_ns = PERIOD_NS + self.hosts.directions() as u64 * OF_DIRECTION_NS;
+        if now_ns.abs_diff(self.computed_ns) >= rest_ns {
+            self.computed_ns = now_ns;
+            self.compute(now_ns);
+        }
+    }
+
+    fn note_peer(&mut self, host: u32, peer: &PeerEvidence, now_ns: u64) {
+        let other = peer.node.0;
+        for packet in &peer.packets {
+            let stamps = StampedPacket::Wrapped {
+                arrived_ns: packet.arrived_ns.into(),
+                latency_ns: packet.latency_ns,
+            };
+            self.hosts.note_packet(other, host, stamps, now_ns);
+        }
+        for exchange in &peer.exchanges {
+            let answered = Stamp::Clock(exchange.answered_ns.into());
+            let question = StampedPacket::Whole {
+                sent: Stamp::Raw(exchange.asked_raw_ns.into()),
+                arrived: answered,
+            };
+            let answer = StampedPacket::Whole {
+                sent: answered,
+                arrived: Stamp::Raw(exchange.received_raw_ns.into()),
+            };
+            self.hosts.note_packet(host, other, question, now_ns);
+            self.hosts.note_packet(other, host, answer, now_ns);
+        }
+    }
+
+    fn compute(&mut self, now_ns: u64) {
+        self.hosts.settle(now_ns);
+        self.differences = ClockDifferences::compute(&self.hosts, now_ns);
+        let counts = &mut self.counts;
+        counts.telling = self.hosts.len();
+        counts.known = self.differences.known_hosts();
+        for cycle in &self.differences.false_stamps {
+            counts.contradictions += 1;
+            counts.contradicting = cycle.iter().map(|host| NodeId(*host)).collect();
+        }
+    }
+
+    pub fn counts(&self) -> &ClockCounts {
+        &self.counts
+    }
+
+    /// Corrects the latency that a report tells; `None`: it tells none, or clocks are unknown.
+    pub fn correct(&self, observation: &Observation) -> Option<CorrectedLatency> {
+        let Body::Latency(report) = &observation.body else {
+            return None;
+        };
+        // Nothing is known about the clocks of network cards.
+        if observation.clock.map(|clock| clock.source) == Some(ClockSource::Nic) {
+            return None;
+        }
+        let stamped_ns = observation.latency_ns()?;
+        let (source, sink) = (report.hops.source().node, report.hops.sink().node);
+        let ahead = self
+            .differences
+            .ahead(source.0, sink.0, arrival_ns(report))?;
+        let bound_ns = [ahead.bound.low_ns, ahead.bound.high_ns];
+        CorrectedLatency::new(stamped_ns, ahead.estimate_ns, ahead.error_ns, bound_ns)
+    }
+
+    /// Corrects the latencies that a summary adds, by the clocks during its period.
+    pub fn correct_measured(&self, observation: &Observation, measured: &mut Measured) {
+        measured.corrected = self.sums(observation, measured).unwrap_or_default();
+    }
+
+    fn sums(&self, observation: &Observation, measured: &Measured) -> Option<ClockSums> {
+        let Body::Summary(summary) = &observation.body else {
+            return None;
+        };
+        let latency = &measured.latency;
+        let packets = i128::from(latency.samples());
+        if packets == 0 || packets != i128::from(measured.packets) {
+            return None;
+        }
+        let (least, most) = latency.ends()?;
+        if i128::from(most) - i128::from(least) > WRAPS_NS / 2 {
+            return None;
+        }
+        let (source, sink) = (summary.source_node.0, summary.sink_node.0);
+        let at = |ns| self.differences.ahead(source, sink, ns);
+        let end_ns = (i128::from(summary.time_s) + 1) * NS_PER_S;
+        let begin_ns = end_ns - i128::from(summary.period_ns) - NS_PER_S;
+        let middle = at((begin_ns + end_ns) / 2)?;
+        let bound = at(begin_ns)?.bound.hull(at(end_ns)?.bound);
+        let stamped_ns = latency.whole_sum_ns() - packets * middle.estimate_ns;
+        // All packets of a period wrap alike.
+        let wraps = (stamped_ns / packets + WRAPS_NS / 2).div_euclid(WRAPS_NS);
+        let latency_ns = stamped_ns - packets * wraps * WRAPS_NS;
+        let more_ns = packets * (middle.estimate_ns - bound.low_ns);
+        if latency_ns + more_ns < 0 {
+            return None;
+        }
+        let whole = |ns: i128| u64::try_from(ns).ok().filter(|ns| *ns <= i64::MAX as u64);
+        Some(ClockSums {
+            packets: latency.samples(),
+            latency_ns: i64::try_from(latency_ns).ok()?,
+            error_ns: whole(packets * middle.error_ns)?,
+            less_ns: whole(packets * (bound.high_ns - middle.estimate_ns))?,
+            more_ns: whole(more_ns)?,
+        })
+    }
+}
+
+/// The arrival by the sink's clock: the stamp has its low 32 bits, and the report was made a little later.
+fn arrival_ns(report: &LatencyReport) -> i128 {
+    if let Some(arrival_ns) = report.arrival_ns {
+        return arrival_ns.into();
+    }
+    let latest_ns = i128::from(report.time_s) * NS_PER_S + MADE_NS;
+    let stamp = i128::from(report.hops.sink().ingress_ts);
+    latest_ns - (latest_ns - stamp).rem_euclid(WRAPS_NS)
+}

@@ -1,0 +1,176 @@
+//! The settings of postcards: what a host tells of packets without changing any.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::TimeSpan;
+use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
+use super::http::{POSTCARDS_HTTP_PORT, check_http};
+use super::mistake::{Fault, fault, missing};
+
+/// The drops that are told.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum DropsChoice {
+    /// no drops
+    #[default]
+    None,
+    /// all drops
+    All,
+}
+
+/// The network namespaces whose drops count.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum NetnsChoice {
+    /// that of this process
+    #[default]
+    Own,
+    /// all of this machine
+    All,
+}
+
+/// Options of `hostint postcards`, which are also keys of its table in the config file.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PostcardsOptions {
+    /// Tell the packets that this host drops, with the kernel's reasons (required)
+    #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub drops: Option<DropsChoice>,
+
+    /// Count drops in this process's network namespace, or in all [default: own]
+    #[arg(long, help_heading = MEASURING, value_name = "WHICH")]
+    pub netns: Option<NetnsChoice>,
+
+    /// Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all
+    /// [default: reasons that are no loss, see hostint-postcards(8)]
+    #[arg(long, help_heading = MEASURING, value_name = "LIST", value_delimiter = ',')]
+    pub ignored_reasons: Vec<String>,
+
+    /// Tell a flow's drops at once, and again at most once in this time, from 100ms [default: 1s]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub report_period: Option<TimeSpan>,
+
+    /// Do not name the kernel's functions that dropped packets
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_places: Option<bool>,
+
+    /// Number of flows that the table of drops holds [default: 65536]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_flows: Option<u32>,
+
+    /// Begin at most this many flows of drops a second; drops of others are counted by reason and place alone; 0: no
+    /// limit [default: 10000]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_new_flows: Option<u32>,
+
+    /// Tell at most this many flows a second; the others' turn comes later; 0: no limit [default: 10000]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_reports: Option<u32>,
+
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without
+    /// authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
+    #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
+    pub http: Option<String>,
+}
+
+/// The settings of postcards, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PostcardsConfig {
+    pub drops: DropsChoice,
+    pub netns: NetnsChoice,
+    /// Names of reasons. The running kernel may not know all of them.
+    pub ignored_reasons: Vec<String>,
+    /// The names were given, so that one which the kernel does not know is worth a word.
+    pub ignored_given: bool,
+    pub report_period: TimeSpan,
+    pub places: bool,
+    pub max_flows: u32,
+    pub max_new_flows: u64,
+    pub max_reports: u64,
+    pub http: Option<String>,
+}
+
+/// What ends so is no loss: packets for others, data that arrived before, probes of a full window, what was left when
+/// the application closed its socket.
+const IGNORED: [&str; 9] = [
+    "OTHERHOST",
+    "SOCKET_CLOSE",
+    "TCP_ZEROWINDOW",
+    "TCP_OLD_DATA",
+    "TCP_OLD_ACK",
+    "TCP_OLD_SEQUENCE",
+    "TCP_OFOMERGE",
+    "IPV6_NDISC_NS_OTHERHOST",
+    "QUEUE_PURGE",
+];
+
+/// The word for no reason at all.
+const TELL_ALL: &str = "none";
+
+const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
+const DEFAULT_RATE: u32 = 10_000;
+
+impl PostcardsOptions {
+    /// Checks everything and fills in defaults.
+    ///
+    /// # Errors
+    /// All faults.
+    pub fn check(self) -> Result<PostcardsConfig, Vec<Fault>> {
+        let mut faults = Vec::new();
+        if self.drops.is_none() {
+            faults.push(missing("drops", "nothing to tell (try --drops)"));
+        } else if self.drops == Some(DropsChoice::None) {
+            faults.push(fault(
+                &["drops"],
+                "nothing is left to tell (try drops = \"all\")",
+            ));
+        }
+        let tells_all = self.ignored_reasons == [TELL_ALL];
+        for name in self.ignored_reasons.iter().filter(|_| !tells_all) {
+            let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+            if !name.chars().all(is_name) {
+                faults.push(fault(
+                    &["ignored-reasons"],
+                    format!(
+                        "{name:?} is no reason of the kernel (expected a name such as OTHERHOST)"
+                    ),
+                ));
+            }
+        }
+        let period = self
+            .report_period
+            .unwrap_or(TimeSpan(Duration::from_secs(1)));
+        if period.0 < SHORTEST_PERIOD {
+            faults.push(fault(
+                &["report-period"],
+                format!("{period} is too short (expected 100ms or more)"),
+            ));
+        }
+        let max_flows = self.max_flows.unwrap_or(65_536);
+        if !(1..=16_777_216).contains(&max_flows) {
+            faults.push(fault(
+                &["max-flows"],
+                format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
+            ));
+        }
+        check_http(self.http.as_deref(), POSTCARDS_HTTP_PORT, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(PostcardsConfig {
+            drops: self.drops.unwrap_or_default(),
+            netns: self.netns.unwrap_or_default(),
+            ignored_given: !self.ignored_reasons.is_empty(),
+            ignored_reasons: match &self.ignored_reasons[..] {
+                [] => IGNORED.map(str::to_owned).to_vec(),
+                _ if tells_all => Vec::new(),
+                given => given.to_vec(),
+            },
+            report_period: period,
+            places: !self.no_places.unwrap_or(false),
+            max_flows,
+            max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
+            max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
+            http: self.http,
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Tells collectors what this host knows about clocks: its own readings, quick packets, and answers to lease questions.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::clocks::Reading;
+use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::model::{ClockEvidence, ClockReading, QuickPacket};
+use crate::os::{clock, netns};
+use crate::report::ClockNews;
+
+/// Readings that are told: a datagram may be lost, and readings of two that follow each other have to meet.
+const READINGS: usize = 6;
+
+/// The duty to do so.
+#[derive(Default)]
+pub struct TellClocks(ClockNews);
+
+impl<D: TellsCollectors> Duty<D> for TellClocks {
+    fn task(&self) -> &'static str {
+        "tell collectors what this host knows about clocks"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let exchanges = match &mut daemon.side().leases {
+            Some(leases) => leases.take_exchanges(),
+            None => Vec::new(),
+        };
+        if !daemon.tells_extended() {
+            return Ok(());
+        }
+        for (node, exchange) in exchanges {
+            self.0.note_exchange(node, exchange);
+        }
+        let now_ns = clock::realtime_ns();
+        if let Some((sink, _)) = daemon.sink() {
+            let mut found = Vec::new();
+            sink.minima.for_each(now_ns, |minimum| {
+                let packet = QuickPacket {
+                    arrived_ns: minimum.arrived_ns,
+                    latency_ns: minimum.latency_ns,
+                };
+                found.push((minimum.source_node, packet));
+            })?;
+            self.0.note_packets(found, now_ns);
+        }
+        // If the clock was set while those packets arrived, this reading shows it.
+        let pair = daemon.host().read_clock()?;
+        daemon.side().note_clock(pair)?;
+        let readings = daemon.side().own_clock.newest(READINGS);
+        let evidence = ClockEvidence {
+            readings: readings.map(told).collect(),
+            node: daemon.node()?,
+            instance: netns::instance()?,
+            peers: self.0.take(),
+        };
+        let time_s = (now_ns / 1_000_000_000) as u32;
+        daemon.emitter().tell_clocks(&evidence, time_s);
+        Ok(())
+    }
+}
+
+fn told(reading: &Reading) -> ClockReading {
+    let unsigned = |ns: i128| u64::try_from(ns).unwrap_or(0);
+    let rate = |ppb: i64| ppb.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    let (least, most) = reading.steered_ppb;
+    ClockReading {
+        raw_ns: unsigned(reading.raw_ns),
+        took_ns: u32::try_from(reading.took_ns).unwrap_or(u32::MAX),
+        clock_ns: unsigned(reading.clock_ns),
+        steered_ppb: (rate(least), rate(most)),
+    }
+}

@@ -1,0 +1,61 @@
+//! The plan of postcards: settings that are read and checked.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use anyhow::Result;
+
+use crate::cli::PostcardsArgs;
+use crate::config::{File, NetnsChoice, PostcardsConfig, Settled, settle};
+use crate::datapath::drop_reasons::DropReasonNames;
+use crate::datapath::drops::DropPlan;
+use crate::os::{log, netns};
+
+/// A packet to a group without a member here ends so, which is no loss.
+const IGNORED_GROUPS: [&str; 3] = ["NOT_SPECIFIED", "IP_INNOROUTES", "IPV6DISABLED"];
+
+/// An acknowledgement ends so when a connection is being closed: its number was read before.
+const IGNORED_ACKS: [&str; 1] = ["NOT_SPECIFIED"];
+
+/// All that is known before the program is attached, or goes on with other settings.
+pub struct PostcardsPlan {
+    pub config: PostcardsConfig,
+    pub file: Option<File>,
+}
+
+impl PostcardsPlan {
+    /// # Errors
+    /// All mistakes in the settings.
+    pub fn make(args: &PostcardsArgs) -> Result<Self> {
+        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        Ok(Self { config, file })
+    }
+
+    /// The plan for the program, with the reasons as this kernel numbers them.
+    pub fn for_program(&self, names: &DropReasonNames) -> io::Result<DropPlan> {
+        let mut ignored = BTreeSet::new();
+        for name in &self.config.ignored_reasons {
+            match names.number(name) {
+                Some(number) => {
+                    ignored.insert(number);
+                }
+                None if self.config.ignored_given && names.exist() => log::warning(format_args!(
+                    "ignored-reasons: this kernel has no reason {name} (hostint postcards --drops --once lists those \
+                     that occur)"
+                )),
+                None => {}
+            }
+        }
+        let numbers = |all: &[&str]| all.iter().filter_map(|name| names.number(name)).collect();
+        Ok(DropPlan {
+            netns: match self.config.netns {
+                NetnsChoice::Own => Some(netns::inode()?),
+                NetnsChoice::All => None,
+            },
+            ignored,
+            ignored_groups: numbers(&IGNORED_GROUPS),
+            ignored_acks: numbers(&IGNORED_ACKS),
+            max_new_flows: self.config.max_new_flows,
+        })
+    }
+}

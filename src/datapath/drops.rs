@@ -1,0 +1,300 @@
+//! The program that sees dropped packets: loaded, attached, set, and its counts and flows read.
+//!
+//! Nothing of it is pinned. No packet depends on the program, so it lives as long as its daemon: a daemon that ends
+//! leaves nothing behind, one of another version shares nothing with it, and its counts begin with it.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapHandle, OpenProgramMut, libbpf_sys};
+
+use super::abi::drop_object::DropSkelBuilder;
+use super::abi::{
+    Abi, bytes_of, counter, drop_count, drop_counter, drop_event, drop_event_kind, drop_flow,
+    drop_flow_flag, drop_key, drop_limit, drop_place_key, drop_settings, flow_key, read_from,
+};
+use super::drop_reasons::{DropReasonNames, number_of, slot_of, told_by_tracepoint};
+use super::event_ring::EventRing;
+use super::load::{program_fd, with_warnings};
+use super::maps::Map;
+use crate::model::{
+    DropCount, DropTotals, FlowKey, HostDrop, KernelReason, PlaceDrops, ReasonDrops,
+};
+use crate::os::clock;
+
+const NS_PER_S: u64 = 1_000_000_000;
+const OFFSET_SAMPLES: usize = 8;
+
+/// What the program is to do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DropPlan {
+    /// The inode of the network namespace whose drops count; `None`: all.
+    pub netns: Option<u32>,
+    /// The reasons that are counted and not told.
+    pub ignored: BTreeSet<u32>,
+    /// The same, of packets to multicast and broadcast addresses.
+    pub ignored_groups: BTreeSet<u32>,
+    /// The same, of TCP segments that only acknowledge.
+    pub ignored_acks: BTreeSet<u32>,
+    /// The most new flows in a second; 0: no limit.
+    pub max_new_flows: u64,
+}
+
+/// The program, attached.
+pub struct DropProgram {
+    settings: Map<u32, drop_settings>,
+    counters: Map<u32, counter>,
+    reasons: Map<u32, drop_count>,
+    places: Map<drop_place_key, drop_count>,
+    flows: Map<drop_key, drop_flow>,
+    events: MapHandle,
+    program: OwnedFd,
+    /// The program sees drops for as long as this lives.
+    _link: Link,
+}
+
+/// An address in the kernel's code, with the drops there.
+pub struct CountedPlace {
+    pub address: u64,
+    pub ifindex: u32,
+    pub drops: PlaceDrops,
+}
+
+impl DropProgram {
+    /// Loads the program that fits the kernel, sets it, and attaches it.
+    ///
+    /// # Errors
+    /// If the kernel has no such tracepoint, does not describe its types, or refuses the program.
+    pub fn attach(max_flows: u32, plan: &DropPlan) -> io::Result<Self> {
+        let told = told_by_tracepoint().ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the kernel does not describe its tracepoint of drops: that takes Linux 5.5 with BTF \
+                 (CONFIG_DEBUG_INFO_BTF)",
+            )
+        })?;
+        let mut object = MaybeUninit::uninit();
+        let mut open = DropSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        let programs = &mut open.progs;
+        let choose = |program: &mut OpenProgramMut<'_>, fits: bool| program.set_autoload(fits);
+        choose(&mut programs.see_drop_without_reason, told == 2);
+        choose(&mut programs.see_drop_with_reason, told == 3);
+        choose(&mut programs.see_drop_with_socket, told >= 4);
+        open.maps
+            .drop_flows
+            .set_max_entries(max_flows)
+            .map_err(io::Error::other)?;
+        let skel = with_warnings(|| open.load())?;
+        let maps = &skel.maps;
+        let settings = Map::of(&maps.drop_settings)?;
+        settings.set(&0, &settings_of(plan)?)?;
+        let program = match told {
+            2 => &skel.progs.see_drop_without_reason,
+            3 => &skel.progs.see_drop_with_reason,
+            _ => &skel.progs.see_drop_with_socket,
+        };
+        Ok(Self {
+            settings,
+            counters: Map::of(&maps.drop_counters)?,
+            reasons: Map::of(&maps.drop_reasons)?,
+            places: Map::of(&maps.drop_places)?,
+            flows: Map::of(&maps.drop_flows)?,
+            events: MapHandle::try_from(&maps.drop_events).map_err(io::Error::other)?,
+            program: program_fd(program)?,
+            _link: with_warnings(|| program.attach())?,
+        })
+    }
+
+    /// Changes what the program does, at once.
+    pub fn set(&self, plan: &DropPlan) -> io::Result<()> {
+        self.settings.set(&0, &settings_of(plan)?)
+    }
+
+    /// The ring of new flows.
+    pub fn events(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.events).map_err(io::Error::other)?)
+    }
+
+    /// Visits all flows, and removes those that had no drop for this time.
+    pub fn sweep(&self, idle_ns: u64, mut visit: impl FnMut(HostDrop)) -> io::Result<()> {
+        let before = clock::monotonic_ns().saturating_sub(idle_ns);
+        let offset = wall_offset();
+        let mut idle = Vec::new();
+        self.flows.for_each(|key, flow| {
+            if flow.last_ns < before {
+                idle.push(key);
+            }
+            visit(host_drop(&key, &flow, offset));
+        })?;
+        for key in idle {
+            self.flows.remove(&key)?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, index: drop_counter) -> io::Result<u64> {
+        let cpus = self.counters.get_per_cpu(&index.0)?;
+        Ok(cpus.iter().map(|cpu| cpu.packets).sum())
+    }
+
+    /// All counts since the program was attached. Names of places and interfaces are the caller's to add.
+    pub fn totals(&self, names: &DropReasonNames, plan: &DropPlan) -> io::Result<DropTotals> {
+        use drop_counter as C;
+        let mut totals = DropTotals {
+            ignored: self.count(C::COUNT_DROP_IGNORED)?,
+            no_flow: self.count(C::COUNT_DROP_NO_FLOW)?,
+            flow_limited: self.count(C::COUNT_DROP_FLOW_LIMITED)?,
+            places_full: self.count(C::COUNT_DROP_PLACES_FULL)?,
+            events_lost: self.count(C::COUNT_DROP_EVENT_LOST)?,
+            missed: self.missed()?,
+            ..DropTotals::default()
+        };
+        for slot in 0..drop_limit::DROP_REASON_SLOTS.0 {
+            let count = sum(&self.reasons, &slot)?;
+            totals.seen += count.packets;
+            if count.packets > 0 {
+                let number = number_of(slot);
+                totals.reasons.push(ReasonDrops {
+                    reason: names.reason(number),
+                    ignored: plan.ignored.contains(&number),
+                    count,
+                });
+            }
+        }
+        totals
+            .reasons
+            .sort_by_key(|one| std::cmp::Reverse(one.count.packets));
+        Ok(totals)
+    }
+
+    /// The counts of each place, most packets first.
+    pub fn places(&self, names: &DropReasonNames) -> io::Result<Vec<CountedPlace>> {
+        let mut found = Vec::new();
+        let keys: Vec<drop_place_key> = self.places.keys().collect();
+        for key in keys {
+            found.push(CountedPlace {
+                address: key.place,
+                ifindex: key.ifindex,
+                drops: PlaceDrops {
+                    reason: names.reason(key.reason),
+                    place: None,
+                    interface: None,
+                    netns: key.netns,
+                    count: sum(&self.places, &key)?,
+                },
+            });
+        }
+        found.sort_by_key(|one| std::cmp::Reverse(one.drops.count.packets));
+        Ok(found)
+    }
+
+    /// Runs of the program that the kernel left out.
+    fn missed(&self) -> io::Result<u64> {
+        let mut info = libbpf_sys::bpf_prog_info::default();
+        let mut len = size_of_val(&info) as u32;
+        let fd = self.program.as_raw_fd();
+        // SAFETY: the info has room for `len` bytes, and outlives the call.
+        let result =
+            unsafe { libbpf_sys::bpf_obj_get_info_by_fd(fd, (&raw mut info).cast(), &mut len) };
+        match result {
+            0 => Ok(info.recursion_misses),
+            code => Err(io::Error::from_raw_os_error(-code)),
+        }
+    }
+}
+
+/// Reads an event of the ring. Returns `None` for bytes that are none.
+pub fn read_event(bytes: &[u8]) -> Option<HostDrop> {
+    let event = read_from::<drop_event>(bytes)?;
+    (event.kind == drop_event_kind::EVENT_DROP.0)
+        .then(|| host_drop(&event.key, &event.flow, wall_offset()))
+}
+
+fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
+    let mut settings = drop_settings {
+        netns: plan.netns.unwrap_or_default(),
+        ..Default::default()
+    };
+    set_slots(&mut settings.ignored, &plan.ignored);
+    set_slots(&mut settings.ignored_groups, &plan.ignored_groups);
+    set_slots(&mut settings.ignored_acks, &plan.ignored_acks);
+    let cpus = libbpf_rs::num_possible_cpus().map_err(io::Error::other)? as u64;
+    if let Some(interval_ns) = (NS_PER_S * cpus).checked_div(plan.max_new_flows) {
+        settings.new_flow_burst_ns = NS_PER_S;
+        settings.new_flow_interval_ns = interval_ns.clamp(1, NS_PER_S);
+    }
+    Ok(settings)
+}
+
+fn set_slots(words: &mut [u64], reasons: &BTreeSet<u32>) {
+    for slot in reasons.iter().map(|reason| slot_of(*reason)) {
+        if let Some(word) = words.get_mut(slot as usize / 64) {
+            *word |= 1 << (slot % 64);
+        }
+    }
+}
+
+fn sum<K: Abi>(map: &Map<K, drop_count>, key: &K) -> io::Result<DropCount> {
+    let mut all = DropCount::default();
+    for cpu in map.get_per_cpu(key)? {
+        all.add(DropCount {
+            packets: cpu.packets,
+            segments: cpu.segments,
+            bytes: cpu.bytes,
+        });
+    }
+    Ok(all)
+}
+
+/// The time since the Unix epoch, less that of the monotonic clock: the best of some samples, because this thread may be
+/// interrupted between two clocks.
+fn wall_offset() -> u64 {
+    let sample = || {
+        let before = clock::monotonic_ns();
+        let wall = clock::realtime_ns();
+        let took = clock::monotonic_ns().saturating_sub(before);
+        (took, wall.wrapping_sub(before + took / 2))
+    };
+    let samples = (0..OFFSET_SAMPLES).map(|_| sample());
+    samples
+        .min_by_key(|(took, _)| *took)
+        .map_or(0, |(_, offset)| offset)
+}
+
+fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {
+    let no_key = flow_key::default();
+    let is_known = |key: &flow_key| bytes_of(key) != bytes_of(&no_key);
+    HostDrop {
+        flow: FlowKey::from(&key.flow),
+        flow_before_nat: is_known(&flow.before_nat).then(|| FlowKey::from(&flow.before_nat)),
+        reason: KernelReason {
+            number: key.reason,
+            name: None,
+        },
+        place: None,
+        in_interface: None,
+        out_interface: None,
+        in_ifindex: flow.in_ifindex,
+        out_ifindex: flow.out_ifindex,
+        count: DropCount {
+            packets: flow.packets,
+            segments: flow.segments,
+            bytes: flow.bytes,
+        },
+        first_ns: flow.first_ns.wrapping_add(wall_offset),
+        last_ns: flow.last_ns.wrapping_add(wall_offset),
+        age_ns: (flow.age_ns != drop_limit::DROP_AGE_UNKNOWN.0).then_some(flow.age_ns),
+        queue_packets: flow.queue_packets,
+        queue_bytes: flow.queue_bytes,
+        superpacket: flow.flags & drop_flow_flag::DROP_SUPERPACKET.0 != 0,
+        netns: key.netns,
+        cgroup: (flow.cgroup != 0).then_some(flow.cgroup),
+        ifindex: key.ifindex,
+        place_address: flow.place,
+    }
+}

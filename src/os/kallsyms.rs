@@ -1,0 +1,81 @@
+//! The kernel's functions: the names of addresses in its code, from /proc/kallsyms.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+const PATH: &str = "/proc/kallsyms";
+
+/// The names that were looked up. The file is read once for all addresses that are new: it has a line for each symbol,
+/// and there are few places where packets are dropped.
+#[derive(Debug, Default)]
+pub struct Kallsyms {
+    known: BTreeMap<u64, Option<String>>,
+    /// The kernel shows addresses to this process.
+    hidden: bool,
+}
+
+impl Kallsyms {
+    /// Looks up the names of these addresses, unless they are known.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn learn(&mut self, addresses: impl Iterator<Item = u64>) -> io::Result<()> {
+        let mut new: Vec<u64> = addresses
+            .filter(|address| !self.known.contains_key(address))
+            .collect();
+        new.sort_unstable();
+        new.dedup();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let found = search(BufReader::new(File::open(PATH)?), &new)?;
+        self.hidden = found.is_none();
+        match found {
+            Some(names) => self.known.extend(new.into_iter().zip(names)),
+            None => self.known.extend(new.into_iter().map(|new| (new, None))),
+        }
+        Ok(())
+    }
+
+    /// The name of the function at an address that was looked up.
+    pub fn name(&self, address: u64) -> Option<&str> {
+        self.known.get(&address)?.as_deref()
+    }
+
+    /// True if the kernel hides addresses from this process.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
+    }
+}
+
+/// Returns the function that each of these ascending addresses lies in, or nothing if all addresses are hidden.
+pub fn search(lines: impl BufRead, addresses: &[u64]) -> io::Result<Option<Vec<Option<String>>>> {
+    let mut best: Vec<(u64, Option<String>)> = vec![(0, None); addresses.len()];
+    let mut shown = false;
+    for line in lines.lines() {
+        let line = line?;
+        let mut words = line.split_whitespace();
+        let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        let Ok(address) = u64::from_str_radix(address, 16) else {
+            continue;
+        };
+        shown |= address != 0;
+        if !matches!(kind, "t" | "T" | "w" | "W") {
+            continue;
+        }
+        let behind = addresses.partition_point(|one| *one < address);
+        // Addresses are ascending: the first one that lies before the best symbol so far ends the search.
+        for (start, found) in best.iter_mut().skip(behind) {
+            if *start >= address {
+                break;
+            }
+            *start = address;
+            *found = Some(name.to_owned());
+        }
+    }
+    Ok(shown.then(|| best.into_iter().map(|(_, name)| name).collect()))
+}

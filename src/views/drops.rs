@@ -1,0 +1,133 @@
+//! Drops of a host as text: a line for each flow, and tables of all counts.
+
+use std::fmt;
+
+use super::table::TextTable;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{DropTotals, HostDrop, KernelReason};
+
+/// A reason by its name, or by its number if it has none.
+pub struct ReasonText<'a>(pub &'a KernelReason);
+
+impl fmt::Display for ReasonText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.name, self.0.number) {
+            (Some(name), _) => f.pad(name),
+            (None, 0) => f.pad("no reason given"),
+            (None, number) => f.pad(&format!("reason {number:#x}")),
+        }
+    }
+}
+
+/// Displays `12:03:04.123Z QDISC_DROP  udp 10.1.0.4:5353 > 10.9.0.1:9999  186 packets  at __dev_queue_xmit  on eth1`.
+pub struct DropLine<'a>(pub &'a HostDrop);
+
+impl fmt::Display for DropLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let drop = self.0;
+        let ms = drop.last_ns / 1_000_000;
+        let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+        let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+        write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
+        write!(f, "{:<18}  {}", ReasonText(&drop.reason), drop.flow)?;
+        let count = drop.count;
+        write!(f, "  {}", counted(count.packets, "packet"))?;
+        if count.segments != count.packets {
+            write!(f, " ({})", counted(count.segments, "segment"))?;
+        }
+        write!(f, ", {} bytes", Grouped(count.bytes))?;
+        if let Some(place) = &drop.place {
+            write!(f, "  at {place}")?;
+        }
+        if let Some(dev) = &drop.in_interface {
+            write!(f, "  from {dev}")?;
+        }
+        if let Some(dev) = &drop.out_interface {
+            write!(f, "  to {dev}")?;
+        }
+        if let Some(age_ns) = drop.age_ns {
+            write!(f, "  {} old", Nanoseconds(age_ns.into()))?;
+        }
+        if drop.queue_packets > 0 {
+            write!(
+                f,
+                "  queue {}",
+                counted(drop.queue_packets.into(), "packet")
+            )?;
+        }
+        if let Some(before) = &drop.flow_before_nat {
+            write!(f, "  before NAT {before}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of things, with the plural's s.
+pub fn counted(count: u64, what: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {what}{s}", Grouped(count))
+}
+
+/// All counts: by reason, by place, without a packet, and what was not told.
+pub struct TotalsText<'a>(pub &'a DropTotals);
+
+impl fmt::Display for TotalsText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.0;
+        if totals.seen == 0 && totals.without_packet.is_empty() {
+            return writeln!(f, "no packets were dropped");
+        }
+        write!(f, "{}", places(totals))?;
+        for one in &totals.without_packet {
+            let dev = one.interface.as_deref().unwrap_or("-");
+            writeln!(
+                f,
+                "without a packet: {} {} on {dev}",
+                Grouped(one.count),
+                one.counter
+            )?;
+        }
+        let notes = [
+            (totals.ignored, "for reasons that are no loss: not told"),
+            (totals.no_flow, "not IP: not told"),
+            (
+                totals.flow_limited,
+                "of new flows beyond --max-new-flows: not told by flow",
+            ),
+            (
+                totals.places_full,
+                "counted by reason alone: there are too many places",
+            ),
+            (
+                totals.missed,
+                "not seen, because the kernel was dropping another one on that CPU",
+            ),
+        ];
+        for (count, what) in notes.into_iter().filter(|(count, _)| *count > 0) {
+            writeln!(f, "{} {what}", counted(count, "packet"))?;
+        }
+        Ok(())
+    }
+}
+
+fn places(totals: &DropTotals) -> TextTable {
+    let mut table = TextTable::new(
+        &["reason", "place", "interface"],
+        &["packets", "segments", "bytes"],
+    );
+    for one in &totals.places {
+        let reasons = &mut totals.reasons.iter();
+        let ignored = reasons.any(|known| known.reason == one.reason && known.ignored);
+        let note = if ignored { " (ignored)" } else { "" };
+        table.row(
+            [
+                format!("{}{note}", ReasonText(&one.reason)),
+                one.place.clone().unwrap_or_default(),
+                one.interface.clone().unwrap_or_default(),
+            ],
+            [one.count.packets, one.count.segments, one.count.bytes]
+                .map(|count| Grouped(count).to_string()),
+        );
+    }
+    table
+}

@@ -1,0 +1,371 @@
+//! Latencies are corrected by what nodes tell of their clocks, or the clocks are said to be unknown.
+
+use std::io;
+
+use hostint::collector::{ReceivedReport, ReportHub, ReportTaker};
+use hostint::model::*;
+use hostint::wire::report_clock;
+use hostint::wire::report_v05;
+
+const SECOND: u64 = 1_000_000_000;
+const US: i64 = 1_000;
+/// True time of the beginning.
+const START: u64 = 1_700_000_000 * SECOND;
+/// What a lease question, an answer and the quickest packets take.
+const PING: u64 = 30_000;
+const QUICK: u64 = 8_000;
+
+/// A node whose clock is ahead of true time by this, and whose raw clock shows this at the beginning.
+#[derive(Clone, Copy)]
+struct Node {
+    id: u32,
+    ahead_ns: i64,
+    raw_ns: u64,
+}
+
+impl Node {
+    fn clock(&self, t: u64) -> u64 {
+        t.wrapping_add_signed(self.ahead_ns)
+    }
+
+    fn raw(&self, t: u64) -> u64 {
+        self.raw_ns + (t - START)
+    }
+
+    /// What it tells at this time about packets of the last second from the other node, whose question it answered.
+    fn evidence(&self, other: &Node, t: u64) -> ClockEvidence {
+        let reading = |ago: u64| ClockReading {
+            raw_ns: self.raw(t - ago * SECOND),
+            took_ns: 100,
+            clock_ns: self.clock(t - ago * SECOND) + 50,
+            steered_ppb: (0, 0),
+        };
+        let asked = t - SECOND / 2;
+        let arrived = t - SECOND / 4;
+        let stamps = (self.clock(arrived), other.clock(arrived - QUICK));
+        ClockEvidence {
+            node: NodeId(self.id),
+            instance: u64::from(self.id),
+            readings: [3, 2, 1, 0].map(reading).to_vec(),
+            peers: vec![PeerEvidence {
+                node: NodeId(other.id),
+                packets: vec![QuickPacket {
+                    arrived_ns: stamps.0,
+                    latency_ns: stamps.0.wrapping_sub(stamps.1) as i32,
+                }],
+                exchanges: vec![LeaseExchange {
+                    asked_raw_ns: self.raw(asked),
+                    received_raw_ns: self.raw(asked + 2 * PING),
+                    answered_ns: other.clock(asked + PING),
+                }],
+            }],
+        }
+    }
+}
+
+#[derive(Default)]
+struct Corrected(Vec<Option<CorrectedLatency>>);
+
+impl ReportTaker for Corrected {
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        self.0.push(received.clocks.corrected());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Collector(ReportHub<Corrected>);
+
+fn arrival(t: u64) -> Arrival {
+    Arrival {
+        exporter: "192.0.2.2:4000".parse().unwrap(),
+        received_ns: t,
+    }
+}
+
+impl Collector {
+    fn new() -> Self {
+        Self(ReportHub::new(
+            Corrected::default(),
+            None,
+            Classes::default(),
+        ))
+    }
+
+    fn tell(&mut self, evidence: &ClockEvidence, t: u64) {
+        for datagram in report_clock::emit(evidence, (t / SECOND) as u32) {
+            self.0.datagram(&datagram, arrival(t)).unwrap();
+        }
+    }
+
+    /// Both nodes tell for this many seconds.
+    fn tell_both(&mut self, one: &Node, other: &Node, seconds: u64) -> u64 {
+        for second in 4..4 + seconds {
+            let t = START + second * SECOND;
+            self.tell(&one.evidence(other, t), t);
+            self.tell(&other.evidence(one, t), t);
+        }
+        START + (3 + seconds) * SECOND
+    }
+
+    /// A packet takes this long from one node to the other, where it arrives at this time.
+    fn report(
+        &mut self,
+        from: &Node,
+        to: &Node,
+        took_ns: u64,
+        t: u64,
+        clock: ClockSource,
+    ) -> Option<CorrectedLatency> {
+        let hop = |node: &Node, at: u64| Hop {
+            node: NodeId(node.id),
+            ingress_port: 1,
+            egress_port: 1,
+            ingress_ts: node.clock(at) as u32,
+            egress_ts: node.clock(at) as u32,
+        };
+        let report = Report {
+            sequence: 1,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags {
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: Some(ClockState {
+                    source: clock,
+                    synchronised: false,
+                }),
+                body: Body::Latency(LatencyReport {
+                    version: ReportVersion::V05,
+                    time_s: (to.clock(t) / SECOND) as u32,
+                    arrival_ns: None,
+                    packet: ReportedPacket::Named {
+                        flow: FlowKey {
+                            src: "192.0.2.1".parse().unwrap(),
+                            dst: "192.0.2.2".parse().unwrap(),
+                            sport: 1,
+                            dport: 2,
+                            protocol: 17,
+                            vlans: Vlans::NONE,
+                        },
+                        queue: None,
+                    },
+                    hops: HopStack::between(hop(from, t - took_ns), hop(to, t)),
+                    sequence: 1,
+                }),
+            },
+        };
+        let mut datagram = Vec::new();
+        report_v05::emit(&report, &mut datagram);
+        self.0.datagram(&datagram, arrival(t)).unwrap();
+        self.0.taker_mut().0.pop().unwrap()
+    }
+}
+
+const ONE: Node = Node {
+    id: 1,
+    ahead_ns: 0,
+    raw_ns: 500 * SECOND,
+};
+
+fn other(ahead_ns: i64) -> Node {
+    Node {
+        id: 2,
+        ahead_ns,
+        raw_ns: 90_000 * SECOND,
+    }
+}
+
+#[test]
+fn a_latency_is_told_without_the_difference_of_the_clocks() {
+    for (name, ahead_ns) in [
+        ("the clocks agree", 0),
+        ("the sink's is behind", -250_000 * US),
+        ("the sink's is ahead", 250_000 * US),
+        ("by more than stamps have bits for", 9_000_000 * US),
+        ("by hours, to the other side", -7_200_000_000 * US),
+    ] {
+        let other = other(ahead_ns);
+        let mut collector = Collector::new();
+        let t = collector.tell_both(&ONE, &other, 12);
+        for (from, to) in [(&ONE, &other), (&other, &ONE)] {
+            let took = 40_000;
+            let found = collector.report(from, to, took, t, ClockSource::Tai);
+            let found = found.unwrap_or_else(|| panic!("{name}: the clocks are known"));
+            let [low, high] = found.bound_ns;
+            let took = took as i64;
+            assert!(
+                (0..=took).contains(&low) && (took..2_000 * US).contains(&high),
+                "{name}: {found:?}"
+            );
+            // Both directions are as quick.
+            assert!(
+                (found.latency_ns - took).abs() < 2 * US,
+                "{name}: {found:?}"
+            );
+            assert!(found.error_ns < 15 * US as u64, "{name}: {found:?}");
+        }
+        let counts = collector.0.clocks().counts();
+        assert_eq!((counts.telling, counts.known), (2, 2), "{name}");
+        assert_eq!(counts.contradictions, 0, "{name}");
+    }
+}
+
+#[test]
+fn clocks_are_unknown_where_nothing_tells_about_them() {
+    let other = other(250_000 * US);
+    let mut collector = Collector::new();
+    let unknown = |collector: &mut Collector, t, clock, name: &str| {
+        let found = collector.report(&ONE, &other, 40_000, t, clock);
+        assert_eq!(found, None, "{name}");
+    };
+    unknown(&mut collector, START, ClockSource::Tai, "nobody told");
+    let t = collector.tell_both(&ONE, &other, 12);
+    unknown(&mut collector, t, ClockSource::Nic, "the card stamped it");
+    let later = t + 60 * SECOND;
+    unknown(&mut collector, later, ClockSource::Tai, "long ago");
+    let early = collector.report(&ONE, &other, 40_000, t, ClockSource::Tai);
+    assert!(early.is_some(), "but it was known then");
+    let set = Node {
+        ahead_ns: other.ahead_ns - SECOND as i64,
+        ..other
+    };
+    let found = collector.report(&ONE, &set, 40_000, t, ClockSource::Tai);
+    assert_eq!(found, None, "no packet takes -1 s: the clock was set");
+    let third = Node { id: 3, ..ONE };
+    let found = collector.report(&third, &other, 40_000, t, ClockSource::Tai);
+    assert_eq!(found, None, "another node");
+}
+
+#[test]
+fn a_line_has_the_corrected_latency_or_says_that_clocks_are_unknown() {
+    let mut record = Record {
+        latency_ns: Some(Some(-70_000)),
+        ..Record::default()
+    };
+    let mut keys = |corrected| {
+        record = record.clone().with_clocks(LatencyClocks::from(corrected));
+        let json = serde_json::to_value(&record).unwrap();
+        let read: Record = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(read.clocks(), LatencyClocks::from(corrected));
+        [
+            "latency_corrected_ns",
+            "latency_error_ns",
+            "latency_bound_ns",
+            "clock",
+        ]
+        .map(|key| json.get(key).map(ToString::to_string))
+    };
+    let null = Some("null".to_owned());
+    let unknown = Some("\"unknown\"".to_owned());
+    assert_eq!(keys(None), [None, None, null, unknown]);
+    let corrected = CorrectedLatency {
+        latency_ns: 6_140,
+        error_ns: 2_000,
+        bound_ns: [0, 120_000],
+    };
+    let expected = ["6140", "2000", "[0,120000]"].map(|text| Some(text.to_owned()));
+    assert_eq!(keys(Some(corrected))[..3], expected);
+    assert_eq!(keys(Some(corrected))[3], None);
+    let without = Record::default().with_clocks(LatencyClocks::Unknown);
+    assert_eq!(without.latency_bound_ns, None, "it tells no latency");
+    let untold = Record {
+        latency_ns: Some(Some(1)),
+        ..Record::default()
+    };
+    assert_eq!(untold.clocks(), LatencyClocks::Untold, "an older line");
+    assert_eq!(untold.clone().with_clocks(LatencyClocks::Untold), untold);
+}
+
+/// A summary at this time of packets from one node to the other in the last ten seconds, and what it adds.
+fn summary(to: &Node, latencies: &[i64], t: u64) -> (Observation, Measured) {
+    let mut latency = LatencyHistogram::new();
+    latencies.iter().for_each(|ns| latency.add(*ns));
+    let observation = Observation {
+        hw_id: HwId::default(),
+        flags: Flags::default(),
+        clock: None,
+        body: Body::Summary(Box::new(Summary {
+            time_s: (to.clock(t) / SECOND) as u32,
+            period_ns: 10 * SECOND,
+            source_node: NodeId(ONE.id),
+            sink_node: NodeId(to.id),
+            subject: SummarySubject::Group { class: None },
+            totals: SubjectTotals::default(),
+        })),
+    };
+    let measured = Measured {
+        summaries: 1,
+        packets: latencies.len() as u64,
+        latency,
+        ..Measured::default()
+    };
+    (observation, measured)
+}
+
+#[test]
+fn what_a_summary_adds_is_corrected_by_the_clocks_in_its_period() {
+    for (name, ahead_ns) in [
+        ("the clocks agree", 0),
+        ("the sink's is behind", -250_000 * US),
+        (
+            "the sink's is ahead by more than stamps tell",
+            9_000_000 * US,
+        ),
+    ] {
+        let other = other(ahead_ns);
+        let mut collector = Collector::new();
+        let t = collector.tell_both(&ONE, &other, 16);
+        let stamped = |took: i64| i64::from((took + ahead_ns) as i32);
+        let took = [20 * US, 30 * US, 70 * US];
+        let (observation, mut measured) = summary(&other, &took.map(stamped), t);
+        let clocks = collector.0.clocks();
+        clocks.correct_measured(&observation, &mut measured);
+        let mean = measured.corrected.mean();
+        let mean = mean.unwrap_or_else(|| panic!("{name}: the clocks are known"));
+        let [low, high] = mean.bound_ns;
+        assert_eq!(mean.packets, 3, "{name}");
+        assert!((mean.mean_ns - 40 * US).abs() < 3 * US, "{name}: {mean:?}");
+        assert!(
+            (0..=40 * US).contains(&low) && (40 * US..5_000 * US).contains(&high),
+            "{name}: {mean:?}"
+        );
+        let (nothing, mut none) = summary(&other, &[], t);
+        clocks.correct_measured(&nothing, &mut none);
+        assert_eq!(none.corrected, ClockSums::default(), "{name}: no packets");
+        let (late, mut unknown) = summary(&other, &took.map(stamped), t + 60 * SECOND);
+        clocks.correct_measured(&late, &mut unknown);
+        assert_eq!(unknown.corrected.mean(), None, "{name}: long after");
+        let set = took.map(|took| stamped(took - SECOND as i64));
+        let (observation, mut set) = summary(&other, &set, t);
+        clocks.correct_measured(&observation, &mut set);
+        assert_eq!(set.corrected.mean(), None, "{name}: the clock was set");
+    }
+}
+
+#[test]
+fn nodes_whose_stamps_contradict_each_other_are_named() {
+    let other = other(250_000 * US);
+    let mut collector = Collector::new();
+    let t = collector.tell_both(&ONE, &other, 8);
+    let mut lie = ONE.evidence(&other, t);
+    lie.peers[0].exchanges[0].answered_ns -= SECOND / 2;
+    collector.tell(&lie, t);
+    for second in 1..4 {
+        let t = t + second * SECOND;
+        collector.tell(&ONE.evidence(&other, t), t);
+        collector.tell(&other.evidence(&ONE, t), t);
+    }
+    let counts = collector.0.clocks().counts();
+    assert!(counts.contradictions > 0, "{counts:?}");
+    let mut named = counts.contradicting.clone();
+    named.sort_unstable();
+    assert_eq!(named, [NodeId(1), NodeId(2)]);
+    let t = t + 3 * SECOND;
+    let found = collector.report(&ONE, &other, 40_000, t, ClockSource::Tai);
+    assert_eq!(found, None, "their latencies are not corrected");
+}
