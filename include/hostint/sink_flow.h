@@ -3,6 +3,10 @@
 #ifndef HOSTINT_SINK_FLOW_H
 #define HOSTINT_SINK_FLOW_H
 
+enum sink_flow_flag {
+	FLOW_HAD_HOPS = 0x80, /* the last reported packet had transit hops */
+};
+
 enum sink_flow_shape {
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 all <= 0 */
 	WINDOW_WORDS = 4,     /* 256 sequence numbers are tracked one by one, up to the newest */
@@ -37,7 +41,7 @@ struct sink_flow {
 	__u32 source_node;
 	__u16 source_port;
 	__u8 bucket;
-	__u8 encapsulation;
+	__u8 encapsulation; /* and FLOW_HAD_HOPS, so that path_hash is read only of flows that have one */
 	__u32 reports;
 	__u32 fine_slots;   /* index of its fine slots (struct fine_slots) plus 1; 0: none, histogram counts instead */
 	__u32 told_packets; /* packets that are in the grant's counts */

@@ -47,6 +47,7 @@ struct watch_text watch_text;
 struct source_flow source_flow;
 struct sink_flow sink_flow;
 enum sink_flow_shape sink_flow_shape;
+enum sink_flow_flag sink_flow_flag;
 struct sink_minima sink_minima;
 enum sink_minima_shape sink_minima_shape;
 struct fine_slots fine_slots;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io;
 
-use super::abi::{flow_key, sink_flow};
+use super::abi::{flow_key, sink_flow, sink_flow_flag};
 use super::events::encapsulation_of;
 use super::fine_slots::FineSlots;
 use super::flow_counts::counts_of;
@@ -120,7 +120,7 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         source_node: NodeId(flow.source_node),
         source_port: flow.source_port,
         sink_port: flow.ifindex,
-        encapsulation: encapsulation_of(flow.encapsulation.into())
+        encapsulation: encapsulation_of(encapsulation_number(flow))
             .unwrap_or_default()
             .name(),
         packets: flow.all_packets(),
@@ -145,4 +145,9 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         latency_p99_ns: None,
         latency_steps: None,
     }
+}
+
+/// The number of the encapsulation, without the flag that stands beside it.
+fn encapsulation_number(flow: &sink_flow) -> u32 {
+    u32::from(flow.encapsulation) & !sink_flow_flag::FLOW_HAD_HOPS.0
 }

@@ -1,7 +1,7 @@
 //! The sink takes out the entries of transit hops with the rest of INT, tells which hops a reported packet took, and
 //! leaves longer stacks alone.
 
-use hostint::datapath::abi::{event_reason, path_event, sink_counter};
+use hostint::datapath::abi::{event_reason, path_event, sink_counter, sink_flow_flag};
 use hostint::datapath::events;
 use hostint::model::{Hop, NodeId, SinkEvent};
 use hostint_testing::checksum::be16;
@@ -234,6 +234,13 @@ mod root {
             assert_eq!((flow.packets, flow.head), (4, 4), "{form:?}");
             assert_eq!((flow.reordered, flow.lost), (1, 0), "{form:?}");
             assert_eq!(flow.source_node, 2, "{form:?}");
+            let flag = sink_flow_flag::FLOW_HAD_HOPS.0 as u8;
+            let number = match form.encapsulation() {
+                Encapsulation::OverTcpUdp => 1,
+                Encapsulation::ExtensionUdp => 2,
+                Encapsulation::VxlanGpe => 3,
+            };
+            assert_eq!(flow.encapsulation, number | flag, "{form:?}");
         }
     }
 

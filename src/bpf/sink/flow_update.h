@@ -45,7 +45,7 @@ static __always_inline void add_packet(struct sink_flow *f, const struct arrival
 	f->source_node = a->source_node;
 	f->source_port = a->source_port;
 	f->ifindex = a->ifindex;
-	f->encapsulation = a->encapsulation;
+	f->encapsulation = a->encapsulation | (f->encapsulation & FLOW_HAD_HOPS);
 	add_latency(f, a->latency_ns, a->count, first, locked);
 	__sync_fetch_and_add(&f->packets, a->count);
 	__sync_fetch_and_add(&f->bytes, a->bytes);
@@ -73,7 +73,8 @@ static __always_inline bool can_pay(const struct sink_flow *f, const struct sink
 static __always_inline bool is_other_path(const struct sink_flow *f, const struct sink_settings *set, __u64 now,
 					  __u16 path)
 {
-	return f->path_hash != path && is_over(now, f->report_ns, set->bucket_hold_ns);
+	return (path || f->encapsulation & FLOW_HAD_HOPS) && f->path_hash != path &&
+	       is_over(now, f->report_ns, set->bucket_hold_ns);
 }
 
 /* Says whether a report may be due. Under the lock find_news() decides. */
@@ -112,6 +113,7 @@ static __always_inline void find_news(struct sink_flow *f, const struct sink_set
 		f->announced = 1;
 		f->reports += path ? 2 : 1;
 		f->path_hash = path;
+		f->encapsulation = (f->encapsulation & ~FLOW_HAD_HOPS) | (path ? FLOW_HAD_HOPS : 0);
 	}
 	news->reasons = reasons;
 	news->bucket = f->bucket;

@@ -71,7 +71,7 @@ __noinline int tell_flow_packets(void)
 	untold = packets - f->told_packets;
 	f->told_packets = packets;
 	bpf_spin_unlock(&f->lock);
-	tell_stripped(p->facts.key.saddr, f->encapsulation, untold);
+	tell_stripped(p->facts.key.saddr, f->encapsulation & ~FLOW_HAD_HOPS, untold);
 	return 0;
 }
 
