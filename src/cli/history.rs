@@ -126,7 +126,7 @@ pub struct FlowsArgs {
     #[arg(long, value_name = "CLASS")]
     pub class: Option<String>,
 
-    /// Only flows whose text has all these words: addresses, ports, protocols, or parts of them
+    /// Only flows whose text has all these words: addresses, ports, protocols, names of hosts, or parts of them
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -29,6 +29,7 @@ impl File {
                     [] => COLLECT.to_owned(),
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
                 },
+                NAMES => count_names(self.names.len()),
                 _ => count_rules(self.rules.len()),
             });
         }
@@ -58,6 +59,9 @@ impl File {
             if !keys.is_empty() {
                 found.push(format!("[{name}] {}", keys.join(", ")));
             }
+            if *name == NAMES && self.names != before.names {
+                found.push(format!("[names] {}", count_names(self.names.len())));
+            }
             if *name == WATCH && self.rules != before.rules {
                 found.push(format!("[[watch]] {}", count_rules(self.rules.len())));
             }
@@ -68,6 +72,10 @@ impl File {
 
 fn count_rules(rules: usize) -> String {
     format!("{rules} rule{}", if rules == 1 { "" } else { "s" })
+}
+
+fn count_names(names: usize) -> String {
+    format!("{names} name{}", if names == 1 { "" } else { "s" })
 }
 
 fn changed_keys<'a>(

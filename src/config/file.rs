@@ -1,5 +1,6 @@
 //! The config file: tables of five kinds, read whole, with all mistakes and their lines.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,17 +13,18 @@ use super::catalogue::{self, tables_with};
 use super::definition::command_of;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
+use super::names_table;
 use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
 use super::value::kind_of;
 use super::{
     CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
     WatchOptions,
 };
-use crate::model::{PlainError, WatchRule};
+use crate::model::{NodeId, PlainError, WatchRule};
 
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
@@ -119,6 +121,8 @@ pub struct File {
     pub postcards: SettingsTable<PostcardsOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
+    /// The names that the collector gives nodes.
+    pub names: BTreeMap<NodeId, String>,
     /// The tables that the file has.
     pub tables: Vec<&'static str>,
 }
@@ -154,6 +158,7 @@ impl File {
             postcards: SettingsTable::empty(POSTCARDS),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
+            names: BTreeMap::new(),
             tables: Vec::new(),
         }
     }
@@ -221,6 +226,7 @@ impl File {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
                     POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
+                    NAMES => self.names = names_table::read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
             }
@@ -237,7 +243,8 @@ impl File {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
                     (None, None) => {
-                        "expected [sink], [source], [postcards], [collect] or [[watch]]".to_owned()
+                        "expected [sink], [source], [postcards], [collect], [names] or [[watch]]"
+                            .to_owned()
                     }
                 };
                 match value {

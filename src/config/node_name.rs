@@ -44,7 +44,7 @@ pub struct IdentitySettings {
 }
 
 /// The reason why a text is no name or label that shows as itself and fits into a report.
-fn problem(text: &str, most: usize) -> Option<String> {
+pub(super) fn problem(text: &str, most: usize) -> Option<String> {
     if text.is_empty() {
         return Some("it is empty".to_owned());
     }

@@ -5,7 +5,8 @@ pub const SOURCE: &str = "source";
 pub const COLLECT: &str = "collect";
 pub const POSTCARDS: &str = "postcards";
 pub const WATCH: &str = "watch";
-pub const TABLES: [&str; 5] = [SINK, SOURCE, POSTCARDS, COLLECT, WATCH];
+pub const NAMES: &str = "names";
+pub const TABLES: [&str; 6] = [SINK, SOURCE, POSTCARDS, COLLECT, NAMES, WATCH];
 
 /// A table's header as it stands in the file.
 pub fn shown_table(table: &str) -> String {

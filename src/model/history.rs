@@ -219,7 +219,7 @@ pub struct FlowQuery {
     pub source: Option<NodeId>,
     pub sink: Option<NodeId>,
     pub class: Option<String>,
-    /// Words that must all appear in the flow's text or its class.
+    /// Words that must all appear in the flow's text, its class, or the names of its nodes.
     pub search: Option<String>,
     pub order: FlowOrder,
     pub limit: usize,

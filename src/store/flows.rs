@@ -1,9 +1,11 @@
 //! Answers about flows: those with most trouble, and the figures of one.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::hosts::searched_names;
 use super::ids::name_of;
 use super::period::RollUpTable;
 use super::plan::Horizons;
@@ -22,6 +24,25 @@ struct FlowRow {
 }
 
 const FLOW_COLUMNS: &str = "id, key, class, first_ns";
+
+/// The words of a search, and the names by which it finds nodes.
+#[derive(Default)]
+struct Search {
+    words: Vec<String>,
+    names: HashMap<NodeId, String>,
+}
+
+impl Search {
+    fn new(conn: &Connection, text: Option<&str>) -> rusqlite::Result<Self> {
+        let words = text.unwrap_or_default().split_whitespace();
+        let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+        if words.is_empty() {
+            return Ok(Self::default());
+        }
+        let names = searched_names(conn)?;
+        Ok(Self { words, names })
+    }
+}
 
 impl FlowRow {
     /// `None` if the key is damaged.
@@ -45,7 +66,7 @@ impl FlowRow {
         Ok(found.optional()?.flatten())
     }
 
-    fn fits(&self, query: &FlowQuery, class: Option<&str>, words: &[String]) -> bool {
+    fn fits(&self, query: &FlowQuery, class: Option<&str>, search: &Search) -> bool {
         let node = |asked: Option<NodeId>, own| asked.is_none_or(|asked| own == Some(asked));
         if !(node(query.source, self.source)
             && node(query.sink, self.sink)
@@ -56,12 +77,15 @@ impl FlowRow {
         {
             return false;
         }
-        if words.is_empty() {
+        if search.words.is_empty() {
             return true;
         }
         let mut text = format!("{} {}", self.flow, class.unwrap_or_default());
         text.make_ascii_lowercase();
-        words.iter().all(|word| text.contains(word))
+        for node in [self.source, self.sink].into_iter().flatten() {
+            text += search.names.get(&node).map_or("", String::as_str);
+        }
+        search.words.iter().all(|word| text.contains(word))
     }
 
     fn figures(
@@ -109,21 +133,17 @@ pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result
     let mut sums = sums_of_all(conn, RollUpTable::Flow, span)?;
     let classes = class_names(conn)?;
     let class_of = |flow: &FlowRow| classes.get(&flow.class).map(String::as_str);
-    let words: Vec<String> = query
-        .search
-        .as_deref()
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let all =
-        query.source.is_none() && query.sink.is_none() && query.class.is_none() && words.is_empty();
+    let search = Search::new(conn, query.search.as_deref())?;
+    let all = query.source.is_none()
+        && query.sink.is_none()
+        && query.class.is_none()
+        && search.words.is_empty();
     if !all {
         let mut every = conn.prepare_cached(&format!("SELECT {FLOW_COLUMNS} FROM flow"))?;
         let mut rows = every.query([])?;
         while let Some(row) = rows.next()? {
             let known = FlowRow::read(row)?;
-            let fits = known.is_some_and(|flow| flow.fits(query, class_of(&flow), &words));
+            let fits = known.is_some_and(|flow| flow.fits(query, class_of(&flow), &search));
             if !fits {
                 sums.remove(&row.get(0)?);
             }

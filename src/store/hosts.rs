@@ -1,6 +1,6 @@
 //! The table of hosts: when each one reported last, and its name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -74,6 +74,19 @@ pub fn read(conn: &Connection) -> rusqlite::Result<Vec<HostSeen>> {
         }))
     })?;
     rows.filter_map(Result::transpose).collect()
+}
+
+/// The names of each node, in lower case, for a search.
+pub fn searched_names(conn: &Connection) -> rusqlite::Result<HashMap<NodeId, String>> {
+    let mut names = HashMap::<NodeId, String>::new();
+    for host in read(conn)? {
+        if let (Some(node), Some(name)) = (host.node, host.name) {
+            let text = names.entry(node).or_default();
+            text.push(' ');
+            text.push_str(&name.to_ascii_lowercase());
+        }
+    }
+    Ok(names)
 }
 
 /// The nodes that have a name, by that name; several if it is contested.

@@ -2,6 +2,7 @@
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
 
@@ -76,4 +77,33 @@ fn a_name_leads_to_all_nodes_that_have_it() {
         found.sort_unstable();
         assert_eq!(found, nodes, "{name}");
     }
+}
+
+#[test]
+fn flows_are_found_by_the_names_of_their_nodes() {
+    let (disk, now) = (Disk::new(), now_ns());
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    let mut synthetic = Synthetic::new(1, 3, 30);
+    for flow in 0..30 {
+        keep(&mut keeper, &synthetic.report(flow, now));
+    }
+    let web = seen(Some(2), 1, Some("Web-3.example"), now);
+    keeper.see_hosts(vec![web]);
+    drop((keeper, store));
+    let mut reader = disk.reader();
+    let mut found = |search: &str| {
+        let query = FlowQuery {
+            search: Some(search.to_owned()),
+            limit: 100,
+            ..FlowQuery::default()
+        };
+        reader.flows(&query, ALWAYS).unwrap()
+    };
+    let of_node = |flow: &FlowFigures| [flow.source, flow.sink].contains(&Some(NodeId(2)));
+    let expected = found("").into_iter().filter(of_node).count();
+    assert!((1..30).contains(&expected), "{expected} flows");
+    assert_eq!(found("web-3").len(), expected);
+    assert!(found("WEB-3 ex").iter().all(of_node));
+    assert_eq!(found("web-4").len(), 0);
 }

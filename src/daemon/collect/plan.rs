@@ -19,7 +19,11 @@ pub struct CollectPlan {
 
 impl CollectPlan {
     pub fn make(args: &CollectArgs) -> Result<Self> {
-        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let Settled { mut config, file } = settle(&args.settings, args.config.as_deref())?;
+        // Those of --name and its key come before the table's.
+        for (node, name) in file.iter().flat_map(|file| &file.names) {
+            config.names.entry(*node).or_insert_with(|| name.clone());
+        }
         let rules = file
             .as_ref()
             .map_or_else(Vec::new, |file| file.rules.clone());

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use super::plan::CollectPlan;
-use crate::config::{COLLECT, CollectConfig, WATCH};
+use crate::config::{COLLECT, CollectConfig, NAMES, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::reload::{say_changes, say_refusal};
 use crate::os::log;
@@ -31,28 +31,30 @@ impl Duty<Collector> for ReloadPlan {
     }
 }
 
-/// Names of drop reasons and classes change while the collector runs; all else stays until it starts anew.
+/// Names of nodes, drop reasons and classes change while the collector runs; all else stays until it starts anew.
 fn go_on(collector: &mut Collector, now: CollectPlan) {
     let before = &collector.plan;
     say_changes(
         now.file.as_ref(),
         before.file.as_ref(),
-        &[COLLECT, WATCH],
+        &[COLLECT, NAMES, WATCH],
         &collector.args.settings,
     );
     let as_before = CollectConfig {
         drop_reasons: before.config.drop_reasons.clone(),
+        names: before.config.names.clone(),
         ..now.config.clone()
     };
     if as_before != before.config {
         log::warning(
-            "of [collect] only drop-reasons changes while the collector runs (try to start it again)",
+            "of [collect] only drop-reasons and name change while the collector runs (try to start it again)",
         );
     }
     let drop_reasons = now.config.drop_reasons;
     collector.plan = CollectPlan {
         config: CollectConfig {
             drop_reasons: drop_reasons.clone(),
+            names: now.config.names,
             ..before.config.clone()
         },
         ..now
