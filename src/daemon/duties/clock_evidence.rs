@@ -29,7 +29,7 @@ impl<D: TellsCollectors> Duty<D> for TellClocks {
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
         let exchanges = match &mut daemon.side().leases {
-            Some(leases) => leases.take_exchanges(),
+            Some(leases) => leases.exchanges.take(),
             None => Vec::new(),
         };
         if !daemon.tells_extended() {

@@ -1,6 +1,7 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod doubts;
+mod exchanges;
 mod nonces;
 mod path_changes;
 mod probes;
@@ -11,6 +12,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::doubts::DoubtReader;
+use self::exchanges::Exchanges;
 use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
@@ -22,9 +24,7 @@ use crate::datapath::renewal::Renewal;
 use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{
-    AddressPair, Lease, LeaseExchange, LeaseKey, LeaseState, NodeId, ProbeForms, Ways,
-};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -44,8 +44,6 @@ const IDLE_NS: u64 = 10_000_000_000;
 const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
-/// The most exchanges that wait to be told. They are not taken if there are no collectors.
-const MOST_EXCHANGES: usize = 4096;
 /// A pair without a packet for this long is forgotten, unless the user named it.
 const FORGET_NS: u64 = 60_000_000_000;
 
@@ -61,8 +59,7 @@ pub struct LeaseKeeping {
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, Said>,
-    /// The exchanges since they were last taken, with the nodes of the sinks that answered.
-    exchanges: Vec<(NodeId, LeaseExchange)>,
+    pub exchanges: Exchanges,
     pub counts: QuestionCounts,
 }
 
@@ -109,14 +106,9 @@ impl LeaseKeeping {
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
-            exchanges: Vec::new(),
+            exchanges: Exchanges::default(),
             counts: QuestionCounts::default(),
         })
-    }
-
-    /// Returns the exchanges since the last call, oldest first.
-    pub fn take_exchanges(&mut self) -> Vec<(NodeId, LeaseExchange)> {
-        std::mem::take(&mut self.exchanges)
     }
 
     /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
@@ -273,11 +265,7 @@ impl LeaseKeeping {
                 let flows = doubts.settle(&taken.pair, flow).into_iter();
                 vouched.extend(flows.map(|flow| (flow, until_ns)));
             }
-            if let (Some(answer), Some(exchange)) = (taken.lease.answer, taken.exchange)
-                && exchanges.len() < MOST_EXCHANGES
-            {
-                exchanges.push((answer.node, exchange));
-            }
+            exchanges.note(&taken);
             renewed.push((taken.pair, taken.lease));
         })?;
         if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
