@@ -1234,7 +1234,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1273,6 +1273,10 @@ _hostint() {
                     return 0
                     ;;
                 --max-reports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -341,6 +341,7 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second; drops of others are counted by reason and place alone; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows a second; the others\' turn comes later; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l once -d 'Count for this time, print all counts, and exit [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''

@@ -235,6 +235,11 @@ impl HostClocks {
         Some((&host.clock, now_ns.saturating_sub(host.heard_ns)))
     }
 
+    /// The number of directions between two hosts of which packets are known.
+    pub fn directions(&self) -> usize {
+        self.directions.len()
+    }
+
     /// The number of hosts that tell what they know.
     pub fn len(&self) -> usize {
         self.hosts.len()

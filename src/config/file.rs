@@ -1,4 +1,4 @@
-//! The config file: tables of six kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -225,8 +225,8 @@ impl File {
                 match table {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
-                    NAMES => self.names = names_table::read(keys, lines, mistakes),
                     POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
+                    NAMES => self.names = names_table::read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
             }

@@ -3,10 +3,11 @@
 use super::mistake::{Fault, fault};
 use super::place::port_of;
 
-/// The default TCP ports. They are below the kernel's ephemeral ports and differ, so that one host can be both sink and
-/// collector.
+/// The default TCP ports. They are below the kernel's ephemeral ports and differ, so that one host can be sink,
+/// collector and more.
 pub const SINK_HTTP_PORT: u16 = 13276;
 pub const COLLECT_HTTP_PORT: u16 = 13277;
+pub const POSTCARDS_HTTP_PORT: u16 = 13278;
 
 pub(super) fn check_http(given: Option<&str>, default_port: u16, faults: &mut Vec<Fault>) {
     let Some(text) = given else {

@@ -58,7 +58,7 @@ pub use duration::TimeSpan;
 pub use engines::{EngineOptions, EnginesConfig};
 pub use file::{CommandSettings, File, MAX_RULES};
 pub use heading::ESSENTIALS;
-pub use http::{COLLECT_HTTP_PORT, SINK_HTTP_PORT};
+pub use http::{COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT};
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;

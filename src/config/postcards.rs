@@ -5,7 +5,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::TimeSpan;
-use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS};
+use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
+use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, missing};
 
 /// The drops that are told.
@@ -64,6 +65,11 @@ pub struct PostcardsOptions {
     /// Tell at most this many flows a second; the others' turn comes later; 0: no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
+
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without
+    /// authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
+    #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
+    pub http: Option<String>,
 }
 
 /// The settings of postcards, checked.
@@ -80,6 +86,7 @@ pub struct PostcardsConfig {
     pub max_flows: u32,
     pub max_new_flows: u64,
     pub max_reports: u64,
+    pub http: Option<String>,
 }
 
 /// What ends so is no loss: packets for others, data that arrived before, probes of a full window, what was left when
@@ -145,6 +152,7 @@ impl PostcardsOptions {
                 format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
+        check_http(self.http.as_deref(), POSTCARDS_HTTP_PORT, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -162,6 +170,7 @@ impl PostcardsOptions {
             max_flows,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
+            http: self.http,
         })
     }
 }

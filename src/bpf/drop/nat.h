@@ -73,7 +73,8 @@ static __always_inline bool is_same_flow(const struct flow_key *a, const struct 
 
 /*
  * The flow as the end that began the connection knows it, in the direction of this packet. Errors that are only related
- * to a connection are left out. Leaves `before` as it is if there was no NAT.
+ * to a connection are left out. Leaves `before` as it is if there was no NAT, or connection tracking was not there when
+ * the program was loaded.
  */
 static __always_inline void find_before_nat(struct sk_buff *skb, const struct flow_key *key, struct flow_key *before)
 {

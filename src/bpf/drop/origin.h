@@ -92,7 +92,7 @@ static __always_inline __u64 cgroup_of(struct sock *sk)
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	if (!state || state == SOCK_TIME_WAIT || state == SOCK_NEW_SYN_RECV)
 		return 0;
-	if (!bpf_core_field_exists(struct sock_cgroup_data, cgroup))
+	if (!bpf_core_field_exists(sk->sk_cgrp_data) || !bpf_core_field_exists(struct sock_cgroup_data, cgroup))
 		return 0;
 	return BPF_CORE_READ(sk, sk_cgrp_data.cgroup, kn, id);
 }

@@ -1,6 +1,7 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod doubts;
+mod nonces;
 mod path_changes;
 mod probes;
 
@@ -10,6 +11,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::doubts::DoubtReader;
+use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
 use crate::datapath::leases::Leases;
@@ -74,26 +76,6 @@ pub struct QuestionCounts {
     pub answered: u64,
     pub refused: u64,
     pub cpu_ns: u64,
-}
-
-/// Random numbers that cannot be guessed, fetched in batches.
-#[derive(Default)]
-struct Nonces(Vec<u64>);
-
-impl Nonces {
-    fn next(&mut self) -> u64 {
-        if self.0.is_empty() {
-            let mut bytes = [0; 1024];
-            if getrandom::fill(&mut bytes).is_ok() {
-                let words = bytes.chunks_exact(8);
-                self.0 = words
-                    .map(|word| word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)))
-                    .collect();
-            }
-        }
-        // Without entropy the last resort is a number that is never used twice.
-        self.0.pop().unwrap_or_else(clock::monotonic_ns)
-    }
 }
 
 /// Warns of leases without a key, which suit a trusted network only.

@@ -4,10 +4,11 @@
 //! tp_btf/kfree_skb ─► counts by reason and place ─► totals
 //!                  └► flows ─► new ones: ring ──► told ─► names ─► lines
 //!                           └► sweep each period ┘
-//!     each turn of the loop:  duties: signs · flows · reload
+//!     each turn of the loop:  duties: signs · flows · reload · metrics
 //! ```
 
 mod lines;
+mod metrics;
 mod names;
 mod plan;
 mod reload;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use self::lines::PostcardLines;
+use self::metrics::ServeTotals;
 use self::names::KernelNames;
 use self::plan::PostcardsPlan;
 use self::reload::ReloadPostcards;
@@ -27,13 +29,16 @@ use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
 use self::told::ToldDrops;
 use super::duty::Duties;
+use super::http;
 use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::PostcardsArgs;
+use crate::config::POSTCARDS_HTTP_PORT;
 use crate::datapath::drops::DropProgram;
 use crate::datapath::event_ring::EventRing;
 use crate::host::advice::advise_for;
 use crate::os::{kernel_counters, log, privileges, signals};
+use crate::web::HttpListener;
 
 /// The longest wait for new flows: they are not worth a wake-up each.
 const WAIT: Duration = Duration::from_millis(20);
@@ -41,11 +46,14 @@ const WAIT: Duration = Duration::from_millis(20);
 /// Tells drops until a signal ends that, or for as long as `--once` says.
 pub fn run(args: &PostcardsArgs) -> Result<()> {
     give_up_all_but(&privileges::POSTCARDS_BEGIN)?;
-    let (mut daemon, mut events) = begin(args)?;
+    let (mut daemon, mut events, http) = begin(args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(TellFlows::default())
         .with(ReloadPostcards::new(args));
+    if let Some(listener) = http {
+        duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
+    }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();
     log::info("drops are told");
@@ -59,9 +67,10 @@ pub fn run(args: &PostcardsArgs) -> Result<()> {
     Ok(())
 }
 
-fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing)> {
+fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing, Option<HttpListener>)> {
     let plan = PostcardsPlan::make(args)?;
     let config = &plan.config;
+    let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
     if !names.reasons.exist() {
         log::warning(
@@ -71,7 +80,8 @@ fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing)> {
     }
     // What was lost before is not told; what is lost from here on is.
     let counters_before = kernel_counters::read().context("cannot read the kernel's counters")?;
-    let program = DropProgram::attach(config.max_flows, &plan.for_program(&names.reasons)?)
+    let programmed = plan.for_program(&names.reasons)?;
+    let program = DropProgram::attach(config.max_flows, &programmed)
         .map_err(|err| advise_for(err, &privileges::POSTCARDS))
         .context("cannot see drops")?;
     let events = program.events().context("cannot read drops")?;
@@ -85,11 +95,12 @@ fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing)> {
         lines: args.once.is_none().then(|| PostcardLines::new(args.json)),
         program,
         plan,
+        programmed,
         names,
         signs: Signs::from_env(),
         counters_before,
     };
-    Ok((daemon, events))
+    Ok((daemon, events, http))
 }
 
 fn print_totals(daemon: &mut PostcardsDaemon, json: bool) -> Result<()> {

@@ -58,24 +58,25 @@ impl Duty<PostcardsDaemon> for ReloadPostcards {
 /// before.
 fn go_on(daemon: &mut PostcardsDaemon, now: PostcardsPlan) -> Result<PostcardsPlan> {
     let (new, old) = (&now.config, &daemon.plan.config);
-    if new.max_flows != old.max_flows {
-        let why = format!(
-            "the table has room for {} flows while postcards run, and cannot grow or shrink (try to start them again)",
-            old.max_flows
-        );
-        let file = now.file.as_ref();
-        let mistake = file.map_or_else(
-            || why.clone().into(),
-            |file| {
-                file.postcards
-                    .mistake_at(&file.path, "max-flows", why.clone())
-            },
-        );
-        return Err(ConfigError(vec![mistake]).into());
+    let table = format!(
+        "the table has room for {} flows while postcards run, and cannot grow or shrink (try to start them again)",
+        old.max_flows
+    );
+    let address = "the address is bound when postcards start (try to start them again)";
+    for (changed, key, why) in [
+        (new.max_flows != old.max_flows, "max-flows", &*table),
+        (new.http != old.http, "http", address),
+    ] {
+        if changed {
+            let mistake = now.file.as_ref().map_or_else(
+                || why.to_owned().into(),
+                |file| file.postcards.mistake_at(&file.path, key, why.to_owned()),
+            );
+            return Err(ConfigError(vec![mistake]).into());
+        }
     }
-    daemon
-        .program
-        .set(&now.for_program(&daemon.names.reasons)?)?;
+    daemon.programmed = now.for_program(&daemon.names.reasons)?;
+    daemon.program.set(&daemon.programmed)?;
     daemon.names.set_places(now.config.places);
     daemon.told.set_most(now.config.max_reports);
     Ok(std::mem::replace(&mut daemon.plan, now))

@@ -9,7 +9,7 @@ use super::names::KernelNames;
 use super::plan::PostcardsPlan;
 use super::told::ToldDrops;
 use crate::daemon::signs::{ShowsSigns, Signs};
-use crate::datapath::drops::{DropProgram, read_event};
+use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
 use crate::model::{DropTotals, DropsWithoutPacket, HostDrop};
 use crate::os::kernel_counters::{self, KernelCounter};
@@ -19,6 +19,8 @@ use crate::views::drops::counted;
 pub struct PostcardsDaemon {
     pub program: DropProgram,
     pub plan: PostcardsPlan,
+    /// The plan as the program has it.
+    pub programmed: DropPlan,
     pub names: KernelNames,
     pub told: ToldDrops,
     /// `None` if only the counts at the end are printed.
@@ -55,8 +57,7 @@ impl PostcardsDaemon {
 
     /// All counts since the program was attached.
     pub fn totals(&mut self) -> Result<DropTotals> {
-        let plan = self.plan.for_program(&self.names.reasons)?;
-        let mut totals = self.program.totals(&self.names.reasons, &plan)?;
+        let mut totals = self.program.totals(&self.names.reasons, &self.programmed)?;
         let places = self.program.places(&self.names.reasons)?;
         totals.places = self.names.name_places(places);
         totals.without_packet = self.without_packet()?;

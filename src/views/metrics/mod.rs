@@ -2,6 +2,7 @@
 
 pub mod collect;
 mod coverage;
+pub mod drops;
 mod engines;
 mod page;
 pub mod sink;

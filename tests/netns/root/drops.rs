@@ -7,6 +7,7 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::metrics::get;
 use crate::exchange::{exchange_tcp, exchange_udp};
 
 /// A daemon that tells drops of this host.
@@ -637,5 +638,28 @@ fn nothing_stays_behind() {
     assert_eq!(
         lab.b.hostint("postcards --drops --once=100ms"),
         "no packets were dropped\n"
+    );
+}
+
+#[test]
+fn metrics_have_the_counts_by_reason_and_place() {
+    let lab = Lab::new();
+    let line = "postcards --drops --http 127.0.0.1";
+    let _daemon = lab.b.start(line, "serving http://127.0.0.1:13278");
+    assert_eq!(get(&lab.b, 13278, "/healthz").0, 200);
+    udp_from_a(&lab, "10.9.2.1:7001", 10);
+    let wanted = [
+        "hostint_drops_total{reason=\"NO_SOCKET\",ignored=\"0\"} 10\n",
+        "hostint_drop_bytes_total{reason=\"NO_SOCKET\",ignored=\"0\"} 1280\n",
+        "hostint_drop_places_total{reason=\"NO_SOCKET\",place=\"__udp4_lib_rcv\",dev=\"b0\"} 10\n",
+        "hostint_tracepoint_missed_total 0\n",
+    ];
+    let metrics = || get(&lab.b, 13278, "/metrics").1;
+    await_that_or(
+        || {
+            let text = metrics();
+            wanted.iter().all(|line| text.contains(line))
+        },
+        metrics,
     );
 }
