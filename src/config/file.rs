@@ -1,4 +1,4 @@
-//! The config file: tables of six kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
 use std::fs;
