@@ -67,7 +67,7 @@ struct lease2_answer {
 	__be32 digest;       /* changes whenever a field changes that the short message lacks */
 	__u8 tos_value;
 	__u8 tos_mask;
-	__u8 clock; /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
+	__u8 clock;          /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
 	__u8 clock_steering; /* in 4 ppm, rounded up: the most in the last minute; 0: not told, 255: more than can be told */
 	__be16 extension_port;
 	__be16 mtu;           /* of the receiving interface, at most 65535 */

@@ -4,6 +4,7 @@ mod collectors;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
+pub mod drops_json;
 mod grants;
 pub mod history;
 pub mod hosts;

@@ -13,6 +13,7 @@ use hostint::datapath::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
+use hostint::views::drops_json::DropsJson;
 use hostint::views::history::{Cell, View};
 use hostint::views::hosts::KnownHosts;
 use hostint::views::{dests, rules};
@@ -50,6 +51,97 @@ fn status() -> Shape {
         );
     }
     shape
+}
+
+/// One with all that may be known, and one with the least.
+fn host_drops() -> Shape {
+    let least = HostDrop {
+        flow: FlowKey {
+            src: [192, 0, 2, 1].into(),
+            dst: [192, 0, 2, 2].into(),
+            sport: 1,
+            dport: 2,
+            protocol: 17,
+            vlans: Vlans::default(),
+        },
+        flow_before_nat: None,
+        reason: KernelReason {
+            number: 2,
+            name: None,
+        },
+        place: None,
+        in_interface: None,
+        out_interface: None,
+        in_ifindex: 0,
+        out_ifindex: 0,
+        count: DropCount::default(),
+        first_ns: 1,
+        last_ns: 2,
+        age_ns: None,
+        queue_packets: 0,
+        queue_bytes: 0,
+        superpacket: false,
+        netns: 1,
+        cgroup: None,
+        ifindex: 0,
+        place_address: 0,
+    };
+    let most = HostDrop {
+        flow_before_nat: Some(least.flow),
+        reason: named_reason(),
+        place: Some("nf_hook_slow".to_owned()),
+        in_interface: Some("eth0".to_owned()),
+        out_interface: Some("eth1".to_owned()),
+        age_ns: Some(1),
+        cgroup: Some(1),
+        ..least.clone()
+    };
+    let lines = [&least, &most].map(DropsJson::flow);
+    shape_of(&values(&lines))
+}
+
+fn named_reason() -> KernelReason {
+    KernelReason {
+        number: 8,
+        name: Some("NETFILTER_DROP".to_owned()),
+    }
+}
+
+fn drop_totals() -> Shape {
+    let count = DropCount::default();
+    let place = PlaceDrops {
+        reason: named_reason(),
+        place: Some("nf_hook_slow".to_owned()),
+        interface: Some("eth0".to_owned()),
+        netns: 1,
+        count,
+    };
+    let unnamed = PlaceDrops {
+        reason: KernelReason {
+            number: 2,
+            name: None,
+        },
+        place: None,
+        interface: None,
+        ..place.clone()
+    };
+    let reasons = [&place, &unnamed].map(|place| ReasonDrops {
+        reason: place.reason.clone(),
+        ignored: false,
+        count,
+    });
+    let counter = |interface| DropsWithoutPacket {
+        counter: "ListenOverflows".to_owned(),
+        interface,
+        count: 1,
+    };
+    let totals = DropTotals {
+        reasons: reasons.into(),
+        places: vec![place, unnamed],
+        without_packet: vec![counter(None), counter(Some("eth0".to_owned()))],
+        ..DropTotals::default()
+    };
+    shape_of(&values(&[DropsJson::totals(&totals)]))
 }
 
 /// A schema for each kind of report, but one for all that are about a packet.
@@ -400,6 +492,8 @@ fn make_schemas() -> Schemas {
         ("hostint.history/1", history()),
         ("hostint.collect-status/1", collect_status()),
         ("hostint.coverage/1", coverage()),
+        ("hostint.postcards/1 host-drop", host_drops()),
+        ("hostint.postcards/1 drop-totals", drop_totals()),
     ] {
         all.insert(name.to_owned(), shape);
     }

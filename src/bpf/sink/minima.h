@@ -66,8 +66,7 @@ __noinline int take_minimum(void)
 		m->source_node = p->facts.source_node;
 		__builtin_memset(m->arrived_ns, 0, sizeof(m->arrived_ns));
 	}
-	if (!is_same_window(m->arrived_ns[window], p->facts.now) ||
-	    kernel_latency(&p->facts) < m->latency_ns[window]) {
+	if (!is_same_window(m->arrived_ns[window], p->facts.now) || kernel_latency(&p->facts) < m->latency_ns[window]) {
 		m->latency_ns[window] = kernel_latency(&p->facts);
 		m->arrived_ns[window] = p->facts.now;
 	}

@@ -7,18 +7,7 @@ use serde::Serialize;
 
 use crate::model::{DropTotals, HostDrop};
 use crate::views::drops::{DropLine, TotalsText};
-
-/// The version of the JSON form.
-const SCHEMA: &str = "hostint.postcards/1";
-
-/// One line of JSON.
-#[derive(Serialize)]
-struct JsonLine<'a, T> {
-    schema: &'static str,
-    kind: &'static str,
-    #[serde(flatten)]
-    content: &'a T,
-}
+use crate::views::drops_json::DropsJson;
 
 /// The writer of lines.
 pub struct PostcardLines {
@@ -37,7 +26,7 @@ impl PostcardLines {
     /// Adds the line of a flow.
     pub fn add(&mut self, drop: &HostDrop) -> Result<()> {
         if self.json {
-            return self.add_json("host-drop", drop);
+            return self.add_json(&DropsJson::flow(drop));
         }
         Ok(writeln!(self.text, "{}", DropLine(drop))?)
     }
@@ -45,18 +34,13 @@ impl PostcardLines {
     /// Adds all counts.
     pub fn add_totals(&mut self, totals: &DropTotals) -> Result<()> {
         if self.json {
-            return self.add_json("drop-totals", totals);
+            return self.add_json(&DropsJson::totals(totals));
         }
         Ok(write!(self.text, "{}", TotalsText(totals))?)
     }
 
-    fn add_json(&mut self, kind: &'static str, content: &impl Serialize) -> Result<()> {
-        let line = JsonLine {
-            schema: SCHEMA,
-            kind,
-            content,
-        };
-        serde_json::to_writer(&mut self.text, &line)?;
+    fn add_json(&mut self, line: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.text, line)?;
         self.text.push(b'\n');
         Ok(())
     }
