@@ -69,7 +69,7 @@ pub fn attachment() -> Attachment {
         superpackets: None,
         why: None,
         gro: None,
-        max_hops: Some(4),
+        max_hops: None,
         nic_timestamps: None,
     }
 }
@@ -124,7 +124,6 @@ fn sink() -> SinkStatus {
     let stamping = Attachment {
         why: Some("a network card".to_owned()),
         gro: Some(true),
-        max_hops: None,
         nic_timestamps: Some(true),
         ..attachment()
     };
@@ -224,13 +223,18 @@ pub fn flow(vlans: Vlans) -> FlowStatus {
     }
 }
 
+fn tagging(max_hops: Option<u8>) -> Attachment {
+    Attachment {
+        encapsulation: Some("vxlan-gpe".to_owned()),
+        superpackets: Some("encap"),
+        max_hops,
+        ..attachment()
+    }
+}
+
 pub fn source() -> SourceStatus {
     SourceStatus {
-        attachments: vec![Attachment {
-            encapsulation: Some("vxlan-gpe".to_owned()),
-            superpackets: Some("encap"),
-            ..attachment()
-        }],
+        attachments: [None, Some(4)].map(tagging).into(),
         rules_total: 1,
         dests: vec![DestStatus {
             prefix: "192.0.2.2/32".to_owned(),

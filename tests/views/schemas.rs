@@ -146,7 +146,19 @@ fn drop_totals() -> Shape {
 
 /// A schema for each kind of report, but one for all that are about a packet.
 fn reports() -> Vec<(String, Shape)> {
-    let records = values(&hostint_testing::report_samples::all());
+    let known = LatencyClocks::Known(CorrectedLatency {
+        latency_ns: 2,
+        error_ns: 1,
+        bound_ns: [0, 3],
+    });
+    let samples = hostint_testing::report_samples::all().into_iter();
+    let samples: Vec<Record> = samples
+        .flat_map(|record| {
+            let clocks = [LatencyClocks::Untold, LatencyClocks::Unknown, known];
+            clocks.map(|clocks| record.clone().with_clocks(clocks))
+        })
+        .collect();
+    let records = values(&samples);
     let kinds = |one: &Value| match one["kind"].as_str().unwrap() {
         kind @ ("latency" | "drop-summary" | "flow-summary" | "group-summary") => kind.to_owned(),
         _ => "packet".to_owned(),

@@ -216,10 +216,11 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
                 "{to_whom}: reports are no flows of {other}"
             );
         }
-        assert_eq!(
-            lab.b.count("source", "report"),
-            sent,
-            "{to_whom}: reports meet the source and go untagged"
+        // Beside them, evidence about clocks and the host's identity, a few a second.
+        let untagged = lab.b.count("source", "report");
+        assert!(
+            (sent..sent + 1_000).contains(&untagged),
+            "{to_whom}: {untagged} reports of {sent} meet the source and go untagged"
         );
     }
 }
