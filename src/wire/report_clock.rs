@@ -2,17 +2,15 @@
 //!
 //! [`Report`]: crate::model::Report
 
-use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, report_framed};
 use crate::model::NodeId;
 use crate::model::clock_evidence::{
     ClockEvidence, ClockReading, LeaseExchange, MOST_CLOCK_PEERS, MOST_EXCHANGES, MOST_PACKETS,
     MOST_READINGS, PeerEvidence, QuickPacket,
 };
 
-/// The first byte of a framed report of v0.5: version 0 and NProto 15.
-const FRAMED: u8 = 15;
 const SUB_KIND: u8 = 4;
 /// Bytes of a datagram that every path carries.
 const MOST_BYTES: usize = 1232;
@@ -25,23 +23,12 @@ const EXCHANGE_BYTES: usize = 24;
 
 /// True for a datagram that announces evidence about clocks.
 pub(super) fn is_one(datagram: &[u8]) -> bool {
-    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
+    report_framed::announces(datagram, SUB_KIND)
 }
 
 /// Reads a whole datagram. What follows the last peer is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<ClockEvidence, DecodeError> {
-    let mut cursor = Cursor::new(datagram);
-    cursor.array::<HEADER_BYTES>("report header")?;
-    cursor.u8("sub-kind of a framed report")?;
-    cursor.expect_u8("reserved byte of a framed report", 0)?;
-    let length = cursor.u16("length of a framed report")?;
-    if usize::from(length) != cursor.rest().len() {
-        return Err(DecodeError::Length {
-            what: "content of a framed report",
-            found: cursor.rest().len(),
-            expected: "the number in its frame",
-        });
-    }
+    let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
     let instance = cursor.u64("instance")?;
     let readings = count(&mut cursor, "readings of clocks", MOST_READINGS)?;
@@ -156,9 +143,6 @@ fn emit_one(
     peers: &[PeerEvidence],
     time_s: u32,
 ) -> Vec<u8> {
-    let mut out = vec![FRAMED, 0, 0, 0];
-    out.extend(0u32.to_be_bytes());
-    out.extend(time_s.to_be_bytes());
     let mut content = Vec::new();
     content.extend(evidence.node.0.to_be_bytes());
     content.extend(evidence.instance.to_be_bytes());
@@ -184,8 +168,7 @@ fn emit_one(
             content.extend(exchange.answered_ns.to_be_bytes());
         }
     }
-    out.extend([SUB_KIND, 0]);
-    out.extend((content.len() as u16).to_be_bytes());
-    out.extend(content);
+    let mut out = Vec::new();
+    report_framed::emit_unnumbered(SUB_KIND, time_s, &content, &mut out);
     out
 }

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
+use super::{DecodeError, report_framed};
 use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason};
 use crate::model::{MOST_CLASS_BYTES, NodeId};
 
-/// The first byte of a framed report of v0.5: version 0 and NProto 15.
-const FRAMED: u8 = 15;
 const SUB_KIND: u8 = 3;
 /// The sink's node is known.
 const HAS_SINK: u8 = 1;
@@ -23,23 +21,12 @@ const COUNT_BYTES: usize = 9;
 
 /// True for a datagram that announces coverage.
 pub(super) fn is_one(datagram: &[u8]) -> bool {
-    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
+    report_framed::announces(datagram, SUB_KIND)
 }
 
 /// Reads a whole datagram. What follows the pairs is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
-    let mut cursor = Cursor::new(datagram);
-    cursor.array::<HEADER_BYTES>("report header")?;
-    cursor.u8("sub-kind of a framed report")?;
-    cursor.expect_u8("reserved byte of a framed report", 0)?;
-    let length = cursor.u16("length of a framed report")?;
-    if usize::from(length) != cursor.rest().len() {
-        return Err(DecodeError::Length {
-            what: "content of a framed report",
-            found: cursor.rest().len(),
-            expected: "the number in its frame",
-        });
-    }
+    let (_, mut cursor) = report_framed::open(datagram)?;
     let source = NodeId(cursor.u32("node ID")?);
     let period_s = cursor.u16("period of coverage")?;
     let pairs = cursor.u16("number of pairs")?;
@@ -115,9 +102,6 @@ fn class_of(one: &MissedPackets) -> &str {
 
 /// Appends the datagram of a part, which has the number 0 because it is none of the reports.
 pub fn emit(report: &CoverageReport, time_s: u32, out: &mut Vec<u8>) {
-    out.extend([FRAMED, 0, 0, 0]);
-    out.extend(0u32.to_be_bytes());
-    out.extend(time_s.to_be_bytes());
     let mut content = Vec::new();
     content.extend(report.source.0.to_be_bytes());
     content.extend(report.period_s.to_be_bytes());
@@ -135,7 +119,5 @@ pub fn emit(report: &CoverageReport, time_s: u32, out: &mut Vec<u8>) {
             content.extend(packets.to_be_bytes());
         }
     }
-    out.extend([SUB_KIND, 0]);
-    out.extend((content.len() as u16).to_be_bytes());
-    out.extend(content);
+    report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }

@@ -10,8 +10,16 @@ use crate::model::{Body, FlowKey, NodeId, Summary, SummarySubject};
 /// A flow's totals, with a distribution of latencies.
 const SUB_KIND_FLOW: u8 = 2;
 
-/// Reads a whole datagram whose fixed header announces a framed report.
-pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Body, DecodeError> {
+/// The first byte of a framed report of v0.5: version 0 and NProto 15.
+const FRAMED: u8 = 15;
+
+/// True for a datagram that announces a framed report of this sub-kind.
+pub(super) fn announces(datagram: &[u8], sub_kind: u8) -> bool {
+    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&sub_kind)
+}
+
+/// Reads the fixed header and the frame. Returns the sub-kind, and a cursor at the content, which fills the datagram.
+pub(super) fn open(datagram: &[u8]) -> Result<(u8, Cursor<'_>), DecodeError> {
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
     let sub_kind = cursor.u8("sub-kind of a framed report")?;
@@ -24,6 +32,12 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Body, DecodeError> 
             expected: "the number in its frame",
         });
     }
+    Ok((sub_kind, cursor))
+}
+
+/// Reads a whole datagram whose fixed header announces a framed report.
+pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Body, DecodeError> {
+    let (sub_kind, mut cursor) = open(datagram)?;
     match sub_kind {
         SUB_KIND_FLOW => Ok(Body::Summary(Box::new(flow_summary(&mut cursor, time_s)?))),
         found => Err(DecodeError::Kind {
@@ -71,6 +85,14 @@ pub(super) fn emit_flow(
         emit_key(flow, 0, out);
         emit_totals(summary, out);
     });
+}
+
+/// Appends a whole datagram that is about no packet, and has the number 0 because it is none of the reports.
+pub(super) fn emit_unnumbered(sub_kind: u8, time_s: u32, content: &[u8], out: &mut Vec<u8>) {
+    out.extend([FRAMED, 0, 0, 0]);
+    out.extend(0u32.to_be_bytes());
+    out.extend(time_s.to_be_bytes());
+    framed(sub_kind, out, |out| out.extend(content));
 }
 
 /// Appends a frame around what `content` appends.

@@ -4,40 +4,24 @@
 
 use std::collections::BTreeMap;
 
-use super::DecodeError;
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, report_framed};
 use crate::model::node_identity::{
     MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS, MOST_NAME_BYTES, MOST_VERSION_BYTES,
     is_plain, printable,
 };
 use crate::model::{NodeId, NodeIdentity};
 
-/// The first byte of a framed report of v0.5: version 0 and NProto 15.
-const FRAMED: u8 = 15;
 const SUB_KIND: u8 = 1;
 
 /// True for a datagram that announces an identity.
 pub(super) fn is_one(datagram: &[u8]) -> bool {
-    datagram.first() == Some(&FRAMED) && datagram.get(HEADER_BYTES) == Some(&SUB_KIND)
+    report_framed::announces(datagram, SUB_KIND)
 }
 
 /// Reads a whole datagram. What follows the labels is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
-    let mut cursor = Cursor::new(datagram);
-    cursor.array::<4>("report header")?;
-    cursor.u32("report sequence number")?;
-    cursor.u32("report timestamp")?;
-    cursor.u8("sub-kind of a framed report")?;
-    cursor.expect_u8("reserved byte of a framed report", 0)?;
-    let length = cursor.u16("length of a framed report")?;
-    if usize::from(length) != cursor.rest().len() {
-        return Err(DecodeError::Length {
-            what: "content of a framed report",
-            found: cursor.rest().len(),
-            expected: "the number in its frame",
-        });
-    }
+    let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
     let period_s = cursor.u16("period of identities")?;
     let name = text(&mut cursor, "node name", MOST_NAME_BYTES)?;
@@ -83,9 +67,6 @@ fn text(cursor: &mut Cursor<'_>, what: &'static str, most: usize) -> Result<Stri
 
 /// Appends the datagram, which has the number 0 because it is none of the reports. Texts are cut to what a report has room for.
 pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
-    out.extend([FRAMED, 0, 0, 0]);
-    out.extend(0u32.to_be_bytes());
-    out.extend(time_s.to_be_bytes());
     let mut content = Vec::new();
     content.extend(identity.node.0.to_be_bytes());
     content.extend(identity.period_s.to_be_bytes());
@@ -97,9 +78,7 @@ pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
         put(key, MOST_LABEL_KEY_BYTES, &mut content);
         put(value, MOST_LABEL_BYTES, &mut content);
     }
-    out.extend([SUB_KIND, 0]);
-    out.extend((content.len() as u16).to_be_bytes());
-    out.extend(content);
+    report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }
 
 fn put(text: &str, most: usize, out: &mut Vec<u8>) {
