@@ -18,6 +18,7 @@ mod received;
 mod receiver;
 mod reception;
 mod remembered;
+mod segments;
 mod socket;
 mod undecodable;
 
@@ -33,6 +34,7 @@ pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
 pub use received::{ReceivedReport, ReportHub, ReportTaker};
 pub use reception::{ListenerCounts, Reception, ReceptionCounts};
+pub use segments::Segments;
 pub use socket::ListenError;
 pub use undecodable::{UndecodableCounts, UndecodableFrom};
 

@@ -5,11 +5,12 @@ use std::io;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
+use super::segments::Segments;
 use super::{Coverage, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
-    ReportVersion,
+    Arrival, Body, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, PathSample,
+    Record, Report, ReportVersion,
 };
 
 /// A report, and all that is known about it.
@@ -24,6 +25,8 @@ pub struct ReceivedReport<'a> {
     pub measured: Option<&'a Measured>,
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
+    /// The packet's way over transit hops.
+    pub path: Option<&'a PathSample>,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -57,6 +60,7 @@ pub struct ReportHub<T> {
     increments: Increments,
     coverage: Coverage,
     clocks: NodeClocks,
+    segments: Segments,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -73,6 +77,7 @@ impl<T: ReportTaker> ReportHub<T> {
             increments: Increments::default(),
             coverage: Coverage::default(),
             clocks: NodeClocks::default(),
+            segments: Segments::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -110,12 +115,17 @@ impl<T: ReportTaker> ReportHub<T> {
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
+            let path = self.clocks.path_of(&report.observation);
+            if let Some(path) = &path {
+                self.segments.add(path);
+            }
             self.taker.accept(&ReceivedReport {
                 report,
                 arrival: Some(arrival),
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
                 clocks: self.clocks.correct(&report.observation).into(),
+                path: path.as_ref(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -135,12 +145,19 @@ impl<T: ReportTaker> ReportHub<T> {
         let measured = self.increments.of(&report, arrival);
         let class = report.observation.group_class();
         let class = class.or(self.classifier.class_of(report.observation.flow()));
+        let clocks = record.clocks();
+        let path = match &report.observation.body {
+            // The line tells the clocks of the ends only.
+            Body::Latency(latency) => PathSample::of(latency, clocks.corrected(), |_, _, _| None),
+            _ => None,
+        };
         self.taker.accept(&ReceivedReport {
             report: &report,
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
-            clocks: record.clocks(),
+            clocks,
+            path: path.as_ref(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -198,6 +215,10 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn clocks(&self) -> &NodeClocks {
         &self.clocks
+    }
+
+    pub fn segments(&self) -> &Segments {
+        &self.segments
     }
 
     pub fn increments(&self) -> &Increments {

@@ -13,7 +13,7 @@ use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
     DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId, PairFigures,
-    Record, ReportQuery, Span, Subject,
+    PathQuery, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
@@ -90,6 +90,8 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         | HistoryCommand::Flow { history, .. }
         | HistoryCommand::Series { history, .. }
         | HistoryCommand::Reports { history, .. }
+        | HistoryCommand::Path { history, .. }
+        | HistoryCommand::Segments { history, .. }
         | HistoryCommand::Info { history } => history,
     }
 }
@@ -156,17 +158,39 @@ fn ask(
             subject, points, ..
         } => View::Series(history.series(&subject_of(subject, seen)?, span, *points)?),
         HistoryCommand::Reports { subject, limit, .. } => {
-            let subject = subject_of(subject, seen)?;
             let query = ReportQuery {
-                subject,
+                subject: subject_of(subject, seen)?,
                 limit: *limit,
             };
             let records = history.reports(&query, span)?;
             let lines = records.iter().filter_map(line).collect();
             View::Reports { records, lines }
         }
+        HistoryCommand::Path { from, to, flow, .. } => {
+            let query = paths_asked([from.as_ref(), to.as_ref()], *flow, seen)?;
+            View::Paths(query, history.paths(query, span)?)
+        }
+        HistoryCommand::Segments { sort, limit, .. } => {
+            View::Segments(history.segments((*sort).into(), span, *limit)?)
+        }
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
+}
+
+fn paths_asked(
+    [from, to]: [Option<&NodeArg>; 2],
+    flow: Option<i64>,
+    seen: &[HostSeen],
+) -> Result<PathQuery> {
+    let pair = node_of(from, seen)?.zip(node_of(to, seen)?);
+    match (pair, flow) {
+        (Some((source, sink)), _) => Ok(PathQuery::Pair { source, sink }),
+        (None, Some(id)) => Ok(PathQuery::Flow(id)),
+        (None, None) => {
+            let said = "a path has two ends (try --from NODE --to NODE, or --flow ID)";
+            Err(Usage(said.to_owned()).into())
+        }
+    }
 }
 
 fn flows_asked(args: &FlowsArgs, seen: &[HostSeen]) -> Result<FlowQuery> {

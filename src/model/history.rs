@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, Record};
+use super::{
+    CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, PathFigures, PathQuery, Record,
+    SegmentFigures, SegmentOrder,
+};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -76,19 +79,7 @@ impl MeasuredFigures {
         if corrected.packets != latency.samples {
             return None;
         }
-        let ahead_ns = latency.mean_ns.saturating_sub(corrected.mean_ns);
-        // No packet takes a negative time.
-        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
-        Some(LatencyFigures {
-            samples: latency.samples,
-            min_ns: shifted(latency.min_ns),
-            mean_ns: corrected.mean_ns,
-            p50_ns: shifted(latency.p50_ns),
-            p90_ns: shifted(latency.p90_ns),
-            p99_ns: shifted(latency.p99_ns),
-            max_ns: shifted(latency.max_ns),
-            jitter_ns: latency.jitter_ns,
-        })
+        Some(latency.shifted_to(corrected.mean_ns))
     }
 }
 
@@ -165,6 +156,25 @@ pub struct LatencyFigures {
     pub max_ns: i64,
     /// p99 - p50
     pub jitter_ns: i64,
+}
+
+impl LatencyFigures {
+    /// The same latencies if their mean were this one: without the difference of two clocks.
+    pub fn shifted_to(self, mean_ns: i64) -> Self {
+        let ahead_ns = self.mean_ns.saturating_sub(mean_ns);
+        // No packet takes a negative time.
+        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
+        Self {
+            samples: self.samples,
+            min_ns: shifted(self.min_ns),
+            mean_ns,
+            p50_ns: shifted(self.p50_ns),
+            p90_ns: shifted(self.p90_ns),
+            p99_ns: shifted(self.p99_ns),
+            max_ns: shifted(self.max_ns),
+            jitter_ns: self.jitter_ns,
+        }
+    }
 }
 
 /// Figures for packets from one INT source to one INT sink.
@@ -302,4 +312,17 @@ pub trait History: Send {
         points: usize,
     ) -> Result<Series, HistoryError>;
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError>;
+    /// The paths of a pair or a flow over transit hops, those with most reports first.
+    fn paths(&mut self, _query: PathQuery, _span: Span) -> Result<Vec<PathFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+    /// The segments of all paths, largest first.
+    fn segments(
+        &mut self,
+        _order: SegmentOrder,
+        _span: Span,
+        _limit: usize,
+    ) -> Result<Vec<SegmentFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
 }

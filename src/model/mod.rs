@@ -44,6 +44,8 @@ mod node;
 pub mod node_identity;
 mod packet;
 mod packet_report;
+mod path;
+mod path_figures;
 mod path_state;
 mod plain_error;
 mod prefix;
@@ -116,6 +118,11 @@ pub use node::NodeId;
 pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
+pub use path_figures::{
+    PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
+    tail_shares,
+};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};

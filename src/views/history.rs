@@ -2,23 +2,27 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::csv_table::csv_table;
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::matrix;
+use super::path;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
-    Report, Series, ShownFigures, Span,
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures,
+    PathFigures, PathQuery, Record, Report, SegmentFigures, Series, ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
 
 /// The schema of the JSON object.
 pub const SCHEMA: &str = "hostint.history/1";
+
+/// The schema of the JSON object of `history path`.
+pub const PATH_SCHEMA: &str = "hostint.path/1";
 
 /// A query's result.
 pub enum View {
@@ -38,6 +42,9 @@ pub enum View {
         records: Vec<Record>,
         lines: Vec<String>,
     },
+    /// The paths of a pair or of a flow.
+    Paths(PathQuery, Vec<PathFigures>),
+    Segments(Vec<SegmentFigures>),
     Info(Extent),
 }
 
@@ -268,6 +275,18 @@ impl View {
             }
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
+            Self::Paths(_, paths) => {
+                head(&counted(paths.len(), "path", "paths"), span, &mut out);
+                path::paths(paths, width, hosts, moment, &mut out);
+            }
+            Self::Segments(segments) => {
+                head(
+                    &counted(segments.len(), "segment", "segments"),
+                    span,
+                    &mut out,
+                );
+                path::segments(segments, hosts, &mut out);
+            }
             Self::Info(extent) => extent_text(extent, &mut out),
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
@@ -300,7 +319,9 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Reports { .. } | Self::Info(_) => Box::new(std::iter::empty()),
+            Self::Reports { .. } | Self::Paths(..) | Self::Segments(_) | Self::Info(_) => {
+                Box::new(std::iter::empty())
+            }
         }
     }
 
@@ -316,6 +337,10 @@ impl View {
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
+            Self::Paths(query, paths) => {
+                json!({"schema": PATH_SCHEMA, "of": query, "paths": paths})
+            }
+            Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
@@ -337,43 +362,31 @@ impl View {
                                measured.latency.jitter_ns measured.steps measured.corrected.packets \
                                measured.corrected.mean_ns measured.corrected.error_ns \
                                measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
+        const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
+                               latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
+                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
              gap.first_seq gap.count drop_reason drop_reason_name"
         );
         match self {
-            Self::Flows(flows) => table(&flow, flows),
-            Self::Pairs { pairs, .. } => table(&format!("source sink flows {FIGURES}"), pairs),
-            Self::Classes(classes) => table(&format!("class {FIGURES}"), classes),
+            Self::Flows(flows) => csv_table(&flow, flows),
+            Self::Pairs { pairs, .. } => csv_table(&format!("source sink flows {FIGURES}"), pairs),
+            Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
             Self::Flow { series, .. } | Self::Series(series) => {
-                table(&format!("begin_ns {FIGURES}"), &series.points)
+                csv_table(&format!("begin_ns {FIGURES}"), &series.points)
             }
-            Self::Reports { records, .. } => table(&report, records),
-            Self::Info(extent) => table(
+            Self::Reports { records, .. } => csv_table(&report, records),
+            Self::Paths(_, paths) => {
+                let segments: Vec<_> = paths.iter().flat_map(|path| &path.segments).collect();
+                csv_table(SEGMENT, &segments)
+            }
+            Self::Segments(segments) => csv_table(SEGMENT, segments),
+            Self::Info(extent) => csv_table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
                 &[*extent],
             ),
         }
     }
-}
-
-/// Columns are paths of keys, and their names have underscores.
-fn table<T: Serialize>(columns: &str, rows: &[T]) -> Result<String, csv::Error> {
-    let columns: Vec<&str> = columns.split_whitespace().collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(columns.iter().map(|column| column.replace('.', "_")))?;
-    for row in rows {
-        let row = serde_json::to_value(row).unwrap_or_default();
-        writer.write_record(columns.iter().map(|column| {
-            let path = format!("/{}", column.replace('.', "/"));
-            match row.pointer(&path) {
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
-            }
-        }))?;
-    }
-    let bytes = writer.into_inner().map_err(|err| err.into_error())?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

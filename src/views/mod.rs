@@ -1,6 +1,7 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
+mod csv_table;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
@@ -11,6 +12,7 @@ pub mod hosts;
 pub mod known_digits;
 pub mod matrix;
 pub mod metrics;
+pub mod path;
 pub mod paths;
 pub mod peers;
 pub mod preflight;

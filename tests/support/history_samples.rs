@@ -343,6 +343,7 @@ impl Synthetic {
             exporters_total: exporters.len(),
             exporters,
             coverage: self.coverage(),
+            segments: Vec::new(),
             ..CollectStatus::default()
         }
     }

@@ -154,6 +154,7 @@ fn collect_status() -> CollectStatus {
             exporter(Some(2), 2_000_000_000),
             exporter(None, 0),
         ],
+        segments: segments(),
         coverage: vec![CoverageRow {
             source: NodeId(1),
             sink: Some(NodeId(2)),
@@ -183,6 +184,26 @@ fn value(page: &str, series: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{series} in:\n{page}"))
         .parse()
         .unwrap()
+}
+
+/// A hop that took 1 us three times and 5 ms once.
+fn segments() -> Vec<SegmentTally> {
+    let port = |port| NodePort {
+        node: NodeId(28673),
+        port,
+    };
+    let mut latency = LatencyHistogram::new();
+    for ns in [1_000, 1_000, 1_000, 5_000_000] {
+        latency.add(ns);
+    }
+    vec![SegmentTally {
+        segment: Segment {
+            kind: SegmentKind::Hop,
+            from: port(2),
+            to: port(3),
+        },
+        latency,
+    }]
 }
 
 #[test]

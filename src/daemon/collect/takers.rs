@@ -78,11 +78,15 @@ impl ReportTaker for StoreKeeper {
             arrival,
             class,
             measured,
+            path,
             part,
             evidence,
             ..
         } = *received;
         self.keep(report, part, arrival, class, measured, evidence);
+        if let Some(path) = path {
+            self.add_path(path.clone());
+        }
         Ok(())
     }
 
