@@ -40,6 +40,11 @@ pub fn pair() -> io::Result<ClockPair> {
     pair_of(ClockId::CLOCK_REALTIME, 0)
 }
 
+/// The same with the TAI clock and an offset to the time since the Unix epoch, which may be out of date.
+pub fn pair_of_tai(offset_ns: i64) -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_TAI, offset_ns)
+}
+
 /// The same with the monotonic clock and an offset to the time since the Unix epoch, which may be out of date.
 pub fn pair_of_monotonic(offset_ns: i64) -> io::Result<ClockPair> {
     pair_of(ClockId::CLOCK_MONOTONIC, offset_ns)
