@@ -93,6 +93,19 @@ pub struct Discipline {
     pub steered_ppb: (i64, i64),
 }
 
+impl Discipline {
+    /// The error of the clock that its time daemon means: twice the estimated one, for that is a deviation of most
+    /// readings, or the greatest one. Daemons that say nothing leave 0 or 16 s as the estimate. `None`: not synchronised.
+    pub fn stated_error_us(&self) -> Option<u64> {
+        let most_us = self.greatest_error_us;
+        let stated_us = match self.estimated_error_us {
+            0 => most_us,
+            estimated_us => most_us.min(estimated_us.saturating_mul(2)),
+        };
+        self.synchronised.then_some(stated_us)
+    }
+}
+
 /// The kernel amortises adjtime(3) at this rate.
 const ADJTIME_PPB: i64 = 500_000;
 /// Of a time daemon's offset, the kernel takes this part in a second (as a power of two), less by the time constant.
