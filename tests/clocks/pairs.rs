@@ -27,6 +27,7 @@ fn world(random: &mut Random, habits: [Habits; 2], outcomes: &mut Outcomes, sent
         to: 1,
         forward,
         reverse,
+        same_clock: false,
     }];
     let mesh = Mesh {
         hosts: 2,

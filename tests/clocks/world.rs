@@ -42,6 +42,7 @@ struct Piece {
 }
 
 /// A host's clocks by true time.
+#[derive(Clone)]
 pub struct Host {
     pieces: Vec<Piece>,
     /// The true times when the clock was set.
@@ -166,6 +167,23 @@ impl Host {
             });
         }
         host
+    }
+
+    /// A host whose time daemon keeps its clock at this distance from true time.
+    pub fn synchronised(random: &mut Random, off: i128) -> Self {
+        let begin = -3 * SECOND;
+        let raw = below(random, 1_000_000 * SECOND);
+        let crystal_ppb = within(random, 30_000);
+        Self {
+            pieces: vec![Piece {
+                from: begin,
+                raw,
+                ahead: 1_700_000_000 * SECOND + begin + off - raw,
+                crystal_ppb,
+                steered_ppb: -crystal_ppb,
+            }],
+            steps: Vec::new(),
+        }
     }
 
     fn piece(&self, t: i128) -> &Piece {
