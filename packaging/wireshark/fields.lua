@@ -160,6 +160,7 @@ return function()
         sequence = u32("hostint.sequence", "Sequence number in the flow"),
         checksum_counts_tail = bool("hostint.flags.tail_in_checksum", "L4 checksum counts the tail as it is"),
         has_dscp = bool("hostint.flags.dscp", "Original DSCP is told"),
+        has_budget = bool("hostint.flags.budget", "Max hops is a budget"),
         flags_reserved = u8("hostint.flags.reserved", "Reserved flags", HEX),
         age_code = u8("hostint.flow_age_code", "Flow age code"),
         age_ms = u32("hostint.flow_age_ms", "The numbering began less than so long ago (ms)"),
