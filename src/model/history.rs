@@ -144,18 +144,19 @@ impl ShownFigures {
     }
 }
 
-/// Latency figures. Quantiles are upper bounds of their histogram slots.
+/// Latency figures. Quantiles are upper bounds of their histogram slots; `None` if they are among negative latencies
+/// that share one slot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct LatencyFigures {
     pub samples: u64,
     pub min_ns: i64,
     pub mean_ns: i64,
-    pub p50_ns: i64,
-    pub p90_ns: i64,
-    pub p99_ns: i64,
+    pub p50_ns: Option<i64>,
+    pub p90_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
     pub max_ns: i64,
     /// p99 - p50
-    pub jitter_ns: i64,
+    pub jitter_ns: Option<i64>,
 }
 
 impl LatencyFigures {
@@ -168,9 +169,9 @@ impl LatencyFigures {
             samples: self.samples,
             min_ns: shifted(self.min_ns),
             mean_ns,
-            p50_ns: shifted(self.p50_ns),
-            p90_ns: shifted(self.p90_ns),
-            p99_ns: shifted(self.p99_ns),
+            p50_ns: self.p50_ns.map(shifted),
+            p90_ns: self.p90_ns.map(shifted),
+            p99_ns: self.p99_ns.map(shifted),
             max_ns: shifted(self.max_ns),
             jitter_ns: self.jitter_ns,
         }

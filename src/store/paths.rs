@@ -336,10 +336,10 @@ pub fn segments(
         .collect();
     rows.sort_by(|one, other| {
         let key = |row: &SegmentFigures| match order {
-            SegmentOrder::P99 => row
-                .times
-                .latency
-                .map_or(-1.0, |latency| latency.p99_ns as f64),
+            SegmentOrder::P99 => {
+                let p99_ns = row.times.latency.and_then(|latency| latency.p99_ns);
+                p99_ns.map_or(-1.0, |ns| ns as f64)
+            }
             SegmentOrder::Share => row.share.unwrap_or(-1.0),
         };
         key(other).total_cmp(&key(one))

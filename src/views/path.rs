@@ -52,9 +52,11 @@ fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
         (None, Some(latency)) => Nanoseconds(latency.mean_ns).to_string(),
         (None, None) => unknown(),
     };
-    let quantile = |of: fn(LatencyFigures) -> i64| match times.latency {
-        Some(latency) if latency.samples >= LEAST_SAMPLES => Nanoseconds(of(latency)).to_string(),
-        Some(_) => "-".to_owned(),
+    let quantile = |of: fn(LatencyFigures) -> Option<i64>| match times.latency {
+        Some(latency) => match of(latency).filter(|_| latency.samples >= LEAST_SAMPLES) {
+            Some(ns) => Nanoseconds(ns).to_string(),
+            None => "-".to_owned(),
+        },
         None => unknown(),
     };
     [
@@ -68,10 +70,10 @@ fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
 /// The usual time of a segment and its 99th percentile, for drawing.
 fn drawn(times: &SegmentTimes) -> Option<(i64, i64)> {
     let latency = times.latency?;
-    Some(match latency.samples {
-        LEAST_SAMPLES.. => (latency.p50_ns.max(0), latency.p99_ns.max(0)),
-        _ => (latency.mean_ns.max(0), latency.mean_ns.max(0)),
-    })
+    let enough = latency.samples >= LEAST_SAMPLES;
+    let quantiles = latency.p50_ns.zip(latency.p99_ns).filter(|_| enough);
+    let (usual, slow) = quantiles.unwrap_or((latency.mean_ns, latency.mean_ns));
+    Some((usual.max(0), slow.max(0)))
 }
 
 /// The bars of a path's segments, one above the other, each beginning where the one before usually ends.

@@ -14,11 +14,11 @@ fn latency(samples: u64, p50_ns: i64, p99_ns: i64) -> LatencyFigures {
         samples,
         min_ns: p50_ns / 2,
         mean_ns: p50_ns,
-        p50_ns,
-        p90_ns: p50_ns,
-        p99_ns,
+        p50_ns: Some(p50_ns),
+        p90_ns: Some(p50_ns),
+        p99_ns: Some(p99_ns),
         max_ns: p99_ns,
-        jitter_ns: p99_ns - p50_ns,
+        jitter_ns: Some(p99_ns - p50_ns),
     }
 }
 

@@ -18,7 +18,7 @@ export function ends({ kind, from, to }) {
 // The usual time of a segment, and its 99th percentile; nothing if the clocks are unknown.
 function drawn({ latency }) {
   if (!latency) return undefined;
-  if (latency.samples < LEAST_SAMPLES) return { usual: Math.max(0, latency.mean_ns), slow: Math.max(0, latency.mean_ns) };
+  if (latency.samples < LEAST_SAMPLES || latency.p50_ns === null) return { usual: Math.max(0, latency.mean_ns), slow: Math.max(0, latency.mean_ns) };
   return { usual: Math.max(0, latency.p50_ns), slow: Math.max(0, latency.p99_ns) };
 }
 
