@@ -1,5 +1,7 @@
 //! The path of a packet from an INT source over transit hops to an INT sink, and the segments between its stamps.
 
+use std::collections::BTreeSet;
+
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -136,6 +138,12 @@ impl Path {
             .chain(std::iter::once(self.sink.node))
     }
 
+    /// The nodes that are on the path more than once: packets go round, or two hosts have one id.
+    pub fn repeated_nodes(&self) -> BTreeSet<NodeId> {
+        let mut seen = BTreeSet::new();
+        self.nodes().filter(|node| !seen.insert(*node)).collect()
+    }
+
     pub fn segment_count(&self) -> usize {
         2 * self.hops.len() + 1
     }
@@ -195,11 +203,12 @@ impl Path {
 }
 
 impl Serialize for Path {
-    /// `{"path_hash": "9f1c…", "nodes": [1, 28673, 2]}`; the segments have the ports.
+    /// `{"path_hash": "9f1c…", "nodes": [1, 28673, 2], "repeated_nodes": []}`; the segments have the ports.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Path", 2)?;
+        let mut object = serializer.serialize_struct("Path", 3)?;
         object.serialize_field("path_hash", &self.hash_text())?;
         object.serialize_field("nodes", &self.nodes().collect::<Vec<_>>())?;
+        object.serialize_field("repeated_nodes", &self.repeated_nodes())?;
         object.end()
     }
 }

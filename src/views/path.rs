@@ -133,6 +133,14 @@ fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut S
             Nanoseconds(unknown_ns)
         );
     }
+    for node in path.path.repeated_nodes() {
+        let _ = writeln!(
+            out,
+            "node {} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have \
+             one node id",
+            hosts.named(Some(node))
+        );
+    }
     tail_text(path, hosts, out);
 }
 

@@ -185,6 +185,16 @@ fn few_reports_have_no_quantiles_and_unknown_clocks_no_bars() {
 }
 
 #[test]
+fn a_node_that_is_passed_twice_is_told() {
+    let mut path = path(200);
+    let again = path.path.hops[0];
+    path.path.hops.push(again);
+    let text = told(&View::Paths(PAIR, vec![path]));
+    let part = "node leaf (28673) is on this path more than once";
+    assert_eq!(text.matches(part).count(), 1, "{text}");
+}
+
+#[test]
 fn segments_are_listed_with_their_paths_share() {
     let text = told(&View::Segments(path(200).segments));
     let expected = "\

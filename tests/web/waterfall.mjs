@@ -29,14 +29,14 @@ class FakeElement {
 
 globalThis.document = { createElement: (name) => new FakeElement(name), createElementNS: (_, name) => new FakeElement(name) };
 
-const { places, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+const { places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
 
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
 const at = (node, port) => ({ node, port });
 const wire = (from, to, times) => ({ kind: "wire", from, to, reports: 100, latency: null, corrected: null, share: null, ...times });
 const path = {
-  path_hash: "9f1c", nodes: [1, 28673, 2], unknown_mean_ns: 4_000, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
+  path_hash: "9f1c", nodes: [1, 28673, 2], repeated_nodes: [], unknown_mean_ns: 4_000, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
   whole: { reports: 100, latency: latency(16_000, 90_000), corrected: { mean_ns: 16_000, error_ns: 900, bound_ns: [14_000, 18_000] } },
   segments: [
     wire(at(1, 7), at(28673, 2), { latency: latency(10_000, 20_000), corrected: { mean_ns: 10_000, error_ns: 2_000, bound_ns: [8_000, 12_000] }, share: 0.625 }),
@@ -73,6 +73,13 @@ check("the drawing has a bar and a whisker, the error of two clocks, and a dashe
   for (const part of ["10 µs ± 2 µs", "28673 port 2 → 3", "62.5 %", "Segments marked ? take 4 µs in all", "98 % of it in hop 28673 port 2 → 3", "Of 100 reports"]) {
     holds(words.includes(part), `no ${part} in ${words}`);
   }
+});
+
+check("a node that is passed twice is told, and segments are listed", () => {
+  const words = plain(waterfall({ ...path, repeated_nodes: [28673] }).text);
+  holds(words.includes("Node 28673 is on this path more than once"), words);
+  const rows = segmentTable(path.segments).all("tr").slice(1);
+  equal(rows.map((row) => plain(row.text).replace(/ +/g, " ")), ["wire 1 port 7 → 28673 port 2 100 10 µs ± 2 µs 10 µs 20 µs 62.5 %", "hop 28673 port 2 → 3 100 2 µs 2 µs 80 µs 12.5 %", "wire 28673 port 3 → 2 port 8 100 ? ? ? "]);
 });
 
 check("who is responsible is said only of hops with half of it or more", () => {

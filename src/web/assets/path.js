@@ -4,7 +4,7 @@ import { ms } from "./api.js";
 import { h, panel, svg } from "./dom.js";
 import { named } from "./names.js";
 import { count, time } from "./units.js";
-import { waterfall } from "./waterfall.js";
+import { segmentTable, waterfall } from "./waterfall.js";
 
 const STRIP = 10;
 
@@ -34,5 +34,19 @@ export class PathPanel {
     this.note.textContent = paths.length > 1 ? `${paths.length} paths, those with most reports first` : "";
     this.inside.replaceChildren(...paths.map((path) => h("section", { class: "path" },
       h("h3", {}, path.nodes.map(named).join(" → "), " ", h("span", { class: "dim" }, path.path_hash)), strip(path, span), waterfall(path))));
+  }
+}
+
+// The slowest segments of all paths; hidden if no report names a transit hop.
+export class SegmentPanel {
+  constructor() {
+    this.inside = h("div", {});
+    this.element = panel("Slowest segments of paths", h("span", { class: "dim" }, "of reports, which favour slow packets"), this.inside);
+    this.element.hidden = true;
+  }
+
+  update(segments) {
+    this.element.hidden = segments.length === 0;
+    this.inside.replaceChildren(segmentTable(segments));
   }
 }

@@ -8,6 +8,16 @@ import { count, duration, exact, share } from "./units.js";
 const LEAST_SAMPLES = 20;
 const ROW = 16;
 
+// The segments of all paths that take longest.
+export function segmentTable(segments) {
+  const heads = [["segment", "left"], ["", "left"], ["reports"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the paths that it is a part of"]];
+  const rows = segments.map((segment) => h("tr", { title: about(segment) },
+    h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)), h("td", {}, count(segment.reports)),
+    h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")), h("td", {}, segment.share === null ? "" : share(segment.share))));
+  return h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Slowest segments" },
+    h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows)));
+}
+
 const port = ({ node, port }) => `${named(node)} port ${port}`;
 
 // "leaf (28673) port 2 → 3" for a hop, both ports with their nodes for a wire.
@@ -88,9 +98,10 @@ export function waterfall(path) {
   const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}),
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
+  const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
   const tail = tailText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
       h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows, whole))),
-    rest, tail && h("p", {}, tail), h("p", { class: "dim" }, `Of ${count(path.whole.reports)} reports, which favour slow packets.`));
+    rest, again, tail && h("p", {}, tail), h("p", { class: "dim" }, `Of ${count(path.whole.reports)} reports, which favour slow packets.`));
 }
