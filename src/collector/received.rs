@@ -9,7 +9,7 @@ use super::{Coverage, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
 use crate::model::{
     Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
-    ReportVersion,
+    ReportVersion, SummaryBases,
 };
 
 /// A report, and all that is known about it.
@@ -208,6 +208,11 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
+    }
+
+    /// Goes on with the summaries where an earlier run ended.
+    pub fn resume(&mut self, kept: SummaryBases) {
+        self.increments.resume(kept);
     }
 
     pub fn taker(&self) -> &T {

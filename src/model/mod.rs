@@ -57,6 +57,7 @@ mod sink_event;
 mod summary;
 mod tally;
 mod watch;
+mod summary_base;
 mod ways;
 mod wide_slots;
 
@@ -135,3 +136,4 @@ pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;
+pub use summary_base::{SummaryBase, SummaryBases, SummaryName};

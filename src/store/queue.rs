@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
 use super::gatherer::{Gathered, Gatherer};
-use crate::model::HostSeen;
+use crate::model::{HostSeen, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
@@ -36,6 +36,8 @@ struct QueueContent {
     closed: bool,
     /// What the collector saw of hosts, if it has not been taken.
     hosts: Option<Vec<HostSeen>>,
+    /// What the collector's next run needs, if this one ends.
+    bases: Option<SummaryBases>,
 }
 
 /// The reports of one transaction.
@@ -85,6 +87,7 @@ impl StoreQueue {
             since: None,
             closed: false,
             hosts: None,
+            bases: None,
         };
         Self {
             state: Mutex::new(state),
@@ -201,6 +204,15 @@ impl StoreQueue {
 
     pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
         self.state().hosts.take()
+    }
+
+    /// Leaves last totals for the next run. The writer takes them after all reports.
+    pub fn put_bases(&self, bases: SummaryBases) {
+        self.state().bases = Some(bases);
+    }
+
+    pub fn take_bases(&self) -> Option<SummaryBases> {
+        self.state().bases.take()
     }
 
     /// Closes the queue. The present reports can still be taken.
