@@ -41,6 +41,7 @@ impl Collector {
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
+        let traffic = self.hub.traffic().clone();
         status.undecodable = sums.not_decoded;
         status.undecodable_last = exporters.last_undecodable();
         status.decoded = sums.decoded;
@@ -82,6 +83,7 @@ impl Collector {
     }
 }
 
+        status.traffic = traffic;
 fn say_contradiction(nodes: &[NodeId]) {
     let nodes: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
     log::warning(format_args!(
