@@ -205,6 +205,10 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage_mut(&mut self) -> &mut Coverage {
+        &mut self.coverage
+    }
+
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }

@@ -8,6 +8,7 @@ mod batch;
 mod clock;
 mod coding;
 mod counts;
+mod coverage;
 mod evidence;
 mod file;
 mod flows;

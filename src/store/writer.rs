@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode};
 use super::bases;
 use super::clock;
 use super::counts::StoreCounts;
+use super::coverage;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
 use super::ids::Ids;
@@ -201,11 +202,13 @@ impl StoreWriter {
                 NextWork::Nothing => {}
                 NextWork::Closed => {
                     self.write_hosts();
+                    self.write_coverage();
                     self.write_bases();
                     break;
                 }
             }
             self.write_hosts();
+            self.write_coverage();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
@@ -219,6 +222,16 @@ impl StoreWriter {
         };
         if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
             let _ = hosts::write(&mut self.conn, &hosts, clock::now_ns());
+        }
+    }
+
+    /// Writes coverage. If it fails, the next reports fail too and tell why.
+    fn write_coverage(&mut self) {
+        let grown = self.queue.take_coverage();
+        let writable = self.paused.is_none() && FileId::of(&self.settings.path) == self.id;
+        if !grown.is_empty() && writable {
+            let keep_ns = self.settings.limits.minutes_ns;
+            let _ = coverage::write(&mut self.conn, &grown, clock::now_ns(), keep_ns);
         }
     }
 
