@@ -8,8 +8,8 @@ use super::clocks::NodeClocks;
 use super::{Coverage, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
-    ReportVersion,
+    Arrival, Body, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, PairTraffic,
+    Record, Report, ReportVersion, SummaryBases, SummarySubject,
 };
 
 /// A report, and all that is known about it.
@@ -56,6 +56,7 @@ pub struct ReportHub<T> {
     exporters: Exporters,
     increments: Increments,
     coverage: Coverage,
+    traffic: PairTraffic,
     clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
@@ -72,6 +73,7 @@ impl<T: ReportTaker> ReportHub<T> {
             exporters: Exporters::default(),
             increments: Increments::default(),
             coverage: Coverage::default(),
+            traffic: PairTraffic::default(),
             clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
@@ -106,6 +108,7 @@ impl<T: ReportTaker> ReportHub<T> {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
+                self.count_traffic(report, measured);
                 self.clocks.correct_measured(&report.observation, measured);
             }
             let class = report.observation.group_class();
@@ -122,6 +125,16 @@ impl<T: ReportTaker> ReportHub<T> {
             })?;
         }
         Ok(())
+    }
+
+    /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
+    fn count_traffic(&mut self, report: &Report, measured: &Measured) {
+        if let Body::Summary(summary) = &report.observation.body
+            && let SummarySubject::Group { class } = &summary.subject
+        {
+            let pair = (summary.source_node, summary.sink_node);
+            self.traffic.add(pair, class.as_deref(), measured);
+        }
     }
 
     /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there, unless
@@ -192,8 +205,16 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage_mut(&mut self) -> &mut Coverage {
+        &mut self.coverage
+    }
+
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    pub fn traffic(&self) -> &PairTraffic {
+        &self.traffic
     }
 
     pub fn clocks(&self) -> &NodeClocks {
@@ -208,6 +229,11 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
+    }
+
+    /// Goes on with the summaries where an earlier run ended.
+    pub fn resume(&mut self, kept: SummaryBases) {
+        self.increments.resume(kept);
     }
 
     pub fn taker(&self) -> &T {

@@ -36,6 +36,7 @@ mod peer_clock;
 mod peer_status;
 pub mod pins;
 pub mod probe;
+pub mod recent;
 pub mod renewal;
 mod run;
 pub mod settings_status;

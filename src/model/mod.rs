@@ -44,18 +44,21 @@ mod node;
 pub mod node_identity;
 mod packet;
 mod packet_report;
+mod pair_traffic;
 mod path_state;
 mod plain_error;
 mod prefix;
 pub mod preflight;
 mod quirk;
 mod reason;
+mod recent_counts;
 mod record;
 mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
 mod summary;
+mod summary_base;
 mod tally;
 mod watch;
 mod ways;
@@ -116,11 +119,13 @@ pub use node::NodeId;
 pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use pair_traffic::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
+pub use recent_counts::RecentCounts;
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
@@ -133,6 +138,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
+pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};

@@ -6,6 +6,7 @@ use super::batch::{QueuedReport, ReportBatch};
 use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
+use crate::model::coverage::CoverageGrowth;
 use crate::model::{Arrival, HostSeen, Measured, Report, ReportFacts, is_whole_batch};
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -88,6 +89,11 @@ impl StoreKeeper {
     /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
         self.queue.put_hosts(hosts);
+    }
+
+    /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
+    pub fn add_coverage(&self, grown: Vec<CoverageGrowth>) {
+        self.queue.put_coverage(grown);
     }
 
     /// Hands on the present batch.

@@ -1,6 +1,7 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
+mod coverage;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;

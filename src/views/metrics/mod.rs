@@ -5,6 +5,7 @@ mod coverage;
 pub mod drops;
 mod engines;
 mod page;
+mod pairs;
 pub mod sink;
 mod text;
 mod traffic;
