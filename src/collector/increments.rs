@@ -134,7 +134,9 @@ impl Increments {
         let part = match &report.observation.body {
             Body::Summary(part) => Cow::Borrowed(&**part),
             Body::FlowSummary(summary) => Cow::Owned(of_0_1_0(summary)),
-            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => return None,
+            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => {
+                return None;
+            }
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
         let now_ns = match arrival {

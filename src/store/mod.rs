@@ -7,6 +7,8 @@ mod batch;
 mod clock;
 mod coding;
 mod counts;
+mod drop_answers;
+mod drops;
 mod evidence;
 mod file;
 mod flows;

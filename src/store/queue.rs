@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
+use super::drops::WaitingDrops;
 use super::gatherer::{Gathered, Gatherer};
 use crate::model::HostSeen;
 
@@ -36,6 +37,8 @@ struct QueueContent {
     closed: bool,
     /// What the collector saw of hosts, if it has not been taken.
     hosts: Option<Vec<HostSeen>>,
+    /// What hosts dropped.
+    drops: WaitingDrops,
 }
 
 /// The reports of one transaction.
@@ -85,6 +88,7 @@ impl StoreQueue {
             since: None,
             closed: false,
             hosts: None,
+            drops: WaitingDrops::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -201,6 +205,15 @@ impl StoreQueue {
 
     pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
         self.state().hosts.take()
+    }
+
+    /// Adds what hosts dropped.
+    pub fn put_drops(&self, add: impl FnOnce(&mut WaitingDrops)) {
+        add(&mut self.state().drops);
+    }
+
+    pub fn take_drops(&self) -> WaitingDrops {
+        std::mem::take(&mut self.state().drops)
     }
 
     /// Closes the queue. The present reports can still be taken.

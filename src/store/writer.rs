@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::clock;
 use super::counts::StoreCounts;
+use super::drops::DropsWriter;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
 use super::ids::Ids;
@@ -115,6 +116,7 @@ impl OpenedStore {
             next_id: 0,
             paused: None,
             cleaned: Instant::now(),
+            drops: DropsWriter::default(),
             warn,
         };
         let thread = std::thread::Builder::new()
@@ -178,6 +180,7 @@ struct StoreWriter {
     /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
+    drops: DropsWriter,
     warn: Warn,
 }
 
@@ -189,10 +192,12 @@ impl StoreWriter {
                 NextWork::Nothing => {}
                 NextWork::Closed => {
                     self.write_hosts();
+                    self.write_drops();
                     break;
                 }
             }
             self.write_hosts();
+            self.write_drops();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
@@ -206,6 +211,21 @@ impl StoreWriter {
         };
         if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
             let _ = hosts::write(&mut self.conn, &hosts, clock::now_ns());
+        }
+    }
+
+    /// Writes what hosts dropped. If that fails, it waits for the next time.
+    fn write_drops(&mut self) {
+        if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
+            return;
+        }
+        let drops = self.queue.take_drops();
+        if drops.is_empty() {
+            return;
+        }
+        let before_ns = clock::now_ns().saturating_sub(self.settings.limits.minutes_ns);
+        if self.drops.write(&mut self.conn, &drops, before_ns).is_err() {
+            self.queue.put_drops(|waiting| waiting.merge(drops));
         }
     }
 

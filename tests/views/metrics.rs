@@ -160,6 +160,7 @@ fn collect_status() -> CollectStatus {
             measured: Some(90),
             missed: [("too_long".to_owned(), 10)].into(),
         }],
+        drops: hostint_testing::report_samples::drop_rows(),
         ..CollectStatus::default()
     }
 }

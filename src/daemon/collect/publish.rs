@@ -15,6 +15,9 @@ const MOST_EXPORTERS: usize = 1_000;
 /// The number of pairs, with their classes, whose coverage is shown.
 const MOST_PAIRS: usize = 1_000;
 
+/// The number of sums of hosts' drops that are shown.
+const MOST_DROPS: usize = 1_000;
+
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell.
     fn exporters(&self, most: usize) -> Vec<ExporterHealth> {
@@ -38,6 +41,7 @@ impl Collector {
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let coverage = self.hub.coverage().rows(MOST_PAIRS);
+        let drops = self.hub.drops().rows(MOST_DROPS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -79,6 +83,7 @@ impl Collector {
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
         status.coverage = coverage;
+        status.drops = drops;
     }
 }
 

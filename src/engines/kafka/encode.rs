@@ -71,6 +71,7 @@ impl From<Record> for proto::Report {
             latency_least_ns: bound_ns.map(|[least, _]| least),
             latency_most_ns: bound_ns.map(|[_, most]| most),
             clock: record.clock.map(Into::into),
+            host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
         }
     }
 }

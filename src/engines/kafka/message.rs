@@ -2,6 +2,8 @@
 
 use prost::Message;
 
+pub use super::drops::HostDrop;
+
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
     #[prost(fixed64, tag = "1")]
@@ -84,6 +86,8 @@ pub struct Report {
     pub latency_most_ns: Option<i64>,
     #[prost(string, optional, tag = "40")]
     pub clock: Option<String>,
+    #[prost(message, optional, boxed, tag = "50")]
+    pub host_drop: Option<Box<HostDrop>>,
 }
 
 #[derive(Clone, PartialEq, Message)]
