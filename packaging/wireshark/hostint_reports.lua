@@ -359,6 +359,18 @@ return function(fields, tools, headers, quotes)
             flow, tostring(tvb(48, 8):uint64()), names[1], names[2])
     end
 
+    local function clock_evidence(tvb, top)
+        put(top, h.clock_node, tvb(16, 4))
+        put(top, h.clock_kernel, tvb(28, 8))
+        put(top, h.clock_stated_error, tvb(36, 4))
+        local clock = tvb(40, 1):uint()
+        put(top, h.clock, tvb(40, 1), clock % 128)
+        put(top, h.clock_synchronised, tvb(40, 1), band(clock, 0x80) ~= 0)
+        put(top, h.clock_readings, tvb(41, 1))
+        put(top, h.clock_peers, tvb(42, 1))
+        return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(41, 1):uint(), tvb(42, 1):uint())
+    end
+
     local function framed(tvb, _, top)
         if too_short(tvb, top, 16, "a framed report") then
             return "Framed report, cut short"
@@ -366,8 +378,8 @@ return function(fields, tools, headers, quotes)
         put(top, h.sub_kind, tvb(12, 1))
         put(top, h.frame_length, tvb(14, 2))
         odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
-        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 32, "evidence about clocks") then
-            return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(28, 1):uint(), tvb(29, 1):uint())
+        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 44, "evidence about clocks") then
+            return clock_evidence(tvb, top)
         end
         if tvb(12, 1):uint() == 5 and not too_short(tvb, top, 32, "sums of drops") then
             return string.format("Sums of what node %d dropped: %d", tvb(16, 4):uint(), tvb(22, 2):uint())

@@ -30,7 +30,11 @@ type Sender = (Option<IpAddr>, NodeId);
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum SubjectName {
     Flow(FlowKey),
-    Group(Option<Box<str>>),
+    /// The flows of a class, apart by the slots that they count latencies in.
+    Group {
+        class: Option<Box<str>>,
+        coarse: bool,
+    },
 }
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -340,9 +344,10 @@ impl SubjectKey {
             source: summary.source_node,
             name: match &summary.subject {
                 SummarySubject::Flow { flow, .. } => SubjectName::Flow(*flow),
-                SummarySubject::Group { class } => {
-                    SubjectName::Group(class.as_deref().map(Box::from))
-                }
+                SummarySubject::Group { class } => SubjectName::Group {
+                    class: class.as_deref().map(Box::from),
+                    coarse: summary.totals.latency.resolution() == LatencyResolution::Coarse,
+                },
             },
         }
     }

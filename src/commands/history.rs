@@ -211,13 +211,14 @@ fn subject_of(args: &SubjectArgs, seen: &[HostSeen]) -> Result<Subject> {
 }
 
 fn sort_pairs(pairs: &mut [PairFigures], order: HistoryOrder) {
+    let rank = |ns: Option<i64>| ns.map_or(i128::MIN, i128::from);
     pairs.sort_by_key(|pair| {
         let shown = pair.figures.shown();
         std::cmp::Reverse(match order.into() {
             FlowOrder::Loss => i128::from(shown.lost),
             FlowOrder::Packets => i128::from(shown.packets),
-            FlowOrder::Latency => shown.latency.map_or(i128::MIN, |one| one.p99_ns.into()),
-            FlowOrder::Jitter => shown.latency.map_or(i128::MIN, |one| one.jitter_ns.into()),
+            FlowOrder::Latency => rank(shown.latency.and_then(|one| one.p99_ns)),
+            FlowOrder::Jitter => rank(shown.latency.and_then(|one| one.jitter_ns)),
         })
     });
 }

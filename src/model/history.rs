@@ -86,9 +86,9 @@ impl MeasuredFigures {
             samples: latency.samples,
             min_ns: shifted(latency.min_ns),
             mean_ns: corrected.mean_ns,
-            p50_ns: shifted(latency.p50_ns),
-            p90_ns: shifted(latency.p90_ns),
-            p99_ns: shifted(latency.p99_ns),
+            p50_ns: latency.p50_ns.map(shifted),
+            p90_ns: latency.p90_ns.map(shifted),
+            p99_ns: latency.p99_ns.map(shifted),
             max_ns: shifted(latency.max_ns),
             jitter_ns: latency.jitter_ns,
         })
@@ -156,18 +156,19 @@ impl ShownFigures {
     }
 }
 
-/// Latency figures. Quantiles are upper bounds of their histogram slots.
+/// Latency figures. Quantiles are upper bounds of their histogram slots; `None` if they are among negative latencies
+/// that share one slot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct LatencyFigures {
     pub samples: u64,
     pub min_ns: i64,
     pub mean_ns: i64,
-    pub p50_ns: i64,
-    pub p90_ns: i64,
-    pub p99_ns: i64,
+    pub p50_ns: Option<i64>,
+    pub p90_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
     pub max_ns: i64,
     /// p99 - p50
-    pub jitter_ns: i64,
+    pub jitter_ns: Option<i64>,
 }
 
 /// Figures for packets from one INT source to one INT sink.

@@ -103,8 +103,8 @@ fn figures(figures: &Figures) -> [String; 8] {
         Grouped(shown.lost).to_string(),
         loss(&shown),
         mean.unwrap_or_else(|| latency(all.map(|all| all.mean_ns))),
-        latency(quantiles.map(|all| all.p50_ns)),
-        latency(quantiles.map(|all| all.p99_ns)),
+        latency(quantiles.and_then(|all| all.p50_ns)),
+        latency(quantiles.and_then(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
             None => match shown.resolution.filter(|_| quantiles.is_some()) {

@@ -173,12 +173,15 @@ fn totals(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     } else if let Some(figures) = totals.latency.figures() {
         write!(
             f,
-            "latency {} to {}, mean {}, p99 {}  ",
+            "latency {} to {}, mean {}",
             Nanoseconds(figures.min_ns),
             Nanoseconds(figures.max_ns),
             Nanoseconds(figures.mean_ns),
-            Nanoseconds(figures.p99_ns),
         )?;
+        if let Some(p99_ns) = figures.p99_ns {
+            write!(f, ", p99 {}", Nanoseconds(p99_ns))?;
+        }
+        f.write_str("  ")?;
     }
     write!(f, "node {} -> {}", summary.source_node, summary.sink_node)
 }
@@ -219,6 +222,9 @@ fn packet(
             write!(f, " occupancy {occupancy}")?;
         }
         f.write_str("  ")?;
+    }
+    for quirk in report.quirks() {
+        write!(f, "{}  ", quirk.name())?;
     }
     let path = report.path();
     match path.split_first() {

@@ -338,6 +338,33 @@ fn summaries_of_0_1_0_take_recovered_packets_from_the_lost_ones() {
 }
 
 #[test]
+fn a_pair_is_fine_again_when_its_coarse_flow_is_gone() {
+    let mut increments = running();
+    // Packets in fine slots, and in powers of two, by second.
+    let rounds = [
+        (1010, 10, 0, LatencyResolution::Fine),
+        (1020, 20, 5, LatencyResolution::Coarse),
+        (1030, 30, 5, LatencyResolution::Fine),
+        (1040, 40, 5, LatencyResolution::Fine),
+    ];
+    let (mut all, mut coarse_before) = (0, 0);
+    for (at_s, fine, coarse, resolution) in rounds {
+        let mut sum = give(&mut increments, told(at_s, EPOCH, fine)).unwrap();
+        // Sinks tell totals that changed.
+        if coarse != coarse_before {
+            let mut one = summary(group(), told(at_s, EPOCH + 12, coarse));
+            one.totals.latency = one.totals.latency.coarsened(LatencyResolution::Coarse);
+            let report = report(Body::Summary(Box::new(one)));
+            sum.merge(&increments.of(&report, arrival(at_s, 2)).unwrap());
+            coarse_before = coarse;
+        }
+        all += sum.packets;
+        assert_eq!(all, fine + coarse, "at {at_s}");
+        assert_eq!(sum.latency.resolution(), resolution, "at {at_s}");
+    }
+}
+
+#[test]
 fn subjects_of_different_sinks_are_not_mixed_up() {
     let mut increments = running();
     let mut give = |host: u8, node: u32, subject: SummarySubject, packets: u64| {

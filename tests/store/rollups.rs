@@ -353,10 +353,14 @@ fn flows_are_found_by_nodes_class_and_words() {
             (|flow| flow.figures.packets as i64) as fn(&FlowFigures) -> i64,
         ),
         (FlowOrder::Latency, |flow| {
-            flow.figures.latency.map_or(i64::MIN, |one| one.p99_ns)
+            flow.figures
+                .latency
+                .map_or(i64::MIN, |one| one.p99_ns.unwrap())
         }),
         (FlowOrder::Jitter, |flow| {
-            flow.figures.latency.map_or(i64::MIN, |one| one.jitter_ns)
+            flow.figures
+                .latency
+                .map_or(i64::MIN, |one| one.jitter_ns.unwrap())
         }),
     ] {
         let found = ask(FlowQuery {

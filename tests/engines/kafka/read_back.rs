@@ -75,6 +75,7 @@ pub fn record(message: &proto::Report) -> Record {
                 data: extension.data.clone(),
             })
             .collect(),
+        quirk: None,
     }
 }
 
@@ -297,5 +298,6 @@ fn header(header: &proto::IntHeader) -> IntHeader {
         original_protocol: header.original_protocol.map(u8_of),
         seq: header.seq,
         truncated: header.truncated,
+        quirk: None,
     }
 }
