@@ -61,6 +61,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,classes)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__classes"
                 ;;
+            hostint__subcmd__help__subcmd__history,coverage)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__coverage"
+                ;;
             hostint__subcmd__help__subcmd__history,flow)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__flow"
                 ;;
@@ -73,14 +76,8 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,pairs)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__pairs"
                 ;;
-            hostint__subcmd__help__subcmd__history,path)
-                cmd="hostint__subcmd__help__subcmd__history__subcmd__path"
-                ;;
             hostint__subcmd__help__subcmd__history,reports)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__reports"
-                ;;
-            hostint__subcmd__help__subcmd__history,segments)
-                cmd="hostint__subcmd__help__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__help__subcmd__history,series)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__series"
@@ -112,6 +109,9 @@ _hostint() {
             hostint__subcmd__history,classes)
                 cmd="hostint__subcmd__history__subcmd__classes"
                 ;;
+            hostint__subcmd__history,coverage)
+                cmd="hostint__subcmd__history__subcmd__coverage"
+                ;;
             hostint__subcmd__history,flow)
                 cmd="hostint__subcmd__history__subcmd__flow"
                 ;;
@@ -127,20 +127,17 @@ _hostint() {
             hostint__subcmd__history,pairs)
                 cmd="hostint__subcmd__history__subcmd__pairs"
                 ;;
-            hostint__subcmd__history,path)
-                cmd="hostint__subcmd__history__subcmd__path"
-                ;;
             hostint__subcmd__history,reports)
                 cmd="hostint__subcmd__history__subcmd__reports"
-                ;;
-            hostint__subcmd__history,segments)
-                cmd="hostint__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__history,series)
                 cmd="hostint__subcmd__history__subcmd__series"
                 ;;
             hostint__subcmd__history__subcmd__help,classes)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__classes"
+                ;;
+            hostint__subcmd__history__subcmd__help,coverage)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__coverage"
                 ;;
             hostint__subcmd__history__subcmd__help,flow)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__flow"
@@ -157,14 +154,8 @@ _hostint() {
             hostint__subcmd__history__subcmd__help,pairs)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__pairs"
                 ;;
-            hostint__subcmd__history__subcmd__help,path)
-                cmd="hostint__subcmd__history__subcmd__help__subcmd__path"
-                ;;
             hostint__subcmd__history__subcmd__help,reports)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__reports"
-                ;;
-            hostint__subcmd__history__subcmd__help,segments)
-                cmd="hostint__subcmd__history__subcmd__help__subcmd__segments"
                 ;;
             hostint__subcmd__history__subcmd__help,series)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__series"
@@ -506,7 +497,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes flow series reports path segments info"
+            opts="flows pairs classes coverage flow series reports info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -520,6 +511,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__classes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__coverage)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -589,35 +594,7 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__help__subcmd__history__subcmd__path)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         hostint__subcmd__help__subcmd__history__subcmd__reports)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        hostint__subcmd__help__subcmd__history__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -814,7 +791,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes flow series reports path segments info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -836,6 +813,40 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__classes)
+            opts="-v -h -V --store --since --until --json --csv --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__coverage)
             opts="-v -h -V --store --since --until --json --csv --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -966,7 +977,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes flow series reports path segments info help"
+            opts="flows pairs classes coverage flow series reports info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -980,6 +991,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help__subcmd__classes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__coverage)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1063,35 +1088,7 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__history__subcmd__help__subcmd__path)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         hostint__subcmd__history__subcmd__help__subcmd__reports)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        hostint__subcmd__history__subcmd__help__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1199,52 +1196,6 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__history__subcmd__path)
-            opts="-v -h -V --store --since --until --json --csv --from --to --flow --bpffs --log-level --verbose --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --from)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --to)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --flow)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --bpffs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-level)
-                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         hostint__subcmd__history__subcmd__reports)
             opts="-v -h -V --store --since --until --json --csv --source --sink --class --flow --limit --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1278,48 +1229,6 @@ _hostint() {
                     ;;
                 --flow)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --limit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --bpffs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-level)
-                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        hostint__subcmd__history__subcmd__segments)
-            opts="-v -h -V --store --since --until --json --csv --sort --limit --bpffs --log-level --verbose --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --sort)
-                    COMPREPLY=($(compgen -W "p99 share" -- "${cur}"))
                     return 0
                     ;;
                 --limit)

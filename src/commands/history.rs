@@ -12,13 +12,17 @@ use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId, PairFigures,
-    PathQuery, Record, ReportQuery, Span, Subject,
+    DropGrouping, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting,
+    NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
 use crate::views::history::{self, Cell, View};
+use crate::views::history_drops::DropsView;
 use crate::views::hosts::KnownHosts;
+
+/// The approximate number of points in time of drops.
+const POINTS: usize = 60;
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
@@ -87,11 +91,13 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         HistoryCommand::Flows(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
         | HistoryCommand::Classes { history }
+        | HistoryCommand::Coverage { history }
         | HistoryCommand::Flow { history, .. }
         | HistoryCommand::Series { history, .. }
         | HistoryCommand::Reports { history, .. }
         | HistoryCommand::Path { history, .. }
         | HistoryCommand::Segments { history, .. }
+        | HistoryCommand::Drops { history, .. }
         | HistoryCommand::Info { history } => history,
     }
 }
@@ -134,16 +140,12 @@ fn ask(
             sort_pairs(&mut pairs, *sort);
             View::Pairs {
                 pairs,
-                cell: match show {
-                    MatrixFigure::P50 => Cell::P50,
-                    MatrixFigure::P99 => Cell::P99,
-                    MatrixFigure::Jitter => Cell::Jitter,
-                    MatrixFigure::Loss => Cell::Loss,
-                },
+                cell: cell_of(*show),
                 limit: *limit,
             }
         }
         HistoryCommand::Classes { .. } => View::Classes(history.classes(span)?),
+        HistoryCommand::Coverage { .. } => View::Coverage(history.coverage(span)?),
         HistoryCommand::Flow { id, points, .. } => {
             let Some(flow) = history.flow(*id, span)? else {
                 return Ok(None);
@@ -158,11 +160,8 @@ fn ask(
             subject, points, ..
         } => View::Series(history.series(&subject_of(subject, seen)?, span, *points)?),
         HistoryCommand::Reports { subject, limit, .. } => {
-            let query = ReportQuery {
-                subject: subject_of(subject, seen)?,
-                limit: *limit,
-            };
-            let records = history.reports(&query, span)?;
+            let (subject, limit) = (subject_of(subject, seen)?, *limit);
+            let records = history.reports(&ReportQuery { subject, limit }, span)?;
             let lines = records.iter().filter_map(line).collect();
             View::Reports { records, lines }
         }
@@ -173,7 +172,35 @@ fn ask(
         HistoryCommand::Segments { sort, limit, .. } => {
             View::Segments(history.segments((*sort).into(), span, *limit)?)
         }
+        HistoryCommand::Drops {
+            by, node, limit, ..
+        } => {
+            let node = node_of(node.as_ref(), seen)?;
+            drops(history, ((*by).into(), node, *limit), span)?
+        }
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
+    }))
+}
+
+fn cell_of(figure: MatrixFigure) -> Cell {
+    match figure {
+        MatrixFigure::P50 => Cell::P50,
+        MatrixFigure::P99 => Cell::P99,
+        MatrixFigure::Jitter => Cell::Jitter,
+        MatrixFigure::Loss => Cell::Loss,
+    }
+}
+
+fn drops(
+    history: &mut HistoryReader,
+    (by, node, limit): (DropGrouping, Option<NodeId>, usize),
+    span: Span,
+) -> Result<View> {
+    let query = DropQuery { by, node, limit };
+    Ok(View::Drops(DropsView {
+        by,
+        drops: history.drops(&query, span)?,
+        series: history.drop_series(span, POINTS)?,
     }))
 }
 

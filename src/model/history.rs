@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, PathFigures, PathQuery, Record,
-    SegmentFigures, SegmentOrder,
+    CorrectedMean, DropFigures, DropQuery, DropSeries, FlowKey, LatencyResolution, LossSplit,
+    Measured, NodeId, PathFigures, PathQuery, Record, SegmentFigures, SegmentOrder,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -186,6 +186,9 @@ pub struct PairFigures {
     pub flows: u64,
     /// The time of the last report in the span, if the store has that report.
     pub last_ns: Option<u64>,
+    /// The loss by the hosts that dropped the packets, if any host tells drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -201,6 +204,9 @@ pub struct FlowFigures {
     pub class: Option<String>,
     pub first_ns: u64,
     pub last_ns: u64,
+    /// As of a pair; of one flow alone that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -325,5 +331,15 @@ pub trait History: Send {
         _limit: usize,
     ) -> Result<Vec<SegmentFigures>, HistoryError> {
         Ok(Vec::new())
+    }
+
+    /// What hosts dropped, most packets first. A store without drops knows none.
+    fn drops(&mut self, _query: &DropQuery, _span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// Dropped packets over time, by reason.
+    fn drop_series(&mut self, _span: Span, _points: usize) -> Result<DropSeries, HistoryError> {
+        Ok(DropSeries::default())
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::coverage;
+use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
@@ -17,10 +19,11 @@ use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
-    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, HostSeen, NodeId,
-    PairFigures, PathFigures, PathQuery, Point, Record, ReportQuery, SegmentFigures, SegmentOrder,
-    Series, Span, Subject,
+    ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
+    HistoryError, HostSeen, NodeId, PairFigures, PathFigures, PathQuery, Point, Record,
+    ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -49,6 +52,11 @@ impl HistoryReader {
     /// Returns the hosts that the collector saw in the last 30 days.
     pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
         self.ask(|conn, _| hosts::read(conn))
+    }
+
+    /// Returns the coverage of each pair and class, most missed packets first.
+    pub fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        self.ask(|conn, _| coverage::read(conn, span))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.
@@ -112,6 +120,7 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
                 last_ns: time_of(conn, sums.last_id)?,
+                loss_split: None,
                 figures: sums.figures(),
             });
         }
@@ -151,6 +160,7 @@ fn pair(
         sink,
         flows: flows as u64,
         last_ns: time_of(conn, sums.last_id)?,
+        loss_split: None,
         figures: sums.figures(),
     }))
 }
@@ -236,7 +246,11 @@ impl History for HistoryReader {
     }
 
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pairs(conn, span))
+        self.ask(|conn, _| {
+            let mut found = pairs(conn, span)?;
+            drop_answers::split_pairs(conn, &mut found, span)?;
+            Ok(found)
+        })
     }
 
     fn pair(
@@ -245,7 +259,11 @@ impl History for HistoryReader {
         sink: NodeId,
         span: Span,
     ) -> Result<Option<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pair(conn, (source, sink), span))
+        self.ask(|conn, _| {
+            let mut found = pair(conn, (source, sink), span)?;
+            drop_answers::split_pairs(conn, found.as_mut_slice(), span)?;
+            Ok(found)
+        })
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {
@@ -253,7 +271,13 @@ impl History for HistoryReader {
     }
 
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError> {
-        self.ask(|conn, _| flows::one(conn, id, span))
+        self.ask(|conn, _| {
+            let mut found = flows::one(conn, id, span)?;
+            if let Some(flow) = &mut found {
+                drop_answers::split_flow(conn, flow, span)?;
+            }
+            Ok(found)
+        })
     }
 
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
@@ -284,5 +308,13 @@ impl History for HistoryReader {
         limit: usize,
     ) -> Result<Vec<SegmentFigures>, HistoryError> {
         self.ask(|conn, _| paths::segments(conn, order, span, limit))
+    }
+
+    fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        self.ask(|conn, _| drop_answers::figures(conn, query, span))
+    }
+
+    fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
+        self.ask(|conn, _| drop_answers::series(conn, span, points))
     }
 }

@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::csv_table::csv_table;
+use super::coverage;
+use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::matrix;
 use super::path;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures,
     PathFigures, PathQuery, Record, Report, SegmentFigures, Series, ShownFigures, Span,
@@ -33,6 +35,7 @@ pub enum View {
         limit: usize,
     },
     Classes(Vec<ClassFigures>),
+    Coverage(Vec<CoverageRow>),
     Flow {
         flow: Box<FlowFigures>,
         series: Series,
@@ -46,6 +49,7 @@ pub enum View {
     Paths(PathQuery, Vec<PathFigures>),
     Segments(Vec<SegmentFigures>),
     Info(Extent),
+    Drops(DropsView),
 }
 
 /// A report as the collector prints it.
@@ -204,6 +208,12 @@ fn pairs_text(
     if pairs.len() > limit {
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
+    for one in pairs.iter().take(limit) {
+        if let Some(split) = &one.loss_split {
+            let nodes = nodes(hosts, Some(one.source), Some(one.sink));
+            let _ = writeln!(out, "{nodes}: {}", split_text(split));
+        }
+    }
 }
 
 fn classes_text(classes: &[ClassFigures], out: &mut String) {
@@ -224,6 +234,9 @@ fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut 
     let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
     let row = (["in all".to_owned()], &flow.figures);
     figures_table(&[""], [row], out);
+    if let Some(split) = &flow.loss_split {
+        let _ = writeln!(out, "{}", split_text(split));
+    }
     series_text(series, out);
 }
 
@@ -269,6 +282,10 @@ impl View {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, &mut out);
             }
+            Self::Coverage(rows) => {
+                head("coverage", span, &mut out);
+                coverage::write(rows, hosts, &mut out);
+            }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
                 flow_text(flow, series, hosts, &mut out);
@@ -288,6 +305,10 @@ impl View {
                 path::segments(segments, hosts, &mut out);
             }
             Self::Info(extent) => extent_text(extent, &mut out),
+            Self::Drops(view) => {
+                head("drops", span, &mut out);
+                history_drops::write(view, hosts, &mut out);
+            }
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
@@ -319,9 +340,12 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Reports { .. } | Self::Paths(..) | Self::Segments(_) | Self::Info(_) => {
-                Box::new(std::iter::empty())
-            }
+            Self::Coverage(_)
+            | Self::Reports { .. }
+            | Self::Paths(..)
+            | Self::Segments(_)
+            | Self::Info(_)
+            | Self::Drops(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -334,6 +358,7 @@ impl View {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
             Self::Classes(classes) => json!({ "classes": classes }),
+            Self::Coverage(rows) => json!({ "coverage": rows }),
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
@@ -342,51 +367,11 @@ impl View {
             }
             Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
+            Self::Drops(view) => json!({"drops": view.drops, "series": view.series}),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);
         }
         format!("{object}\n")
-    }
-
-    /// Times and durations are integers of nanoseconds; unknown values are empty.
-    pub fn csv(&self) -> Result<String, csv::Error> {
-        const FLOW: &str =
-            "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
-        const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
-                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
-                               measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
-                               measured.reordered measured.duplicates measured.latency.samples \
-                               measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
-                               measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns measured.steps measured.corrected.packets \
-                               measured.corrected.mean_ns measured.corrected.error_ns \
-                               measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
-        const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
-                               latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
-                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share";
-        let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
-        let report = format!(
-            "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
-             gap.first_seq gap.count drop_reason drop_reason_name"
-        );
-        match self {
-            Self::Flows(flows) => csv_table(&flow, flows),
-            Self::Pairs { pairs, .. } => csv_table(&format!("source sink flows {FIGURES}"), pairs),
-            Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
-            Self::Flow { series, .. } | Self::Series(series) => {
-                csv_table(&format!("begin_ns {FIGURES}"), &series.points)
-            }
-            Self::Reports { records, .. } => csv_table(&report, records),
-            Self::Paths(_, paths) => {
-                let segments: Vec<_> = paths.iter().flat_map(|path| &path.segments).collect();
-                csv_table(SEGMENT, &segments)
-            }
-            Self::Segments(segments) => csv_table(SEGMENT, segments),
-            Self::Info(extent) => csv_table(
-                "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
-                &[*extent],
-            ),
-        }
     }
 }

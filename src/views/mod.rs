@@ -1,13 +1,15 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
-mod csv_table;
+mod coverage;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
 pub mod drops_json;
 mod grants;
 pub mod history;
+mod history_csv;
+pub mod history_drops;
 pub mod hosts;
 pub mod known_digits;
 pub mod matrix;
