@@ -313,6 +313,18 @@ return function(fields, tools, headers, quotes)
         return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, 21 + length))
     end
 
+    local function clock_evidence(tvb, top)
+        put(top, h.clock_node, tvb(16, 4))
+        put(top, h.clock_kernel, tvb(28, 8))
+        put(top, h.clock_stated_error, tvb(36, 4))
+        local clock = tvb(40, 1):uint()
+        put(top, h.clock, tvb(40, 1), clock % 128)
+        put(top, h.clock_synchronised, tvb(40, 1), band(clock, 0x80) ~= 0)
+        put(top, h.clock_readings, tvb(41, 1))
+        put(top, h.clock_peers, tvb(42, 1))
+        return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(41, 1):uint(), tvb(42, 1):uint())
+    end
+
     local function framed(tvb, _, top)
         if too_short(tvb, top, 16, "a framed report") then
             return "Framed report, cut short"
@@ -320,8 +332,8 @@ return function(fields, tools, headers, quotes)
         put(top, h.sub_kind, tvb(12, 1))
         put(top, h.frame_length, tvb(14, 2))
         odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
-        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 32, "evidence about clocks") then
-            return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(28, 1):uint(), tvb(29, 1):uint())
+        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 44, "evidence about clocks") then
+            return clock_evidence(tvb, top)
         end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())

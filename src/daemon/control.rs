@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 
 use crate::control::{
-    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Query, Request, Rights,
-    socket_path,
+    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Place, Places, Query, Request,
+    Rights, socket_path,
 };
 use crate::datapath::daemon_counters::ControlCounters;
 use crate::datapath::pins::Pins;
@@ -24,8 +24,6 @@ use crate::views;
 
 /// The group whose members may ask.
 const GROUP: &str = "hostint";
-/// Clients at the same time.
-const MOST_CLIENTS: usize = 8;
 /// The time that a client has for all of its requests.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Flows and peers in an answer, whatever is asked for.
@@ -71,7 +69,7 @@ impl Control {
                 group: local_socket::group(GROUP),
             },
             reload,
-            clients: AtomicUsize::new(0),
+            places: Arc::default(),
             counters: ControlCounters::open(pins).ok().flatten(),
             said_ns: AtomicU64::new(0),
             recent: Mutex::default(),
@@ -108,55 +106,42 @@ struct Server {
     pins: Pins,
     rights: Rights,
     reload: Option<fn()>,
-    clients: AtomicUsize,
+    places: Arc<Places>,
     counters: Option<ControlCounters>,
     said_ns: AtomicU64,
     /// The counters of the last minute.
     recent: Mutex<RecentValues>,
 }
 
-/// A client, counted until this is dropped.
-struct Served(Arc<Server>);
-
-impl Served {
-    fn of(server: &Arc<Server>) -> Self {
-        server.clients.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(server))
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Server {
     fn take(self: &Arc<Self>, client: UnixStream) {
-        let served = Served::of(self);
-        if self.clients.load(Ordering::Relaxed) > MOST_CLIENTS {
-            self.turn_away(client);
+        // An error means that the client went away.
+        let Ok((pid, uid, groups)) = local_socket::peer(&client) else {
             return;
-        }
+        };
+        let peer = Caller { pid, uid, groups };
+        let place = match self.places.take(uid) {
+            Ok(place) => place,
+            Err(why) => return self.turn_away(client, &peer, &why.to_string()),
+        };
+        let server = Arc::clone(self);
         // Without a thread the client gets no answer.
         let _ = thread::Builder::new().spawn(move || {
+            let _held: Place = place;
             // An error means that the client went away or took too long.
-            let _ = served.0.answer_all(client);
+            let _ = server.answer_all(client, &peer);
         });
     }
 
-    fn turn_away(&self, mut client: UnixStream) {
-        let why = format!("{MOST_CLIENTS} others are served already; try again in 10 s");
-        let answer = self.refuse("a client", &why);
+    fn turn_away(&self, mut client: UnixStream, peer: &Caller, why: &str) {
+        let answer = self.refuse(&name(peer), why);
         // Nothing was sent to it before, so there is room in its buffer.
         if let (Ok(()), Ok(line)) = (client.set_nonblocking(true), answer.to_line()) {
             let _ = client.write_all(&line);
         }
     }
 
-    fn answer_all(&self, client: UnixStream) -> Result<()> {
-        let (pid, uid, groups) = local_socket::peer(&client)?;
-        let peer = Caller { pid, uid, groups };
+    fn answer_all(&self, client: UnixStream, peer: &Caller) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut requests = BufReader::new(DeadlineStream {
             socket: client.try_clone()?,
@@ -176,9 +161,9 @@ impl Server {
             }
             let whole = line.last() == Some(&b'\n') || (read as u64) < LONGEST_REQUEST;
             let answer = if whole {
-                self.answer(&peer, &line)
+                self.answer(peer, &line)
             } else {
-                self.refuse(&name(&peer), "the request is too long")
+                self.refuse(&name(peer), "the request is too long")
             };
             out.write_all(&answer.to_line()?)?;
             if !whole {

@@ -49,6 +49,8 @@ pub struct CollectStatus {
     /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
+    /// Datagrams of exporters that do not number: with the number and without the content of the one before them.
+    pub reports_unnumbered: u64,
     /// Summaries that lost a part on the way. The next summary of their subject has their packets.
     pub summaries_incomplete: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
@@ -107,6 +109,9 @@ pub struct ExporterHealth {
     pub lost: u64,
     pub duplicates: u64,
     pub restarts: u64,
+    /// Datagrams with the number and without the content of the one before them. If there are any, the exporter does not
+    /// number, so that its losses and duplicates are unknown.
+    pub unnumbered: u64,
     pub last_seen_ns: u64,
     /// Its reports come.
     pub reporting: bool,

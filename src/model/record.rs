@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::{
     Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
-    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
-    Summary, SummaryRecord, SummarySubject,
+    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Quirk, Report, ReportDomain,
+    ReportVersion, Summary, SummaryRecord, SummarySubject,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -108,6 +108,9 @@ pub struct Record {
     pub int: Vec<IntHeader>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extension>,
+    /// What the report's header states otherwise than the standard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quirk: Option<Quirk>,
 }
 
 /// The flags of the report header that are set.
@@ -317,6 +320,7 @@ impl Record {
                 self.inner_flow = report.inner_flow();
                 self.domain = report.domain;
                 self.extensions.clone_from(&report.extensions);
+                self.quirk = report.quirk;
                 if let Some(packet) = &report.packet {
                     self.frame_bytes = Some(packet.length);
                     self.int.clone_from(&packet.int);

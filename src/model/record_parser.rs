@@ -179,6 +179,7 @@ impl Record {
                 int: self.int.clone(),
             }),
             extensions: self.extensions.clone(),
+            quirk: self.quirk,
         }
     }
 

@@ -218,6 +218,9 @@ fn packet(
         }
         f.write_str("  ")?;
     }
+    for quirk in report.quirks() {
+        write!(f, "{}  ", quirk.name())?;
+    }
     let path = report.path();
     match path.split_first() {
         Some((first, others)) => {

@@ -1,5 +1,7 @@
 //! The control socket's requests are parsed, and who may ask or change is decided by user and group.
 
+use std::sync::Arc;
+
 use hostint::control::*;
 
 fn query() -> Query {
@@ -131,4 +133,27 @@ fn members_ask_and_only_root_changes() {
             "{sentence} changes"
         );
     }
+}
+
+#[test]
+fn no_user_but_root_takes_all_places() {
+    let places: Arc<Places> = Arc::default();
+    let (member, another) = (1000, 1001);
+    let mut held: Vec<_> = (0..4).map(|_| places.take(member).unwrap()).collect();
+    assert_eq!(places.take(member).unwrap_err(), NoPlace::UserHasItsShare);
+    held.push(places.take(0).unwrap());
+    held.extend((0..3).map(|_| places.take(another).unwrap()));
+    for uid in [member, another, 0] {
+        let refused = places.take(uid).unwrap_err();
+        assert_eq!(refused, NoPlace::Full, "user {uid}, all places are taken");
+    }
+    held.swap_remove(0);
+    assert_eq!(
+        places.take(member).map(|_| ()),
+        Ok(()),
+        "one of its own is free"
+    );
+    held.clear();
+    held.extend((0..8).map(|_| places.take(0).unwrap()));
+    assert_eq!(places.take(0).unwrap_err(), NoPlace::Full);
 }

@@ -298,6 +298,7 @@ impl Synthetic {
                 },
                 duplicates: 0,
                 restarts: u64::from(node % 11 == 4),
+                unnumbered: 0,
                 last_seen_ns: now - silence(node),
                 reporting: node != SILENT_NODE,
                 silent_after_ns: 60 * SECOND,

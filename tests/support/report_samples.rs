@@ -90,6 +90,7 @@ fn of_packets() -> [Report; 2] {
         domain: None,
         packet: None,
         extensions: Vec::new(),
+        quirk: None,
     };
     let extension = |kind, template| Extension {
         kind,
@@ -142,6 +143,7 @@ fn of_packets() -> [Report; 2] {
             int,
         }),
         extensions: vec![extension(Some(1), Some(1)), extension(None, None)],
+        quirk: None,
     };
     [(least, false), (most, true)].map(|(report, set)| Report {
         sequence: 1,
@@ -285,5 +287,6 @@ fn header(hops: Vec<Metadata>) -> IntHeader {
         original_protocol: Some(1),
         seq: Some(1),
         truncated: true,
+        quirk: None,
     }
 }

@@ -130,6 +130,7 @@ fn collect_status() -> CollectStatus {
         lost: 2,
         duplicates: 1,
         restarts: 1,
+        unnumbered: 0,
         last_seen_ns,
         reporting: true,
         silent_after_ns: 60_000_000_000,

@@ -52,6 +52,7 @@ impl Collector {
         status.reports_refused = sums.refused;
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
+        status.reports_unnumbered = sums.numbers.unnumbered;
         let summaries = self.hub.increments().counts();
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_untracked = summaries.no_room;

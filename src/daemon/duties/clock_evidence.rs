@@ -1,5 +1,6 @@
 //! Tells collectors what this host knows about clocks: its own readings, quick packets, and answers to lease questions.
 
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -53,11 +54,16 @@ impl<D: TellsCollectors> Duty<D> for TellClocks {
         // If the clock was set while those packets arrived, this reading shows it.
         let pair = daemon.host().read_clock()?;
         daemon.side().note_clock(pair)?;
+        let clock = daemon.side().clock.unwrap_or_default();
+        let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);
         let evidence = ClockEvidence {
             readings: readings.map(told).collect(),
             node: daemon.node()?,
             instance: netns::instance()?,
+            kernel: netns::kernel()?,
+            clock,
+            stated_error_ns: stated_error_ns.and_then(NonZeroU32::new),
             peers: self.0.take(),
         };
         let time_s = (now_ns / 1_000_000_000) as u32;

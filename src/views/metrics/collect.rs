@@ -10,7 +10,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 21] = [
+const COUNTED: [CountedField<CollectStatus>; 22] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -56,6 +56,11 @@ const COUNTED: [CountedField<CollectStatus>; 21] = [
         "reports_duplicate",
         "reports that had been received before",
         |s| s.reports_duplicate,
+    ),
+    (
+        "reports_unnumbered",
+        "reports of exporters that do not number them: the number of the one before, and another content",
+        |s| s.reports_unnumbered,
     ),
     (
         "summaries_incomplete",

@@ -73,6 +73,7 @@ pub fn record(message: &proto::Report) -> Record {
                 data: extension.data.clone(),
             })
             .collect(),
+        quirk: None,
     }
 }
 
@@ -253,5 +254,6 @@ fn header(header: &proto::IntHeader) -> IntHeader {
         original_protocol: header.original_protocol.map(u8_of),
         seq: header.seq,
         truncated: header.truncated,
+        quirk: None,
     }
 }
