@@ -150,7 +150,9 @@ impl Increments {
         let part = match &report.observation.body {
             Body::Summary(part) => Cow::Borrowed(&**part),
             Body::FlowSummary(summary) => Cow::Owned(flow_summary::as_summary(summary)),
-            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => return None,
+            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => {
+                return None;
+            }
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
         let now_ns = match arrival {

@@ -28,6 +28,7 @@ pub mod links;
 pub mod load;
 pub mod map_names;
 pub mod maps;
+pub mod measured_here;
 pub mod minima;
 pub mod missed;
 mod orphans;

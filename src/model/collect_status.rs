@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, NodeId, PairTraffic};
+use super::{EngineStatus, HostDropRow, NodeId, PairTraffic};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -97,6 +97,8 @@ pub struct CollectStatus {
     /// The sums of pairs and classes, which are metrics only: the page asks the store.
     #[serde(skip)]
     pub traffic: PairTraffic,
+    /// Packets that hosts dropped, as they tell them, since the collector started: all reasons, or those with most.
+    pub drops: Vec<HostDropRow>,
 }
 
 /// The health of one exporter, as its reports show it.

@@ -13,6 +13,7 @@ mod corrected_latency;
 pub mod coverage;
 mod dest;
 mod drop_reasons;
+pub mod drop_totals_report;
 mod encapsulation;
 mod engine_status;
 mod flow;
@@ -24,6 +25,7 @@ mod group_totals;
 mod headers;
 mod hex;
 mod history;
+mod history_drops;
 mod hop;
 mod host_drop;
 mod host_status;
@@ -76,6 +78,7 @@ pub use collector_state::CollectorState;
 pub use corrected_latency::{CorrectedLatency, LatencyClocks};
 pub use dest::Dest;
 pub use drop_reasons::DropReasons;
+pub use drop_totals_report::{DropSubject, DropSum, DropTotalsReport, HostDropRow};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
@@ -90,10 +93,13 @@ pub use history::{
     LEAST_SAMPLES, LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series,
     ShownFigures, Span, Subject,
 };
+pub use history_drops::{
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, ToldDrops,
+};
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
-    DropCount, DropId, DropTotals, DropsWithoutPacket, HostDrop, KernelReason, PlaceDrops,
-    ReasonDrops,
+    DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
+    HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,

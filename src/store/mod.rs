@@ -9,6 +9,8 @@ mod clock;
 mod coding;
 mod counts;
 mod coverage;
+mod drop_answers;
+mod drops;
 mod evidence;
 mod file;
 mod flows;

@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
+use super::drops::WaitingDrops;
 use super::gatherer::{Gathered, Gatherer};
 use crate::model::coverage::CoverageGrowth;
 use crate::model::{HostSeen, SummaryBases};
@@ -44,6 +45,8 @@ struct QueueContent {
     bases: Option<SummaryBases>,
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
+    /// What hosts dropped.
+    drops: WaitingDrops,
 }
 
 /// The reports of one transaction.
@@ -95,6 +98,7 @@ impl StoreQueue {
             hosts: None,
             bases: None,
             coverage: Vec::new(),
+            drops: WaitingDrops::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -231,6 +235,15 @@ impl StoreQueue {
 
     pub fn take_bases(&self) -> Option<SummaryBases> {
         self.state().bases.take()
+    }
+
+    /// Adds what hosts dropped.
+    pub fn put_drops(&self, add: impl FnOnce(&mut WaitingDrops)) {
+        add(&mut self.state().drops);
+    }
+
+    pub fn take_drops(&self) -> WaitingDrops {
+        std::mem::take(&mut self.state().drops)
     }
 
     /// Closes the queue. The present reports can still be taken.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::coverage;
+use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
@@ -19,8 +20,8 @@ use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, HostSeen, NodeId,
-    PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
+    ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
+    HistoryError, HostSeen, NodeId, PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -117,6 +118,7 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
                 last_ns: time_of(conn, sums.last_id)?,
+                loss_split: None,
                 figures: sums.figures(),
             });
         }
@@ -156,6 +158,7 @@ fn pair(
         sink,
         flows: flows as u64,
         last_ns: time_of(conn, sums.last_id)?,
+        loss_split: None,
         figures: sums.figures(),
     }))
 }
@@ -241,7 +244,11 @@ impl History for HistoryReader {
     }
 
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pairs(conn, span))
+        self.ask(|conn, _| {
+            let mut found = pairs(conn, span)?;
+            drop_answers::split_pairs(conn, &mut found, span)?;
+            Ok(found)
+        })
     }
 
     fn pair(
@@ -250,7 +257,11 @@ impl History for HistoryReader {
         sink: NodeId,
         span: Span,
     ) -> Result<Option<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pair(conn, (source, sink), span))
+        self.ask(|conn, _| {
+            let mut found = pair(conn, (source, sink), span)?;
+            drop_answers::split_pairs(conn, found.as_mut_slice(), span)?;
+            Ok(found)
+        })
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {
@@ -258,7 +269,13 @@ impl History for HistoryReader {
     }
 
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError> {
-        self.ask(|conn, _| flows::one(conn, id, span))
+        self.ask(|conn, _| {
+            let mut found = flows::one(conn, id, span)?;
+            if let Some(flow) = &mut found {
+                drop_answers::split_flow(conn, flow, span)?;
+            }
+            Ok(found)
+        })
     }
 
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
@@ -276,5 +293,12 @@ impl History for HistoryReader {
 
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError> {
         self.ask(|conn, decode| single_reports::find(conn, decode, query, span))
+    }
+    fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        self.ask(|conn, _| drop_answers::figures(conn, query, span))
+    }
+
+    fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
+        self.ask(|conn, _| drop_answers::series(conn, span, points))
     }
 }

@@ -11,6 +11,7 @@ use super::bases;
 use super::clock;
 use super::counts::StoreCounts;
 use super::coverage;
+use super::drops::DropsWriter;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
 use super::ids::Ids;
@@ -123,6 +124,7 @@ impl OpenedStore {
             next_id: 0,
             paused: None,
             cleaned: Instant::now(),
+            drops: DropsWriter::default(),
             warn,
         };
         let thread = std::thread::Builder::new()
@@ -191,6 +193,7 @@ struct StoreWriter {
     /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
+    drops: DropsWriter,
     warn: Warn,
 }
 
@@ -204,11 +207,13 @@ impl StoreWriter {
                     self.write_hosts();
                     self.write_coverage();
                     self.write_bases();
+                    self.write_drops();
                     break;
                 }
             }
             self.write_hosts();
             self.write_coverage();
+            self.write_drops();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
@@ -248,6 +253,21 @@ impl StoreWriter {
             (self.warn)(&format!(
                 "cannot keep the last summaries in store {path}: {err}; the next run counts from its first ones on"
             ));
+        }
+    }
+
+    /// Writes what hosts dropped. If that fails, it waits for the next time.
+    fn write_drops(&mut self) {
+        if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
+            return;
+        }
+        let drops = self.queue.take_drops();
+        if drops.is_empty() {
+            return;
+        }
+        let before_ns = clock::now_ns().saturating_sub(self.settings.limits.minutes_ns);
+        if self.drops.write(&mut self.conn, &drops, before_ns).is_err() {
+            self.queue.put_drops(|waiting| waiting.merge(drops));
         }
     }
 

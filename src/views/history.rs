@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::coverage;
+use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::matrix;
@@ -42,6 +43,7 @@ pub enum View {
         lines: Vec<String>,
     },
     Info(Extent),
+    Drops(DropsView),
 }
 
 /// A report as the collector prints it.
@@ -200,6 +202,12 @@ fn pairs_text(
     if pairs.len() > limit {
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
+    for one in pairs.iter().take(limit) {
+        if let Some(split) = &one.loss_split {
+            let nodes = nodes(hosts, Some(one.source), Some(one.sink));
+            let _ = writeln!(out, "{nodes}: {}", split_text(split));
+        }
+    }
 }
 
 fn classes_text(classes: &[ClassFigures], out: &mut String) {
@@ -220,6 +228,9 @@ fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut 
     let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
     let row = (["in all".to_owned()], &flow.figures);
     figures_table(&[""], [row], out);
+    if let Some(split) = &flow.loss_split {
+        let _ = writeln!(out, "{}", split_text(split));
+    }
     series_text(series, out);
 }
 
@@ -276,6 +287,10 @@ impl View {
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
             Self::Info(extent) => extent_text(extent, &mut out),
+            Self::Drops(view) => {
+                head("drops", span, &mut out);
+                history_drops::write(view, hosts, &mut out);
+            }
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
@@ -307,7 +322,7 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Coverage(_) | Self::Reports { .. } | Self::Info(_) => {
+            Self::Coverage(_) | Self::Reports { .. } | Self::Info(_) | Self::Drops(_) => {
                 Box::new(std::iter::empty())
             }
         }
@@ -327,6 +342,7 @@ impl View {
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
             Self::Info(extent) => json!({ "info": extent }),
+            Self::Drops(view) => json!({"drops": view.drops, "series": view.series}),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);
@@ -364,6 +380,7 @@ impl View {
                 table(&format!("begin_ns {FIGURES}"), &series.points)
             }
             Self::Reports { records, .. } => table(&report, records),
+            Self::Drops(view) => table(history_drops::CSV, &view.drops),
             Self::Info(extent) => table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
                 &[*extent],

@@ -8,6 +8,7 @@ pub mod drops;
 pub mod drops_json;
 mod grants;
 pub mod history;
+pub mod history_drops;
 pub mod hosts;
 pub mod known_digits;
 pub mod matrix;

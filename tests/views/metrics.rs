@@ -186,6 +186,7 @@ fn collect_status() -> CollectStatus {
             traffic.add((NodeId(1), NodeId(2)), None, &measured());
             traffic
         },
+        drops: hostint_testing::report_samples::drop_rows(),
         ..CollectStatus::default()
     }
 }

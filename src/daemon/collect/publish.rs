@@ -17,6 +17,8 @@ const MOST_PAIRS: usize = 1_000;
 
 /// The most sums of coverage that are kept each ten seconds: those with most packets.
 const MOST_KEPT: usize = 1_000;
+/// The number of sums of hosts' drops that are shown.
+const MOST_DROPS: usize = 1_000;
 
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell.
@@ -42,6 +44,7 @@ impl Collector {
         let health = self.exporters(MOST_EXPORTERS);
         let coverage = self.hub.coverage().rows(MOST_PAIRS);
         let traffic = self.hub.traffic().clone();
+        let drops = self.hub.drops().rows(MOST_DROPS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -85,6 +88,7 @@ impl Collector {
         status.exporters = health;
         status.coverage = coverage;
         status.traffic = traffic;
+        status.drops = drops;
     }
 }
 

@@ -70,7 +70,9 @@ impl<'a> TableRow<'a> {
             SequenceEvidence::Number(seq) | SequenceEvidence::Missing { last: seq, .. } => {
                 Some(seq)
             }
-            SequenceEvidence::Packet | SequenceEvidence::Total { .. } => None,
+            SequenceEvidence::Packet
+            | SequenceEvidence::Nothing
+            | SequenceEvidence::Total { .. } => None,
         }
     }
 
@@ -108,7 +110,7 @@ fn totals(body: &Body) -> Option<FlowTotals> {
     match body {
         Body::FlowSummary(summary) => Some(summary.totals),
         Body::Summary(summary) => Some(summary.totals.as_flow_totals()),
-        Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => None,
+        Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => None,
     }
 }
 

@@ -73,6 +73,7 @@ impl From<Record> for proto::Report {
             latency_most_ns: bound_ns.map(|[_, most]| most),
             clock: record.clock.map(Into::into),
             added: None,
+            host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
         }
     }
 }

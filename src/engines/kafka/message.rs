@@ -2,6 +2,8 @@
 
 use prost::Message;
 
+pub use super::drops::HostDrop;
+
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
     #[prost(fixed64, tag = "1")]
@@ -86,6 +88,8 @@ pub struct Report {
     pub clock: Option<String>,
     #[prost(message, optional, tag = "41")]
     pub added: Option<Added>,
+    #[prost(message, optional, boxed, tag = "50")]
+    pub host_drop: Option<Box<HostDrop>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

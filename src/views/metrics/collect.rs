@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, coverage, engines, pairs, seconds};
+use super::{build_info, coverage, engines, host_drops, pairs, seconds};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
@@ -184,6 +184,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     node_info(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
     pairs::write(&mut page, &status.traffic);
+    host_drops::write(&mut page, &status.drops);
     page.0
 }
 

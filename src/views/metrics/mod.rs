@@ -4,6 +4,7 @@ pub mod collect;
 mod coverage;
 pub mod drops;
 mod engines;
+mod host_drops;
 mod page;
 mod pairs;
 pub mod sink;
