@@ -6,6 +6,7 @@ pub mod drops;
 mod engines;
 mod page;
 pub mod sink;
+pub mod tcp;
 mod text;
 mod traffic;
 
