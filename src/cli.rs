@@ -16,8 +16,7 @@ pub use history::{
 pub use tcp::TcpArgs;
 
 use crate::config::{
-    CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions,
-    TcpOptions, TimeSpan,
+    CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
 };
 use crate::model::FlowSort;
 

@@ -65,6 +65,8 @@ pub struct ClockDifferences {
     places: HashMap<u32, (usize, usize)>,
     /// The same for two hosts whose link stands alone.
     pairs: HashMap<(u32, u32), usize>,
+    /// Two hosts whose packets prove that a crystal is worse than data sheets say, the lower number first.
+    adrift: HashSet<(u32, u32)>,
     /// Hosts whose stamps contradict each other, or whose crystals drift more than any should.
     pub false_stamps: Vec<Vec<u32>>,
 }
@@ -123,6 +125,15 @@ impl ClockDifferences {
         let (first, heard_ago_ns) = clocks.clock(*hosts.first()?, now_ns)?;
         let newest_ns = first.newest(1).next()?.raw_ns;
         let raw_ns = newest_ns - i128::from(LAG_NS.saturating_sub(heard_ago_ns));
+        links.retain(|link| {
+            let is_adrift = link.drifts_beyond(Drift::SPECIFIED);
+            if is_adrift {
+                let (one, other) = (hosts[link.from], hosts[link.to]);
+                self.adrift.insert((one.min(other), one.max(other)));
+                self.false_stamps.push(vec![one, other]);
+            }
+            !is_adrift
+        });
         let drift = Drift::CRYSTALS;
         let mut found = None;
         for _ in 0..MOST_FALSE {
@@ -176,6 +187,9 @@ impl ClockDifferences {
 
     /// The distance by which the clock of `to` was ahead of that of `from` when it showed `at_ns`; `None`: unknown.
     pub fn ahead(&self, from: u32, to: u32, at_ns: i128) -> Option<ClockDifference> {
+        if self.adrift.contains(&(from.min(to), from.max(to))) {
+            return None;
+        }
         let (mesh, from, to) = self.find(from, to)?;
         let linked = self.meshes.get(mesh)?;
         let member = |place: usize| linked.members.get(place)?.as_ref();

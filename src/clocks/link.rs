@@ -90,6 +90,33 @@ impl ClockLink {
         packets.map(RawMinimum::most_ns).any(|most| most < 0)
     }
 
+    /// True if the packets of both directions prove that the clocks drifted apart by more than this: no difference fits
+    /// those of one time and those of another. Slow packets prove nothing.
+    pub fn drifts_beyond(&self, drift: Drift) -> bool {
+        let forward = self.forward.iter().map(|one| (one.sent, one.most_ns(), 0));
+        let reverse = self
+            .reverse
+            .iter()
+            .map(|one| (one.arrived, one.most_ns(), 1));
+        let mut packets: Vec<_> = forward.chain(reverse).collect();
+        packets.sort_unstable_by_key(|(time, ..)| time.low_ns);
+        let Some((first, ..)) = packets.first() else {
+            return false;
+        };
+        let begin_ns = first.low_ns;
+        let widest = packets.iter().map(|(time, ..)| time.width_ns()).max();
+        let rounding_ns = 2 + drift.over(widest.unwrap_or(0));
+        // By direction: the sum of the earlier packet's bound and its drift, as it would be at the beginning.
+        let mut least: [Option<i128>; 2] = [None; 2];
+        packets.iter().any(|&(time, most_ns, direction)| {
+            let drifted_ns = drift.over(time.low_ns - begin_ns);
+            let own = most_ns - drifted_ns;
+            least[direction] = Some(least[direction].map_or(own, |least| least.min(own)));
+            let until_ns = drift.over(time.high_ns - begin_ns);
+            least[1 - direction].is_some_and(|other| other + most_ns + until_ns + rounding_ns < 0)
+        })
+    }
+
     /// The same link from its other end.
     pub fn turned(&self) -> Self {
         Self {

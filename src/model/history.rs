@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, Record};
+use super::{
+    CorrectedMean, DropFigures, DropQuery, DropSeries, FlowKey, LatencyResolution, LossSplit,
+    Measured, NodeId, Record,
+};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -176,6 +179,9 @@ pub struct PairFigures {
     pub flows: u64,
     /// The time of the last report in the span, if the store has that report.
     pub last_ns: Option<u64>,
+    /// The loss by the hosts that dropped the packets, if any host tells drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -191,6 +197,9 @@ pub struct FlowFigures {
     pub class: Option<String>,
     pub first_ns: u64,
     pub last_ns: u64,
+    /// As of a pair; of one flow alone that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -303,4 +312,13 @@ pub trait History: Send {
         points: usize,
     ) -> Result<Series, HistoryError>;
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError>;
+    /// What hosts dropped, most packets first. A store without drops knows none.
+    fn drops(&mut self, _query: &DropQuery, _span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// Dropped packets over time, by reason.
+    fn drop_series(&mut self, _span: Span, _points: usize) -> Result<DropSeries, HistoryError> {
+        Ok(DropSeries::default())
+    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
-    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
+    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
     IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Quirk, Report, ReportDomain,
     ReportVersion, Summary, SummaryRecord, SummarySubject,
 };
@@ -96,6 +96,9 @@ pub struct Record {
     /// All totals of a summary, since its epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Box<SummaryRecord>>,
+    /// What a host dropped of the flow, with the kernel's reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_drop: Option<Box<HostDrop>>,
     #[serde(flatten)]
     pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -315,6 +318,10 @@ impl Record {
                 self.totals = Some(summary.totals);
             }
             Body::Summary(summary) => self.tell_summary(summary),
+            Body::HostDrop(report) => {
+                self.report_time_s = Some(report.time_s);
+                self.host_drop = Some(Box::new(report.drop.clone()));
+            }
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();
                 self.inner_flow = report.inner_flow();

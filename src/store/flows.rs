@@ -109,6 +109,7 @@ impl FlowRow {
             class: class.map(str::to_owned),
             first_ns: self.first_ns,
             last_ns: last_ns.max(self.first_ns),
+            loss_split: None,
             figures: sums.figures(),
         })
     }

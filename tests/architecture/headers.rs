@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
-    ("drop", &["kernel"]),
+    ("drop", &["int", "kernel"]),
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),

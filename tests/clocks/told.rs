@@ -111,6 +111,7 @@ impl Told {
 
 pub const QUIET: Habits = Habits {
     crystal_ppb: 50_000,
+    is_steady: false,
     steered_ppb: 1_000,
     steps: 0.0,
 };
@@ -214,6 +215,7 @@ fn slews_and_steps_that_were_told_do_no_harm() {
     let (mut random, seed) = Random::from_env();
     let habits = Habits {
         crystal_ppb: 50_000,
+        is_steady: false,
         steered_ppb: 500_000,
         steps: 0.5,
     };
@@ -316,4 +318,34 @@ fn a_false_stamp_is_named() {
     let by = |host: usize| told.hosts[host].clock(7 * SECOND);
     assert!(differences.ahead(0, 1, by(1)).is_some());
     assert_eq!(differences.ahead(1, 2, by(2)), None);
+}
+
+#[test]
+fn hosts_whose_crystals_are_proved_to_be_worse_than_specified_are_unknown() {
+    let path = Path {
+        least: 10_000,
+        empty: 0.7,
+        mean_ns: 20_000.0,
+    };
+    for seed in 1..20 {
+        for (ppb, expected) in [([50_000, -50_000], true), ([100_000, -100_000], false)] {
+            let mut random = Random::seeded(seed);
+            let hosts = ppb.map(|crystal_ppb| {
+                let habits = Habits {
+                    crystal_ppb,
+                    is_steady: true,
+                    ..QUIET
+                };
+                Host::new(&mut random, habits)
+            });
+            let mut told = Told::of(hosts.to_vec());
+            told.link(&mut random, 0, 1, [path; 2]);
+            told.tell(&mut random, 9 * SECOND);
+            let differences = told.differences();
+            let found = differences.ahead(0, 1, told.hosts[1].clock(8 * SECOND));
+            let sentence = format!("seed {seed}, {ppb:?}");
+            assert_eq!(found.is_some(), expected, "{sentence}");
+            assert_eq!(differences.false_stamps.is_empty(), expected, "{sentence}");
+        }
+    }
 }

@@ -185,6 +185,7 @@ impl Synthetic {
         figures.measured = figures.measured.filter(|_| chance((id, "told")) < 0.8);
         let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
         FlowFigures {
+            loss_split: None,
             id: id as i64,
             flow: self.key(id),
             source: Some(NodeId(source)),
@@ -344,6 +345,7 @@ impl Synthetic {
             exporters_total: exporters.len(),
             exporters,
             coverage: self.coverage(),
+            drops: crate::report_samples::drop_rows(),
             ..CollectStatus::default()
         }
     }
@@ -378,6 +380,7 @@ impl History for Synthetic {
         let pairs = self.pairs.iter();
         Ok(pairs
             .map(|&(source, sink)| PairFigures {
+                loss_split: None,
                 source: NodeId(source),
                 sink: NodeId(sink),
                 flows: self.flows_per_pair,

@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns};
@@ -19,7 +20,7 @@ const READINGS: usize = 6;
 #[derive(Default)]
 pub struct TellClocks(ClockNews);
 
-impl<D: TellsCollectors> Duty<D> for TellClocks {
+impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
     fn task(&self) -> &'static str {
         "tell collectors what this host knows about clocks"
     }

@@ -220,11 +220,11 @@ const CASES: [Case; 8] = [
 /// Returns what is wrong: the word was not told in three samples one after the other.
 fn check(case: &Case) -> Option<String> {
     let lab = Lab::new();
-    // Others pace, and fill no window.
-    lab.a.sh("sysctl -qw net.ipv4.tcp_congestion_control=cubic");
     (case.setup)(&lab);
     let daemon = watch(&lab.a, "--report sample --sample-period 300ms");
     let (client, server, port) = connect(&lab.a, &lab.b, "10.9.2.1:7001");
+    // Others pace, and fill no window.
+    setsockopt(&client, sockopt::TcpCongestion, &"reno".into()).unwrap();
     (case.tune)(&client);
     let _reader = read(server, case.receive);
     let _writer = write(client, case.send);
