@@ -9,6 +9,7 @@ mod page;
 mod pairs;
 mod segments;
 pub mod sink;
+pub mod tcp;
 mod text;
 mod traffic;
 
