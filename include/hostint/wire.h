@@ -98,7 +98,7 @@ enum int_constant {
 	INT_HEAD_LEN = 12, /* shim and metadata header, in front of the entries */
 	INT_BLOCK_WORDS = 9,
 	INT_INS_COUNT = 4,
-	INT_MAX_HOPS = 2,    /* as Host-INT says, although no sink of 0.1.0 reads a pushed entry */
+	INT_MAX_HOPS = 2,    /* as Host-INT says; without INT_FLAG_BUDGET it is no budget */
 	INT_HOP_LEN = 16,    /* length of an entry */
 	INT_EXCEEDED = 0x01, /* E: a transit hop had no budget */
 	INT_NO_ROOM = 0x80,  /* M, in front of the instruction count: a transit hop had no room */
@@ -112,7 +112,8 @@ enum int_constant {
 enum int_flag {
 	INT_FLAG_CHECKSUM = 0x80, /* the L4 checksum counts the tail as it is, not as zero */
 	INT_FLAG_DSCP = 0x40,     /* dscp holds the original DSCP */
-	INT_FLAG_UNKNOWN = 0x30,  /* must be 0 */
+	INT_FLAG_BUDGET = 0x20,   /* max_hops is a budget: the sink reads the entries of transit hops */
+	INT_FLAG_UNKNOWN = 0x10,  /* must be 0 */
 	/*
 	 * In the first FLOW_AGE_PACKETS packets of a flow the low 4 bits are its age, the time since its numbering
 	 * began. Code n > 0 means less than 2^(n-1) * 2^24 ns; 0 means that the age is not stated.

@@ -155,7 +155,7 @@ return function(fields, tools, metadata)
             return tvb(at + 1, 1):uint() == 0 and band(tvb(md, 4):uint(), 0x01ffe000) == 0 and tvb(md + 6, 2):uint() == 0
                 and block.bitmap ~= 0
         end
-        local flags_good = block.hostint and band(tvb(at + 1, 1):uint(), 0x30) == 0 or tvb(at + 1, 1):uint() == 0
+        local flags_good = block.hostint and band(tvb(at + 1, 1):uint(), 0x10) == 0 or tvb(at + 1, 1):uint() == 0
         return flags_good and tvb(md, 1):uint() % 16 < 15 and tvb(md + 6, 2):uint() == 0 and block.hops > 0
             and block.bitmap ~= 0
     end
@@ -181,7 +181,8 @@ return function(fields, tools, metadata)
         local value = flags:uint()
         put(tree, h.checksum_counts_tail, flags, band(value, 0x80) ~= 0)
         put(tree, h.has_dscp, flags, band(value, 0x40) ~= 0)
-        tools.reserved(tree, h.flags_reserved, flags, band(value, 0x30))
+        put(tree, h.has_budget, flags, band(value, 0x20) ~= 0)
+        tools.reserved(tree, h.flags_reserved, flags, band(value, 0x10))
         local code = band(value, 0x0f)
         put(tree, h.age_code, flags, code)
         if code > 0 then

@@ -14,6 +14,7 @@
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
 #include "hostint/fine_slots.h"
+#include "hostint/transit.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -76,6 +77,9 @@ enum event_reason event_reason;
 enum sink_counter sink_counter;
 enum source_counter source_counter;
 enum peer_counter peer_counter;
+enum transit_counter transit_counter;
+enum transit_limit transit_limit;
+struct transit_info transit_info;
 enum daemon_counter daemon_counter;
 enum int_constant int_constant;
 enum int_flag int_flag;

@@ -21,7 +21,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
     match &cli.command {
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
-        Command::Postcards(args) => postcards::run(args),
+        Command::Postcards(args) => postcards::run(bpffs, args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),

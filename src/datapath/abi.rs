@@ -54,6 +54,12 @@ pub mod drop_object {
     include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
 }
 
+/// Generated: the programs of a transit hop.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod transit_object {
+    include!(concat!(env!("OUT_DIR"), "/transit.skel.rs"));
+}
+
 pub use types_object::types::*;
 
 /// A type that maps and the ring carry as its bytes.
@@ -112,6 +118,7 @@ abi!(
     drop_key,
     drop_flow,
     drop_event,
+    transit_info,
 );
 
 // SAFETY: plain integers.

@@ -9,6 +9,7 @@ use hostint_testing::frame::{Frame, TCP, UDP};
 use hostint_testing::icmp::{
     Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, ethernet, tagged, translated,
 };
+use hostint_testing::int_block::FLAG_BUDGET;
 use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
 use hostint_testing::model::layout;
 use hostint_testing::model::transit::{Entry, push};
@@ -277,6 +278,9 @@ mod root {
                     let tcp = carrier == Carrier::OverTcpUdp && protocol == TCP;
                     let block = 14 + header + if tcp { 20 } else { 8 };
                     quote[block + budget_at] = if carrier == Carrier::VxlanGpe { 4 } else { 5 };
+                    if carrier != Carrier::VxlanGpe {
+                        quote[block + 1] |= FLAG_BUDGET;
+                    }
                     for pushed in 0..=4 {
                         let frame = error(family, Kind::TooBig(1800), &quote[14..]);
                         let then = match carrier {

@@ -12,6 +12,7 @@ mod root {
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
+    use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::probe::Features;
     use libbpf_rs::ProgramMut;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -95,6 +96,19 @@ mod root {
         line(out, "renew_leases", &skel.progs.renew_leases);
     }
 
+    fn transit(out: &mut String) {
+        let mut object = MaybeUninit::uninit();
+        let mut open = TransitSkelBuilder::default().open(&mut object).unwrap();
+        let features = Features::probe();
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.have_tai_clock = features.tai_clock;
+        constants.have_check_mtu = features.check_mtu;
+        constants.have_kernel_ctx = features.kernel_ctx;
+        let skel = open.load().expect("loads as root");
+        line(out, "transit_in", &skel.progs.transit_in);
+        line(out, "transit_out", &skel.progs.transit_out);
+    }
+
     #[test]
     fn programs_have_the_size_that_was_committed() {
         let mut now = format!(
@@ -112,6 +126,7 @@ mod root {
         source(&mut now, "vxlan-gpe", 3, 1);
         peer(&mut now);
         renew(&mut now);
+        transit(&mut now);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instructions.txt");
         if std::env::var_os("HOSTINT_BLESS").is_some() {
             std::fs::write(&path, &now).expect("the file can be written");

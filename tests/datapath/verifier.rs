@@ -10,6 +10,7 @@ mod root {
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::abi::source_object::types::rodata;
+    use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::Features;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -100,6 +101,26 @@ mod root {
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("source_peer", &skel.progs.source_peer);
+        }
+    }
+
+    #[test]
+    fn the_transit_hop_loads() {
+        for features in combinations() {
+            for only_allowed in [false, true] {
+                let mut object = MaybeUninit::uninit();
+                let mut open = TransitSkelBuilder::default().open(&mut object).unwrap();
+                let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+                constants.have_tai_clock = features.tai_clock;
+                constants.have_check_mtu = features.check_mtu;
+                constants.have_kernel_ctx = features.kernel_ctx;
+                constants.only_allowed = only_allowed;
+                let skel = open
+                    .load()
+                    .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+                check("transit_in", &skel.progs.transit_in);
+                check("transit_out", &skel.progs.transit_out);
+            }
         }
     }
 

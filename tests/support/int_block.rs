@@ -3,6 +3,8 @@
 pub const BLOCK_LEN: usize = 36;
 pub const FLAG_CHECKSUM: u8 = 0x80;
 pub const FLAG_DSCP: u8 = 0x40;
+/// Max hops is a budget for transit hops.
+pub const FLAG_BUDGET: u8 = 0x20;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block(pub [u8; BLOCK_LEN]);

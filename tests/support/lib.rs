@@ -46,5 +46,6 @@ pub mod source_cases;
 pub mod status_samples;
 pub mod stream;
 pub mod synthetic;
+pub mod transit_cases;
 pub mod watched_pair;
 pub mod wire;

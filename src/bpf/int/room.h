@@ -8,6 +8,10 @@
 #include "hostint/wire.h"
 #include "packet/layout.h"
 
+enum {
+	SHORTEST_MTU = 576, /* no link between IPv4 hosts has a smaller one */
+};
+
 static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulation)
 {
 	if (encapsulation == ENCAP_EXTENSION_UDP)

@@ -21,4 +21,17 @@ static __always_inline __u32 device_mtu(void *ctx, __u32 ifindex)
 	return mtu < 0xffff ? mtu : 0xffff;
 }
 
+/* Returns the same, without a call of the kernel where that is possible. */
+static __always_inline __u32 skb_mtu(struct __sk_buff *ctx, __u32 ifindex)
+{
+	struct sk_buff *skb;
+	__u32 mtu;
+
+	if (fixed_mtu || ifindex || !have_kernel_ctx)
+		return device_mtu(ctx, ifindex);
+	skb = bpf_cast_to_kern_ctx(ctx);
+	mtu = skb->dev->mtu;
+	return mtu < 0xffff ? mtu : 0xffff;
+}
+
 #endif

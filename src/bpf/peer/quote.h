@@ -30,13 +30,10 @@ struct quote {
 	__u32 added_len;      /* bytes that INT added to the original */
 };
 
-/*
- * Returns how many hops behind the error may still push, for which the path needs room, too. Sinks that read no stacks
- * get a word that seems to allow one; its room is wasted.
- */
+/* Returns how many hops behind the error may still push, for which the path needs room, too. */
 static __always_inline __u32 hops_to_come(const struct int_block *block)
 {
-	__u32 left = block->max_hops - block->total_hops;
+	__u32 left = block->flags & INT_FLAG_BUDGET ? block->max_hops - block->total_hops : 0;
 
 	return left < max_hops ? left : max_hops;
 }

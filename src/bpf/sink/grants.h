@@ -7,6 +7,7 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/watch.h"
+#include "kernel/prefixes.h"
 
 enum {
 	GRANT_NS = 60 * 1000000000LL, /* a grant lasts much longer than the source's lease */
@@ -33,22 +34,6 @@ struct {
 	__type(value, __u32);
 } sink_allow SEC(".maps");
 
-static __always_inline bool is_in_allowed_prefix(const __be32 *saddr, __u8 family)
-{
-	struct prefix_key key = {};
-
-	if (family == 4) {
-		key.prefix_len = 32 + 32;
-		key.family = bpf_htonl(4);
-		key.addr[0] = saddr[3];
-	} else {
-		key.prefix_len = 32 + 128;
-		key.family = bpf_htonl(6);
-		__builtin_memcpy(key.addr, saddr, sizeof(key.addr));
-	}
-	return bpf_map_lookup_elem(&sink_allow, &key);
-}
-
 /* Returns until when this address is allowed, or 0. */
 static __always_inline __u64 allowed_until(const __be32 *saddr, __u8 family, __u64 now)
 {
@@ -56,7 +41,7 @@ static __always_inline __u64 allowed_until(const __be32 *saddr, __u8 family, __u
 
 	if (grant && now < grant->until_ns)
 		return grant->until_ns < now + ALLOWED_NS ? grant->until_ns : now + ALLOWED_NS;
-	return is_in_allowed_prefix(saddr, family) ? now + ALLOWED_NS : 0;
+	return is_in_prefixes(&sink_allow, saddr, family) ? now + ALLOWED_NS : 0;
 }
 
 #endif

@@ -1,55 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Recognises most packets without INT by a few instructions. Packets with VLAN tags, options or extension headers are
- * left to read_packet().
- */
+/* Recognises most packets that the sink has nothing to do with. */
 #ifndef HOSTINT_SINK_PLAIN_H
 #define HOSTINT_SINK_PLAIN_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/lease.h"
-#include "hostint/wire.h"
-#include "packet/headers.h"
+#include "int/plain.h"
 
-/* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
+/* Returns true if the packet cannot have INT, and cannot be a probe. */
 static __always_inline bool is_plain(void *data, void *end, const struct sink_settings *set)
 {
-	struct ethhdr *eth = data;
-	struct udphdr *udp;
-	__u8 protocol, tos;
+	const struct int_marks marks = {
+		.tos_value = set->tos_value,
+		.tos_mask = set->tos_mask,
+		.extension_port = set->extension_port,
+		.other_port = bpf_htons(LEASE_STRAY_PORT),
+	};
 
-	if ((void *)(eth + 1) > end)
-		return true;
-	if (eth->h_proto == bpf_htons(ETH_P_IP)) {
-		struct iphdr *ip = (void *)(eth + 1);
-
-		udp = (void *)(ip + 1);
-		if ((void *)udp > end || ip->version_ihl != 0x45)
-			return false;
-		tos = ip->tos;
-		protocol = ip->protocol;
-	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
-		struct ipv6hdr *ip = (void *)(eth + 1);
-
-		udp = (void *)(ip + 1);
-		if ((void *)udp > end)
-			return false;
-		tos = ipv6_class(ip);
-		protocol = ip->nexthdr;
-	} else {
-		return !is_vlan(eth->h_proto);
-	}
-	if ((tos & set->tos_mask) == set->tos_value)
-		return false;
-	if ((void *)(udp + 1) > end)
-		return false;
-	/* The ports of TCP have the same place. Packets to this one may be probes. */
-	if (udp->dest == bpf_htons(LEASE_STRAY_PORT))
-		return false;
-	if (protocol == IPPROTO_TCP)
-		return true;
-	return protocol == IPPROTO_UDP && udp->dest != set->extension_port && udp->dest != bpf_htons(GPE_PORT);
+	return has_no_mark(data, end, &marks);
 }
 
 #endif

@@ -8,6 +8,8 @@
 #include "hostint/count.h"
 #include "hostint/wire.h"
 #include "hostint/source_flow.h"
+#include "int/room.h"
+#include "kernel/device_mtu.h"
 #include "packet/headers.h"
 #include "source/attachment.h"
 #include "source/budget.h"
@@ -20,10 +22,6 @@ enum tag_plan {
 	PLAN_LEAVE, /* counted */
 	PLAN_TAG,
 	PLAN_STAGE,
-};
-
-enum {
-	SHORTEST_MTU = 576, /* no link between IPv4 hosts has a smaller one */
 };
 
 /* Says whether the packet fits with the added bytes, here and in every router on the path. */
@@ -108,7 +106,7 @@ static __always_inline __u32 mixed_encapsulation(const struct outgoing_packet *p
 
 static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
 {
-	__u32 mtu = path_limit(p, f, skb_mtu(ctx));
+	__u32 mtu = path_limit(p, f, skb_mtu(ctx, redirect_ifindex));
 
 	p->segments = 1;
 	p->segment_size = 0;

@@ -18,6 +18,8 @@ static __always_inline void fill_block(struct int_block *b, const struct outgoin
 {
 	b->type = INT_TYPE;
 	b->flags = full_checksum ? 0 : INT_FLAG_CHECKSUM | number->age_code;
+	if (budget(p))
+		b->flags |= INT_FLAG_BUDGET;
 	b->length = INT_BLOCK_WORDS;
 	b->dscp = 0;
 	b->version = 0;

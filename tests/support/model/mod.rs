@@ -91,7 +91,7 @@ enum Resemblance {
 }
 
 fn resemblance(block: &[u8]) -> Resemblance {
-    let known_flags = block[1] & 0x30 == 0;
+    let known_flags = block[1] & 0x10 == 0;
     let dscp_announced = block[1] & 0x40 != 0 || block[3] == 0;
     let (most, total) = (i32::from(block[6]), i32::from(block[7]));
     let length = i32::from(block[2]) == 9 + 4 * (total - 1);

@@ -11,7 +11,7 @@ use super::watch::{self, address};
 use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, complement, put16, sum, udp_form};
-use crate::int_block::Block;
+use crate::int_block::{Block, FLAG_BUDGET};
 
 /// How a source is set up.
 #[derive(Clone, Debug)]
@@ -114,13 +114,17 @@ impl Source {
             .timestamp(stamp.timestamp as u32)
             .sequence(stamp.sequence)
             .byte(6, self.budget.map_or(2, |hops| 1 + hops));
+        let budget = match self.budget {
+            Some(1..) => FLAG_BUDGET,
+            _ => 0,
+        };
         match self.encapsulation {
             Encapsulation::OverTcpUdp => {
-                let flags = 0x80 | 0x40 | stamp.age_code;
+                let flags = 0x80 | 0x40 | budget | stamp.age_code;
                 self.tag_over_tcp_udp(frame, &at, block.flags(flags).byte(3, at.tos & !3))
             }
             Encapsulation::ExtensionUdp => {
-                let flags = 0x80 | stamp.age_code;
+                let flags = 0x80 | budget | stamp.age_code;
                 self.tag_extension(frame, &at, block.flags(flags).byte(32, at.protocol))
             }
             Encapsulation::VxlanGpe => {

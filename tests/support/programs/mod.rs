@@ -5,6 +5,7 @@ pub mod clock;
 pub mod peer;
 pub mod sink;
 pub mod source;
+pub mod transit;
 
 use std::net::IpAddr;
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Recognises most packets without INT by a few instructions. Packets with VLAN tags, options or extension headers are
+ * left to those who read all headers.
+ */
+#ifndef HOSTINT_INT_PLAIN_H
+#define HOSTINT_INT_PLAIN_H
+
+#include "kernel/kernel.h"
+#include "hostint/wire.h"
+#include "packet/headers.h"
+
+/* How packets with INT are recognised; each packet to other_port must be read, too. */
+struct int_marks {
+	__u8 tos_value;
+	__u8 tos_mask;
+	__be16 extension_port;
+	__be16 other_port;
+};
+
+/* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
+static __always_inline bool has_no_mark(void *data, void *end, const struct int_marks *marks)
+{
+	struct ethhdr *eth = data;
+	struct udphdr *udp;
+	__u8 protocol, tos;
+
+	if ((void *)(eth + 1) > end)
+		return true;
+	if (eth->h_proto == bpf_htons(ETH_P_IP)) {
+		struct iphdr *ip = (void *)(eth + 1);
+
+		udp = (void *)(ip + 1);
+		if ((void *)udp > end || ip->version_ihl != 0x45)
+			return false;
+		tos = ip->tos;
+		protocol = ip->protocol;
+	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr *ip = (void *)(eth + 1);
+
+		udp = (void *)(ip + 1);
+		if ((void *)udp > end)
+			return false;
+		tos = ipv6_class(ip);
+		protocol = ip->nexthdr;
+	} else {
+		return !is_vlan(eth->h_proto);
+	}
+	if ((tos & marks->tos_mask) == marks->tos_value)
+		return false;
+	if ((void *)(udp + 1) > end)
+		return false;
+	/* The ports of TCP have the same place. */
+	if (udp->dest == marks->other_port)
+		return false;
+	if (protocol == IPPROTO_TCP)
+		return true;
+	return protocol == IPPROTO_UDP && udp->dest != marks->extension_port && udp->dest != bpf_htons(GPE_PORT);
+}
+
+#endif

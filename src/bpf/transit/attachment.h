@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Holds the options of an attachment. Each attachment has programs of its own, in which they are constants. */
+#ifndef HOSTINT_TRANSIT_ATTACHMENT_H
+#define HOSTINT_TRANSIT_ATTACHMENT_H
+
+#include "kernel/kernel.h"
+#include "hostint/transit.h"
+#include "hostint/watch.h"
+
+const volatile __u32 arrival_slots = TRANSIT_ARRIVALS; /* a power of two */
+const volatile bool only_allowed = false;              /* only sources in transit_allow get entries */
+const volatile bool cuts_tunnels = false;              /* the device may cut superpackets in tunnels itself */
+
+/* Only the user half uses this map, and writes the next one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct transit_info);
+} transit_info SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, TRANSIT_PREFIXES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+} transit_allow SEC(".maps");
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Makes the transit hop's own entry: what the packet's instruction bitmap asks for, all ones where it is unknown. */
+#ifndef HOSTINT_TRANSIT_ENTRY_H
+#define HOSTINT_TRANSIT_ENTRY_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/wire.h"
+#include "kernel/clock.h"
+#include "kernel/features.h"
+#include "packet/headers.h"
+#include "transit/arrivals.h"
+#include "transit/passing.h"
+
+enum {
+	HOP_UNKNOWN = 0xffffffff,
+};
+
+/* Returns queue 0 and the packets in the root queue, which are 0 for qdiscs that count on each CPU separately. */
+static __always_inline __be32 queue_word(struct __sk_buff *ctx)
+{
+	struct sk_buff *skb;
+
+	if (!have_kernel_ctx)
+		return HOP_UNKNOWN;
+	skb = bpf_cast_to_kern_ctx(ctx);
+	return bpf_htonl(skb->dev->qdisc->q.qlen & 0xffffff);
+}
+
+static __always_inline void fill_gpe_entry(struct __sk_buff *ctx, struct passing_packet *p, __u64 arrived, __u64 now)
+{
+	__be32 *entry = p->entry, high = arrived ? bpf_htonl(arrived >> 32) : HOP_UNKNOWN;
+	__be32 low = arrived ? bpf_htonl((__u32)arrived) : HOP_UNKNOWN;
+
+	if (p->entry_len == GPE_PATH_WORDS * 4) {
+		entry[2] = arrived ? bpf_htonl((__u32)(now - arrived)) : HOP_UNKNOWN;
+		entry[3] = queue_word(ctx);
+		entry[4] = high;
+		entry[5] = low;
+	} else {
+		entry[2] = queue_word(ctx);
+		entry[3] = high;
+		entry[4] = low;
+		entry[5] = 0;
+	}
+}
+
+static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_settings *host,
+				       struct passing_packet *p)
+{
+	__u64 now = now_ns(host), arrived = arrival_of(p, now);
+
+	p->is_arrival_known = !!arrived;
+	p->entry[0] = bpf_htonl(host->node_id);
+	p->entry[1] = bpf_htonl((ctx->ingress_ifindex & 0xffff) << 16 | (ctx->ifindex & 0xffff));
+	if (p->is_gpe) {
+		fill_gpe_entry(ctx, p, arrived, now);
+		return;
+	}
+	p->entry[2] = arrived ? bpf_htonl((__u32)arrived) : HOP_UNKNOWN;
+	p->entry[3] = bpf_htonl((__u32)now);
+	p->entry[4] = p->entry[5] = 0;
+}
+
+#endif

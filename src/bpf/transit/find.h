@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds the metadata stack of a packet that passes, its budget, and what tells the packet from all others. */
+#ifndef HOSTINT_TRANSIT_FIND_H
+#define HOSTINT_TRANSIT_FIND_H
+
+#include "kernel/kernel.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "int/gpe_block.h"
+#include "int/mark.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "transit/passing.h"
+
+static __always_inline enum transit_find refuse_passing(struct passing_packet *p, enum transit_counter reason)
+{
+	p->reason = reason;
+	return TRANSIT_REFUSED;
+}
+
+/* If bytes are missing at `end`, the packet is short if the frame has more of them. */
+static __always_inline enum transit_find short_or_truncated(struct passing_packet *p, void *data, void *end)
+{
+	return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : refuse_passing(p, COUNT_TRANSIT_TRUNCATED);
+}
+
+static __always_inline enum transit_find refuse_verdict(struct passing_packet *p, enum int_verdict verdict)
+{
+	switch (verdict) {
+	case INT_BAD_SHIM:
+		return refuse_passing(p, COUNT_TRANSIT_BAD_SHIM);
+	case INT_BAD_VERSION:
+		return refuse_passing(p, COUNT_TRANSIT_BAD_VERSION);
+	case INT_BAD_BITMAP:
+		return refuse_passing(p, COUNT_TRANSIT_BAD_BITMAP);
+	default:
+		return refuse_passing(p, COUNT_TRANSIT_FOREIGN_MARK);
+	}
+}
+
+/* What the source wrote stays the same on the whole path; `more` tells the segments of a superpacket from each other. */
+static __always_inline __u64 identity_of(__be32 node, __be32 time, __be32 sequence, __be32 more)
+{
+	__u64 mixed = ((__u64)node << 32 | time) * 0x9e3779b97f4a7c15ULL;
+
+	mixed ^= (__u64)sequence << 32 | more;
+	mixed ^= mixed >> 29;
+	mixed *= 0xbf58476d1ce4e5b9ULL;
+	return mixed ^ mixed >> 32;
+}
+
+/* A sink reads no more entries than INT_MAX_PUSHED, whatever the source allows. */
+static __always_inline __u8 least_budget(__u32 left, __u32 pushed)
+{
+	__u32 read = INT_MAX_PUSHED - pushed;
+
+	return left < read ? left : read;
+}
+
+/* Finds the block behind UDP or the first 20 bytes of TCP; in extension-udp the UDP header is the extra one. */
+static __always_inline enum transit_find find_block(void *data, void *end, struct passing_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, pushed;
+	void *l4 = at_offset(data, p->at.l4);
+	struct int_block *head, *block;
+	enum int_verdict verdict;
+
+	if (p->at.protocol == IPPROTO_UDP) {
+		struct udphdr *udp = l4;
+
+		head = (void *)(udp + 1);
+		if ((void *)(head + 1) > end)
+			return short_or_truncated(p, data, end);
+		l4_len = UDP_LEN;
+		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
+	} else {
+		struct tcphdr *tcp = l4;
+
+		head = (void *)(tcp + 1);
+		if ((void *)(head + 1) > end)
+			return short_or_truncated(p, data, end);
+		l4_len = TCP_BASE_LEN;
+		want = (tcp->doff >> 4) * 4;
+	}
+	verdict = check_int_block(head);
+	if (verdict != INT_VALID)
+		return refuse_verdict(p, verdict);
+	pushed = int_pushed(head) * INT_HOP_LEN;
+	block = (void *)head + (pushed & 0xff);
+	barrier_var(block);
+	if ((void *)(block + 1) > end)
+		return short_or_truncated(p, data, end);
+	if (want < l4_len || p->at.ip_len < header_len + want + INT_BLOCK_LEN + pushed)
+		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+	p->identity = identity_of(block->node_id, block->ingress_ts, block->sequence, 0);
+	p->newest_node = head->node_id;
+	p->had_budget = !!(head->flags & INT_FLAG_BUDGET);
+	p->budget = p->had_budget ? least_budget(head->max_hops - head->total_hops, int_pushed(head)) : 0;
+	p->l4_len = l4_len;
+	p->head_len = INT_HEAD_LEN;
+	p->entry_len = INT_HOP_LEN;
+	p->is_gpe = false;
+	return TRANSIT_FOUND;
+}
+
+/* Finds the block between the outer UDP header and the original packet. Other payload of VXLAN-GPE is none of INT's. */
+static __always_inline enum transit_find find_gpe(void *data, void *end, struct passing_packet *p)
+{
+	struct {
+		struct udphdr udp;
+		struct gpe_block block;
+	} *head = at_offset(data, p->at.l4);
+	__u32 header_len = p->at.l4 - p->at.l3, entry_len, stack_len, grown, original_len;
+	struct gpe_block *b;
+	enum int_verdict verdict;
+	void *entry, *l4;
+
+	if ((void *)(head + 1) > end)
+		return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
+	verdict = check_gpe_block(&head->block);
+	if (verdict == INT_NOT_INT)
+		return TRANSIT_NO_INT;
+	if (verdict != INT_VALID)
+		return refuse_verdict(p, verdict);
+	if (p->at.options_len)
+		return refuse_passing(p, COUNT_TRANSIT_IP_OPTIONS);
+	entry_len = head->block.hop_words * 4;
+	stack_len = gpe_stack_len(&head->block);
+	grown = stack_len - GPE_HOP_WORDS * 4;
+	/* The source's entry, the oldest one; the numbers behind it are read from b. */
+	entry = (void *)&head->block + GPE_HEAD_LEN + ((stack_len - entry_len) & 0xff);
+	b = (void *)&head->block + (grown & 0xff);
+	barrier_var(entry);
+	barrier_var(b);
+	if (entry + 4 > end || (void *)(b + 1) > end)
+		return short_or_truncated(p, data, end);
+	original_len = head->block.next == GPE_NEXT_IPV4 ? IP4_LEN : IP6_LEN;
+	l4 = (void *)(b + 1) + original_len;
+	barrier_var(l4);
+	if (l4 + UDP_LEN > end)
+		return short_or_truncated(p, data, end);
+	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len ||
+	    p->at.ip_len < header_len + GPE_ROOM + grown + original_len + UDP_LEN)
+		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+	p->inner_protocol =
+		*(__u8 *)((void *)(b + 1) + (original_len == IP4_LEN ? __builtin_offsetof(struct iphdr, protocol) :
+								       __builtin_offsetof(struct ipv6hdr, nexthdr)));
+	p->inner_l4 = p->at.l4 + GPE_ROOM + grown + original_len;
+	/* TCP's sequence number; of datagrams their length and checksum. */
+	p->identity = identity_of(*(__be32 *)entry, b->ts_low, b->sequence, *(__be32 *)(l4 + 4));
+	p->newest_node = head->block.node_id;
+	p->had_budget = head->block.hop_words == GPE_PATH_WORDS;
+	p->budget = least_budget(head->block.remaining_hops, stack_len / entry_len - 1);
+	p->l4_len = UDP_LEN;
+	p->head_len = GPE_HEAD_LEN;
+	p->entry_len = entry_len;
+	p->is_gpe = true;
+	return TRANSIT_FOUND;
+}
+
+/* outer_vlan is the id of the VLAN tag in the kernel's metadata; 0: none. */
+static __always_inline enum transit_find find_stack(void *data, void *end, __u32 outer_vlan, struct passing_packet *p)
+{
+	enum layout_verdict found = find_layout(data, end, outer_vlan, &p->at);
+	bool more = p->frame_len > (__u64)(end - data), marked;
+	struct udphdr *udp;
+
+	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4)
+		return TRANSIT_NO_INT;
+	if (found == LAYOUT_SHORT)
+		return more ? TRANSIT_SHORT : TRANSIT_NO_INT;
+	/* This makes the verifier forget which way led here. */
+	barrier();
+	marked = (p->at.tos & tos_mask) == tos_value;
+	if (found != LAYOUT_FOUND) {
+		if (!marked)
+			return TRANSIT_NO_INT;
+		return refuse_passing(p,
+				      found == LAYOUT_TOO_DEEP ? COUNT_TRANSIT_IP_OPTIONS : COUNT_TRANSIT_BAD_LENGTH);
+	}
+	if (p->at.later_fragment)
+		return marked ? refuse_passing(p, COUNT_TRANSIT_FRAGMENT) : TRANSIT_NO_INT;
+	udp = at_offset(data, p->at.l4); /* or TCP, whose ports have the same place */
+	if ((void *)(udp + 1) > end)
+		return more ? TRANSIT_SHORT : TRANSIT_NO_INT;
+	p->is_gpe = p->at.protocol == IPPROTO_UDP && udp->dest == bpf_htons(GPE_PORT);
+	if (!marked && !p->is_gpe && (p->at.protocol != IPPROTO_UDP || udp->dest != extension_port))
+		return TRANSIT_NO_INT;
+	if (p->at.fragment)
+		return refuse_passing(p, COUNT_TRANSIT_FRAGMENT);
+	if (p->at.ip_len < p->at.l4 - p->at.l3 || p->at.ip_len > p->frame_len - p->at.l3)
+		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+	return p->is_gpe ? find_gpe(data, end, p) : find_block(data, end, p);
+}
+
+#endif

@@ -1,0 +1,104 @@
+//! Random packets come back from the sink as they were sent, with any number of hops between, and every checksum is right
+//! on every link.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{sink_counter, source_lease};
+use hostint_testing::generate::taggable;
+use hostint_testing::model::Encapsulation;
+use hostint_testing::programs::sink::{Sink, Sizes, settings};
+use hostint_testing::programs::source::{Options as SourceOptions, Source};
+use hostint_testing::programs::transit::{Hop, Options};
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::transit_cases::assert_pushed;
+
+/// A plain run has this many of each encapsulation.
+const FRAMES: u64 = 10_000;
+/// Every way is proved.
+const ALL: u32 = 63;
+const MOST: u8 = 8;
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    #[test]
+    fn what_the_sink_takes_out_is_what_source_and_hops_put_in() {
+        let threads = [
+            Encapsulation::OverTcpUdp,
+            Encapsulation::ExtensionUdp,
+            Encapsulation::VxlanGpe,
+        ]
+        .map(|encapsulation| std::thread::spawn(move || round_trips(encapsulation)));
+        for thread in threads {
+            thread.join().expect("packets come back unchanged");
+        }
+    }
+
+    fn round_trips(encapsulation: Encapsulation) {
+        let (_, seed) = Random::from_env();
+        let mut source = Source::load_watching_nothing(&SourceOptions {
+            encapsulation,
+            max_hops: MOST.into(),
+            flows: 4_096,
+            ..SourceOptions::default()
+        });
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        source.model.budget = Some(MOST);
+        let sink = Sink::load_sized(
+            &settings(),
+            Sizes {
+                flows: 4_096,
+                ..Sizes::default()
+            },
+        );
+        let hop = Hop::load(&Options::default());
+        let mut tagged = 0;
+        for number in 0..env_number("HOSTINT_TEST_FRAMES", FRAMES) {
+            let mut random = Random::seeded(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let frame = taggable(&mut random, encapsulation).bytes();
+            let sentence = format!("{encapsulation:?}, seed {seed}, frame {number}");
+            // Without room for eight hops it stays untagged.
+            let Ok(key) = source.model.look(&frame) else {
+                continue;
+            };
+            source.write_lease(
+                &key,
+                &source_lease {
+                    until_ns: u64::MAX,
+                    proved_ns: 1,
+                    ways: ALL,
+                    version: 2,
+                    stack: 1 + MOST,
+                    ..source_lease::default()
+                },
+            );
+            let mut wire = source.run(&frame).bytes;
+            if wire == frame {
+                // A flow of TCP whose begin was not seen with the lease.
+                continue;
+            }
+            tagged += 1;
+            for node in 0..random.below(1 + usize::from(MOST)) as u32 {
+                hop.set_node(1_000 + node);
+                if !random.one_in(4) {
+                    hop.arrive(&wire);
+                }
+                let sentence = format!("{sentence}, hop {node}");
+                let ran = hop.leave(&wire);
+                assert_pushed(&ran, &wire, encapsulation, &sentence);
+                wire = ran.bytes;
+            }
+            let restored = match random.one_in(2) {
+                true => sink.run(&wire).bytes,
+                false => sink.run_tc(&wire).bytes,
+            };
+            assert!(restored == frame, "{sentence}: came back changed");
+        }
+        let stripped = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+        assert_eq!(stripped, tagged, "{encapsulation:?}: all were stripped");
+        assert!(tagged > FRAMES / 10, "{encapsulation:?}: {tagged} tagged");
+        println!("{encapsulation:?}: {tagged} packets");
+    }
+}

@@ -1,0 +1,151 @@
+//! The loaded programs of a transit hop.
+
+use std::mem::MaybeUninit;
+use std::net::IpAddr;
+
+use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
+use hostint::datapath::abi::{bytes_of, host_settings, transit_counter};
+use hostint::datapath::probe::Features;
+use libbpf_rs::ProgramMut;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::clock::Clock;
+use super::{Ran, get, prefix_key, read_counters, run, set, zero_counters};
+use crate::frame::{EXTENSION_PORT, MARK};
+
+/// The interface at which packets arrived; BPF_PROG_RUN runs programs on loopback, by which they leave.
+pub const INGRESS: u16 = 3;
+pub const EGRESS: u16 = 1;
+
+/// What is fixed at load.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// 0: that of the loopback device.
+    pub fixed_mtu: u32,
+    /// The kernel lets programs see its own packet type (6.2).
+    pub kernel_ctx: bool,
+    /// Arrivals that are remembered.
+    pub arrivals: u32,
+    /// The device cuts superpackets in tunnels itself.
+    pub cuts_tunnels: bool,
+    /// Only packets of these addresses get an entry.
+    pub allowed: Option<&'a [IpAddr]>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            fixed_mtu: 0,
+            kernel_ctx: true,
+            arrivals: 65_536,
+            cuts_tunnels: false,
+            allowed: None,
+        }
+    }
+}
+
+pub struct Hop {
+    skel: TransitSkel<'static>,
+    pub clock: Clock,
+}
+
+impl Hop {
+    pub fn load(options: &Options<'_>) -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = TransitSkelBuilder::default()
+            .open(object)
+            .expect("the object is well-formed");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+        let features = Features::probe();
+        rodata.have_tai_clock = features.tai_clock;
+        rodata.have_check_mtu = features.check_mtu;
+        rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
+        rodata.tos_value = MARK;
+        rodata.tos_mask = MARK;
+        rodata.extension_port = EXTENSION_PORT.to_be();
+        rodata.fixed_mtu = match options.fixed_mtu {
+            // Before 5.12 the loader asks the device instead of the program.
+            0 if !features.check_mtu => 0xffff,
+            fixed => fixed,
+        };
+        rodata.arrival_slots = options.arrivals;
+        rodata.only_allowed = options.allowed.is_some();
+        rodata.cuts_tunnels = options.cuts_tunnels;
+        let sized = open.maps.transit_arrivals.set_max_entries(options.arrivals);
+        sized.expect("not loaded yet");
+        let skel = open.load().expect("loads as root");
+        let clock = Clock::start(&skel.maps.host_settings, &[]);
+        for address in options.allowed.unwrap_or_default() {
+            let bits = if address.is_ipv4() { 32 } else { 128 };
+            set(
+                &skel.maps.transit_allow,
+                bytes_of(&prefix_key(*address, bits)),
+                &1u32,
+            );
+        }
+        Self { skel, clock }
+    }
+
+    pub fn set_node(&self, node: u32) {
+        let map = &self.skel.maps.host_settings;
+        let mut settings: host_settings = get(map, &[0; 4]).expect("set at start");
+        settings.node_id = node;
+        set(map, &[0; 4], &settings);
+    }
+
+    pub fn jump(&self, by_ns: i64) {
+        self.clock.jump(&self.skel.maps.host_settings, by_ns);
+    }
+
+    pub fn program_in(&self) -> &ProgramMut<'_> {
+        &self.skel.progs.transit_in
+    }
+
+    pub fn program_out(&self) -> &ProgramMut<'_> {
+        &self.skel.progs.transit_out
+    }
+
+    /// As TC ingress sees the packet.
+    pub fn arrive(&self, frame: &[u8]) -> Ran {
+        run(self.program_in(), frame, None)
+    }
+
+    /// As TC egress sees it.
+    pub fn leave(&self, frame: &[u8]) -> Ran {
+        run(self.program_out(), frame, Some(&mut context(INGRESS, 0, 0)))
+    }
+
+    /// As TC egress sees a packet that is to be split into segments.
+    pub fn leave_superpacket(&self, frame: &[u8], gso_size: u32, segments: u32) -> Ran {
+        let mut context = context(INGRESS, gso_size, segments);
+        run(self.program_out(), frame, Some(&mut context))
+    }
+
+    /// As TC egress sees a packet of this host itself.
+    pub fn leave_from_here(&self, frame: &[u8]) -> Ran {
+        run(self.program_out(), frame, None)
+    }
+
+    pub fn counters(&self) -> Vec<(u64, u64)> {
+        read_counters(
+            &self.skel.maps.transit_counters,
+            transit_counter::COUNT_TRANSIT_MAX.0,
+        )
+    }
+
+    pub fn zero_counters(&self) {
+        zero_counters(
+            &self.skel.maps.transit_counters,
+            transit_counter::COUNT_TRANSIT_MAX.0,
+        );
+    }
+}
+
+/// struct __sk_buff of linux/bpf.h
+pub fn context(ingress: u16, gso_size: u32, segments: u32) -> [u8; 192] {
+    let mut context = [0; 192];
+    context[36..40].copy_from_slice(&u32::from(ingress).to_ne_bytes());
+    context[164..168].copy_from_slice(&segments.to_ne_bytes());
+    context[176..180].copy_from_slice(&gso_size.to_ne_bytes());
+    context
+}

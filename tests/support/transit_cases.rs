@@ -1,0 +1,66 @@
+//! Assertions about a packet that passes a transit hop.
+
+use hostint::datapath::abi::transit_counter;
+
+use super::checksum::{be16, be32, verify};
+use super::model::transit::{Entry, push};
+use super::model::{Encapsulation, TCP, layout};
+use super::programs::Ran;
+use super::programs::source::TCX_NEXT;
+use super::programs::transit::Hop;
+
+/// The place of the newest entry, and its words.
+fn newest_at(frame: &[u8], encapsulation: Encapsulation) -> (usize, usize) {
+    let at = layout::find(frame).expect("a tagged packet");
+    match encapsulation {
+        Encapsulation::OverTcpUdp if at.protocol == TCP => (at.l4 + 20 + 12, 4),
+        Encapsulation::OverTcpUdp | Encapsulation::ExtensionUdp => (at.l4 + 8 + 12, 4),
+        Encapsulation::VxlanGpe => (at.l4 + 8 + 24, frame[at.l4 + 8 + 14].into()),
+    }
+}
+
+/// What the newest entry says.
+pub fn newest(frame: &[u8], encapsulation: Encapsulation) -> Entry {
+    let (at, words) = newest_at(frame, encapsulation);
+    let word = |index: usize| be32(frame, at + 4 * index);
+    let long = |index: usize| u64::from(word(index)) << 32 | u64::from(word(index + 1));
+    let (queue, ingress_ns, latency_ns) = match words {
+        4 => (0, word(2).into(), word(3).wrapping_sub(word(2))),
+        5 => (word(2), long(3), 0),
+        _ => (word(3), long(4), word(2)),
+    };
+    Entry {
+        node: word(0),
+        ingress_port: be16(frame, at + 4),
+        egress_port: be16(frame, at + 6),
+        queue,
+        ingress_ns,
+        latency_ns,
+    }
+}
+
+/// All counters but these are zero.
+pub fn assert_counted(hop: &Hop, expected: &[(transit_counter, u64, u64)], sentence: &str) {
+    let mut all = vec![(0, 0); transit_counter::COUNT_TRANSIT_MAX.0 as usize];
+    for (counter, packets, bytes) in expected {
+        all[counter.0 as usize] = (*packets, *bytes);
+    }
+    assert_eq!(hop.counters(), all, "{sentence}: counters");
+}
+
+/// The packet leaves with one entry more, byte by byte as the model pushes what the entry says, and every checksum is
+/// right for whoever looks on the way.
+pub fn assert_pushed(
+    ran: &Ran,
+    frame: &[u8],
+    encapsulation: Encapsulation,
+    sentence: &str,
+) -> Entry {
+    assert_eq!(ran.verdict, TCX_NEXT, "{sentence}: verdict");
+    assert!(ran.bytes.len() > frame.len(), "{sentence}: no entry");
+    let entry = newest(&ran.bytes, encapsulation);
+    let expected = push(frame, encapsulation, &entry);
+    assert_eq!(ran.bytes, expected, "{sentence}: bytes");
+    verify(&ran.bytes).unwrap_or_else(|why| panic!("{sentence}: {why}"));
+    entry
+}
