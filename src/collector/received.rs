@@ -135,8 +135,8 @@ impl<T: ReportTaker> ReportHub<T> {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
-                self.count_traffic(report, measured);
                 self.clocks.correct_measured(&report.observation, measured);
+                self.count_traffic(report, measured);
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();

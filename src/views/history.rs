@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::coverage;
 use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
-use super::known_digits::KnownDigits;
+use super::known_digits::{KnownDigits, certain};
 use super::matrix;
 use super::path;
 use super::table::TextTable;
@@ -100,8 +100,13 @@ const UNKNOWN_CLOCKS: &str =
 fn figures(figures: &Figures) -> [String; 8] {
     let shown = figures.shown();
     let doubt = if shown.is_corrected() { "" } else { "?" };
-    let latency =
-        |ns: Option<i64>| ns.map_or("-".to_owned(), |ns| format!("{}{doubt}", Nanoseconds(ns)));
+    let error_ns = shown.corrected.filter(|_| shown.is_corrected());
+    let error_ns = error_ns.map_or(0, |of| of.error_ns);
+    let latency = |ns: Option<i64>| {
+        ns.map_or("-".to_owned(), |ns| {
+            format!("{}{doubt}", certain(ns, error_ns))
+        })
+    };
     let (all, quantiles) = (shown.latency, shown.quantiles());
     let mean = shown.corrected.map(|corrected| {
         let KnownDigits { value, error } = KnownDigits::new(corrected.mean_ns, corrected.error_ns);

@@ -117,7 +117,13 @@ fn measured() -> Measured {
         reordered: 1,
         duplicates: 1,
         latency,
-        corrected: ClockSums::default(),
+        corrected: ClockSums {
+            packets: 4,
+            latency_ns: 8_000,
+            error_ns: 2_000,
+            less_ns: 9_000,
+            more_ns: 4_000,
+        },
     }
 }
 
@@ -308,6 +314,27 @@ fn sums_are_those_of_the_flows_in_base_units() {
         (
             "hostint_pair_latency_seconds_bucket{source=\"1\",sink=\"2\",le=\"0.000002048\"}",
             4.0,
+        ),
+        (
+            "hostint_pair_corrected_packets_total{source=\"1\",sink=\"2\"}",
+            8.0,
+        ),
+        (
+            "hostint_pair_corrected_latency_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_016,
+        ),
+        (
+            "hostint_pair_corrected_error_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_004,
+        ),
+        // No packet takes a negative time.
+        (
+            "hostint_pair_corrected_low_seconds_total{source=\"1\",sink=\"2\"}",
+            0.0,
+        ),
+        (
+            "hostint_pair_corrected_high_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_024,
         ),
         (
             "hostint_collect_class_packets_total{class=\"storage\"}",
