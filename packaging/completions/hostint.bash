@@ -37,6 +37,9 @@ _hostint() {
             hostint,status)
                 cmd="hostint__subcmd__status"
                 ;;
+            hostint,tcp)
+                cmd="hostint__subcmd__tcp"
+                ;;
             hostint__subcmd__help,collect)
                 cmd="hostint__subcmd__help__subcmd__collect"
                 ;;
@@ -57,6 +60,9 @@ _hostint() {
                 ;;
             hostint__subcmd__help,status)
                 cmd="hostint__subcmd__help__subcmd__status"
+                ;;
+            hostint__subcmd__help,tcp)
+                cmd="hostint__subcmd__help__subcmd__tcp"
                 ;;
             hostint__subcmd__help__subcmd__history,classes)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__classes"
@@ -227,7 +233,7 @@ _hostint() {
 
     case "${cmd}" in
         hostint)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards collect history status help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards tcp collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -455,7 +461,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help)
-            opts="sink source postcards collect history status help"
+            opts="sink source postcards tcp collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -777,6 +783,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__tcp)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2338,6 +2358,64 @@ _hostint() {
                     return 0
                     ;;
                 --check-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__tcp)
+            opts="-v -h -V --config --sample-period --cgroup --report --max-connections --max-endings --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sample-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -W "change sample end" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-endings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -35,6 +35,7 @@ complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print 
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
@@ -352,6 +353,27 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l json -d 'P
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l config -d 'Read settings from [tcp] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l sample-period -d 'Read the state of each connection once in this time, from 100ms [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l cgroup -d 'Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report -d 'Tell a connection at each change, in each sample, or at its end [default: change]' -r -f -a "change\t'when it is seen first, when something else limits it, after a retransmission timeout, and when it ends'
+sample\t'in each period, and when it ends'
+end\t'when it ends'"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-connections -d 'Follow at most this many connections at a time [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-endings -d 'Tell at most this many endings a second; others are counted; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l once -d 'Watch connections for this time, print a table of them, and exit [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l top -d 'With --once or --watch: the most connections to show; those with most retransmissions come first' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l json -d 'Print one JSON object per line (schema hostint.tcp/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l watch -d 'Show the table on the screen in each period, instead of lines'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; may be repeated [default: 0.0.0.0:32766 and [::]:32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'Print one JSON object per line (schema hostint.report/1)' -r -f -a "true\t''
@@ -597,13 +619,14 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'

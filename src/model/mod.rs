@@ -38,6 +38,8 @@ mod latency_resolution;
 mod lease;
 mod lease_probe;
 mod lease_v2;
+mod limited;
+mod limited_times;
 mod measured;
 mod metadata;
 pub mod metrics;
@@ -62,6 +64,8 @@ mod sink_event;
 mod summary;
 mod summary_base;
 mod tally;
+mod tcp_sample;
+mod tcp_totals;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -119,6 +123,8 @@ pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{
     FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
+pub use limited::{Limit, TcpInterval};
+pub use limited_times::LimitedTimes;
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
@@ -146,6 +152,8 @@ pub use summary::{
 };
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
+pub use tcp_totals::{LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

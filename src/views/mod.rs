@@ -19,5 +19,7 @@ pub mod preflight;
 pub mod rules;
 pub mod status;
 pub mod table;
+pub mod tcp;
+pub mod tcp_json;
 pub mod text;
 pub mod watch;

@@ -51,6 +51,7 @@ mod root {
     mod stage;
     mod summaries;
     mod superpackets;
+    mod tcp;
     mod traffic;
     mod trust;
     mod watch;

@@ -8,6 +8,7 @@ mod host_drops;
 mod page;
 mod pairs;
 pub mod sink;
+pub mod tcp;
 mod text;
 mod traffic;
 
