@@ -37,5 +37,5 @@ pub(super) fn attributes(added: &Measured, attributes: &mut Vec<Attribute>) {
 }
 
 fn attribute(name: &str, value: i64) -> Attribute {
-    Attribute::new(&format!("hostint.added.{name}"), Any::Int(value))
+    Attribute::new(format!("hostint.added.{name}"), Any::Int(value))
 }
