@@ -1,7 +1,8 @@
 //! CPU time of the daemon that watches TCP connections, by the number of connections, and of one that watches none of
 //! them. Run as root: `cargo bench --bench connections`.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use hostint_testing::netns::{Daemon, Lab, await_that};
 use hostint_testing::scratch::Folder;
 use nix::libc;
 
-const SIZES: [usize; 3] = [0, 1_000, 10_000];
+const SIZES: [usize; 3] = [1, 1_000, 10_000];
 const WATCHED: Duration = Duration::from_secs(20);
 
 /// The CPU time of a process, in ns.
@@ -18,18 +19,45 @@ fn cpu_ns(pid: u64) -> u64 {
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Both ends of a connection are descriptors of this process.
+/// Each connection is a descriptor of this process.
 fn make_room_for_descriptors() {
-    let limit = libc::rlimit {
-        rlim_cur: 65_536,
-        rlim_max: 65_536,
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
     };
-    // SAFETY: the limits are valid during the call.
-    let result = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
-    assert_eq!(result, 0, "root may raise the limit");
+    // SAFETY: the limits are valid during the calls.
+    let result = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+        limit.rlim_cur = limit.rlim_max;
+        libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit)
+    };
+    assert_eq!(result, 0, "a process may use its limit");
 }
 
-/// The share of a CPU that the daemon takes, in percent, and the time of one walk.
+/// The other ends of connections.
+struct Acceptor(Child);
+
+impl Acceptor {
+    fn start(lab: &Lab) -> Self {
+        let script = "import resource, socket
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+listener = socket.create_server(('10.9.2.1', 7001), backlog=4096)
+ends = []
+while True:
+    ends.append(listener.accept())";
+        Self(lab.b.command("python3", &["-c", script]).spawn().unwrap())
+    }
+}
+
+impl Drop for Acceptor {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The share of a CPU that the daemon takes, in percent.
 fn measure(daemon: &Daemon) -> f64 {
     let (begun, before) = (Instant::now(), cpu_ns(daemon.pid()));
     thread::sleep(WATCHED);
@@ -44,13 +72,17 @@ fn main() {
     let config = folder.name("rules.toml");
     let rules = "[[watch]]\nto = [\"10.9.2.0/24\"]\nto-port = [\"7001\"]\n";
     let other_rules = rules.replace("7001", "7002");
-    let listener = lab.b.enter(|| TcpListener::bind("10.9.2.1:7001")).unwrap();
+    let _acceptor = Acceptor::start(&lab);
+    let connect = || lab.a.enter(|| TcpStream::connect("10.9.2.1:7001"));
     let mut open = Vec::new();
+    await_that("the port is open", || {
+        open.extend(connect());
+        !open.is_empty()
+    });
     println!("connections  no rules  watched by a rule  unwatched (% of a CPU)");
     for size in SIZES {
         while open.len() < size {
-            let client = lab.a.enter(|| TcpStream::connect("10.9.2.1:7001")).unwrap();
-            open.push((client, listener.accept().unwrap()));
+            open.push(connect().unwrap());
         }
         let mut shares = Vec::new();
         for text in ["", rules, &other_rules] {
