@@ -134,7 +134,6 @@ pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
-pub use pair_traffic::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
 pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
