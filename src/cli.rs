@@ -1,6 +1,7 @@
 //! The command line, from which help, man pages and completions are generated.
 
 mod history;
+mod transit;
 mod wrong;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{
     FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
 };
+pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
 use crate::config::{
     CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
@@ -98,6 +100,9 @@ pub enum Command {
     Sink(Box<SinkArgs>),
     /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)
     Source(Box<SourceArgs>),
+    /// Push this host's entry onto packets with INT that pass through it (without a subcommand a daemon, in the
+    /// foreground)
+    Transit(Box<TransitArgs>),
     /// Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)
     Postcards(Box<PostcardsArgs>),
     /// Receive telemetry reports and print them
@@ -105,7 +110,7 @@ pub enum Command {
     /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),
-    /// Show the sink and source of this host, with counters and flows
+    /// Show the sink, source and transit hop of this host, with counters and flows
     Status(StatusArgs),
 }
 

@@ -8,6 +8,7 @@ mod postcards;
 mod sink;
 mod source;
 mod status;
+mod transit;
 mod watch;
 
 use anyhow::Result;
@@ -21,6 +22,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
     match &cli.command {
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
+        Command::Transit(args) => transit::run(bpffs, args),
         Command::Postcards(args) => postcards::run(args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),

@@ -9,7 +9,7 @@ use super::advice::advise_pins;
 use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
-use crate::datapath::{settings_status, sink_status, source_status};
+use crate::datapath::{settings_status, sink_status, source_status, transit_status};
 use crate::model::{FlowSort, HostStatus, STATUS_SCHEMA};
 use crate::views::diagnosis::diagnose;
 
@@ -22,6 +22,13 @@ pub struct StatusQuery {
 }
 
 impl StatusQuery {
+    /// The state without single flows and peers.
+    pub const NO_FLOWS: Self = Self {
+        flows: 0,
+        peers: 0,
+        sort: FlowSort::Loss,
+    };
+
     /// The same question as the daemon understands it.
     pub fn to_question(self, form: Form, all: bool) -> Query {
         Query {
@@ -72,6 +79,7 @@ fn read_here(bpffs: Option<&Path>, query: StatusQuery) -> Result<HostStatus> {
             clock: None,
             sink: None,
             source: None,
+            transit: None,
             why: Vec::new(),
         }),
     }
@@ -99,6 +107,7 @@ pub fn read_and_visit(
         clock: host.as_ref().and_then(|host| host.clock.clone()),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,
+        transit: transit_status::read(pins)?,
         why: Vec::new(),
     };
     // The diagnosis needs all peers.
@@ -122,6 +131,10 @@ pub fn runs(status: &HostStatus) -> bool {
             .source
             .as_ref()
             .is_some_and(|source| !source.attachments.is_empty())
+        || status
+            .transit
+            .as_ref()
+            .is_some_and(|transit| !transit.interfaces.is_empty())
 }
 
 fn is_denied(err: &anyhow::Error) -> bool {

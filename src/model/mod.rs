@@ -56,6 +56,7 @@ mod report_facts;
 mod sink_event;
 mod summary;
 mod tally;
+mod transit_status;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -132,6 +133,7 @@ pub use summary::{
     SummarySubject,
 };
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
+pub use transit_status::{TransitInterface, TransitStatus};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

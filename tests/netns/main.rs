@@ -48,6 +48,7 @@ mod root {
     mod summaries;
     mod superpackets;
     mod traffic;
+    mod transit;
     mod trust;
     mod watch;
     mod watchlist;

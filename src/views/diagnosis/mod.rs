@@ -3,11 +3,11 @@
 pub mod counters;
 mod text;
 
-use counters::{CounterReason, DAEMON, SINK, SOURCE};
+use counters::{CounterReason, DAEMON, SINK, SOURCE, TRANSIT};
 
 use crate::model::{
     Attachment, HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic,
-    SinkStatus, SourceStatus,
+    SinkStatus, SourceStatus, TransitStatus,
 };
 
 pub use text::write;
@@ -21,6 +21,9 @@ pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
             let counter = source.counters.iter().find(|one| one.name == row.counter);
             of_counter(&mut found, row, counter.map_or(0, |one| one.packets));
         }
+    }
+    if let Some(transit) = &status.transit {
+        of_transit(&mut found, transit);
     }
     if let Some(sink) = &status.sink {
         of_sink(&mut found, sink);
@@ -81,6 +84,27 @@ fn devs<'a>(attachments: impl IntoIterator<Item = &'a Attachment>) -> String {
     let mut names: Vec<&str> = attachments.into_iter().map(|at| at.dev.as_str()).collect();
     names.dedup();
     names.join(", ")
+}
+
+fn of_transit(found: &mut Vec<Reason>, transit: &TransitStatus) {
+    for at in transit.interfaces.iter().filter(|at| !at.attached) {
+        found.push(stopped(
+            ReasonTopic::Pushing,
+            format!("the transit hop is no longer attached to {}", at.dev),
+            "attach it again, or let hostint transit look after it",
+        ));
+    }
+    if let [only] = &transit.interfaces[..] {
+        found.push(stopped(
+            ReasonTopic::Pushing,
+            format!("the transit hop is attached to {} alone", only.dev),
+            "attach it to the interfaces by which packets arrive and to those by which they leave (--dev eth0,eth1)",
+        ));
+    }
+    for row in TRANSIT {
+        let counter = transit.counters.iter().find(|one| one.name == row.counter);
+        of_counter(found, row, counter.map_or(0, |one| one.packets));
+    }
 }
 
 fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {

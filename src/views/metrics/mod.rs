@@ -8,6 +8,7 @@ mod page;
 pub mod sink;
 mod text;
 mod traffic;
+pub mod transit;
 
 pub use page::{OTHER, Rising};
 pub use text::text;
