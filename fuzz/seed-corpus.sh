@@ -41,6 +41,19 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 	printf '%b' '\0\0\0\x03\x01\x01\0\0'
 	head -c 36 /dev/zero
 } >corpus/decode_report/clocks
+# what a host dropped of a flow behind its tag, and its sums
+{
+	printf '%b' '\x0a\xa0\0\x02\0\0\0\x01\0\0\0\x01\0\0\0\x02\x02\x02\0\0'
+	head -c 88 /dev/zero
+	printf '%b' '\x01\0\x11\0\x13\x88\x13\x89\0\0\0\0'
+	printf '%b' '\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x02'
+	printf '%b' '\x0aQDISC_DROP\0\0\x04eth1'
+} | tee corpus/decode_report/host_drop >corpus/render_report/host_drop
+{
+	printf '%b' '\x0f\0\0\0\0\0\0\0\0\0\0\x01\x05\0\0\x42\0\0\0\x02\0\x0a\0\x01\0\0\0\0\0\0\0\x01\x04\x02\0\0'
+	head -c 36 /dev/zero
+	printf '%b' '\x0aQDISC_DROP\0\0'
+} >corpus/decode_report/drop_sums
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped

@@ -253,10 +253,12 @@ struct gap_event {
 };
 
 struct drop_key {
-	struct flow_key flow; /* as the packet was when it was dropped; layers has no VLAN ids */
+	struct flow_key flow; /* as the packet was when it was dropped, behind INT; layers has no VLAN ids */
 	__u32 reason;
 	__u32 ifindex;
 	__u32 netns;
+	__u32 tagged; /* 1: the packet has INT */
+	__u32 source_node;
 	__u32 zero;
 };
 
@@ -275,6 +277,8 @@ struct drop_flow {
 	__u32 queue_packets; /* in the root queue of the interface at the first drop */
 	__u32 queue_bytes;
 	__u32 flags;
+	__u32 sequence; /* number of the first packet, or of its first segment, if it has INT */
+	__u32 zero;
 	struct flow_key before_nat; /* all zeros: the same as the flow's key */
 };
 

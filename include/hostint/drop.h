@@ -20,7 +20,9 @@ struct drop_settings {
 	__u64 new_flow_interval_ns;               /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;
 	__u32 netns; /* inode of the network namespace whose drops count; 0: all */
-	__u32 zero;
+	__be16 extension_port;
+	__u8 tos_value; /* DSCP mark of over-tcp-udp at its place in the ToS byte */
+	__u8 tos_mask;
 };
 
 /* Packets are skbs: a superpacket is one, and has several segments. Bytes are those of IP packets. */
@@ -36,6 +38,8 @@ struct drop_place_key {
 	__u32 reason;
 	__u32 ifindex;
 	__u32 netns;
+	__u32 tagged; /* 1: the packets have INT */
+	__u32 source_node;
 	__u32 zero;
 };
 

@@ -1,4 +1,4 @@
--- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 14 and 15) added to Telemetry Report v0.5.
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 10, 14 and 15) added to Telemetry Report v0.5.
 
 return function(fields, tools, headers, quotes)
     local M = {}
@@ -313,6 +313,64 @@ return function(fields, tools, headers, quotes)
         return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, 21 + length))
     end
 
+    local POSITIONS = { [0] = "", " before the tag", " behind the tag", " between source and sink", " before the strip", " behind the strip" }
+
+    -- Returns the text of a length and a name, and the place behind it.
+    local function name_at(tvb, at)
+        if at >= tvb:len() or at + 1 + tvb(at, 1):uint() > tvb:len() then
+            return nil, at
+        end
+        local length = tvb(at, 1):uint()
+        return length > 0 and tvb(at + 1, length):string() or "", at + 1 + length
+    end
+
+    local function host_drop(tvb, _, top)
+        local LEAST = 108 + FLOW_BYTES
+        if too_short(tvb, top, LEAST, "a report of a host's drops") then
+            return "Drops of a host, cut short"
+        end
+        local has_nat = band(tvb(16, 1):uint(), 4) ~= 0
+        if has_nat and too_short(tvb, top, LEAST + FLOW_BYTES, "one with a flow before NAT") then
+            return "Drops of a host, cut short"
+        end
+        put(top, h.first, tvb(32, 8))
+        put(top, h.last, tvb(40, 8))
+        put(top, h.total_packets, tvb(48, 8))
+        put(top, h.total_bytes, tvb(64, 8))
+        local flow = show_flow(top, tvb, 108, false)
+        local place = LEAST
+        if has_nat then
+            show_flow(top, tvb, place, false)
+            place = place + FLOW_BYTES
+        end
+        local names, name = {}, nil
+        for _, what in ipairs({ "Reason", "Function", "Input interface", "Output interface" }) do
+            local begin = place
+            name, place = name_at(tvb, place)
+            if not name then
+                tools.warn(top, "short", "the names are cut short")
+                return "Drops of a host, cut short"
+            end
+            names[#names + 1] = name
+            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        end
+        odd_length(tvb, top, place, "a report of a host's drops with these names")
+        return string.format("Drops of node %d%s: %s, %s packets, %s at %s", tvb(12, 4):uint(), POSITIONS[tvb(17, 1):uint()] or "",
+            flow, tostring(tvb(48, 8):uint64()), names[1], names[2])
+    end
+
+    local function clock_evidence(tvb, top)
+        put(top, h.clock_node, tvb(16, 4))
+        put(top, h.clock_kernel, tvb(28, 8))
+        put(top, h.clock_stated_error, tvb(36, 4))
+        local clock = tvb(40, 1):uint()
+        put(top, h.clock, tvb(40, 1), clock % 128)
+        put(top, h.clock_synchronised, tvb(40, 1), band(clock, 0x80) ~= 0)
+        put(top, h.clock_readings, tvb(41, 1))
+        put(top, h.clock_peers, tvb(42, 1))
+        return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(41, 1):uint(), tvb(42, 1):uint())
+    end
+
     local function framed(tvb, _, top)
         if too_short(tvb, top, 16, "a framed report") then
             return "Framed report, cut short"
@@ -320,8 +378,11 @@ return function(fields, tools, headers, quotes)
         put(top, h.sub_kind, tvb(12, 1))
         put(top, h.frame_length, tvb(14, 2))
         odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
-        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 32, "evidence about clocks") then
-            return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(28, 1):uint(), tvb(29, 1):uint())
+        if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 44, "evidence about clocks") then
+            return clock_evidence(tvb, top)
+        end
+        if tvb(12, 1):uint() == 5 and not too_short(tvb, top, 32, "sums of drops") then
+            return string.format("Sums of what node %d dropped: %d", tvb(16, 4):uint(), tvb(22, 2):uint())
         end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())
@@ -368,6 +429,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [14] = group_summary, [15] = framed }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [10] = host_drop, [14] = group_summary, [15] = framed }
     return M
 end

@@ -4,7 +4,8 @@
  * changed, and none is dropped or kept because of it.
  *
  *	kfree_skb -> another namespace's: end
- *		     counted by place (reason, interface, code, namespace), or else by reason
+ *		     hostint's INT, and the flow behind it, unless the reason is ignored
+ *		     counted by place (reason, interface, code, namespace, tagging node), or else by reason
  *		     ignored reason: end
  *		     not IP: end
  *		     reason that is ignored of packets to groups, or of acknowledgements: end
@@ -17,6 +18,7 @@
 #include "drop/counts.h"
 #include "drop/flow_of.h"
 #include "drop/flows.h"
+#include "drop/int_of.h"
 #include "drop/origin.h"
 #include "drop/settings.h"
 #include "drop/size.h"
@@ -30,8 +32,10 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	struct drop_key key = { .reason = reason };
 	__u32 slot = reason_slot(reason);
 	struct drop_headers headers;
+	struct drop_int found = {};
 	struct drop_origin from;
 	struct drop_size size;
+	bool is_ignored, has_flow;
 
 	if (!set)
 		return 0;
@@ -41,13 +45,17 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	find_size(skb, &size);
 	at.ifindex = key.ifindex = from.ifindex;
 	at.netns = key.netns = from.netns;
+	is_ignored = has_slot(set->ignored, slot);
+	has_flow = !is_ignored && read_flow(skb, set, &headers, &key.flow, &found);
+	at.tagged = key.tagged = found.tagged;
+	at.source_node = key.source_node = found.source_node;
 	if (!count_place(&at, &size))
 		count_reason(slot, &size);
-	if (has_slot(set->ignored, slot)) {
+	if (is_ignored) {
 		count_drop(COUNT_DROP_IGNORED, &size);
 		return 0;
 	}
-	if (!read_flow(skb, &headers, &key.flow)) {
+	if (!has_flow) {
 		count_drop(COUNT_DROP_NO_FLOW, &size);
 		return 0;
 	}
@@ -57,7 +65,7 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 		count_drop(COUNT_DROP_IGNORED, &size);
 		return 0;
 	}
-	count_flow(&key, skb, &from, &size, place, set);
+	count_flow(&key, skb, &from, &found, &size, place, set);
 	return 0;
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::model::{FlowOrder, NodeId};
+use crate::model::{DropGrouping, FlowOrder, NodeId};
 
 /// The query.
 #[derive(Debug, Subcommand)]
@@ -32,6 +32,11 @@ pub enum HistoryCommand {
     },
     /// Classes of traffic
     Classes {
+        #[command(flatten)]
+        history: HistoryArgs,
+    },
+    /// Share of the traffic that the watchlists ask for that was measured, and why the rest was not
+    Coverage {
         #[command(flatten)]
         history: HistoryArgs,
     },
@@ -69,6 +74,23 @@ pub enum HistoryCommand {
         subject: SubjectArgs,
 
         /// Number of reports to show
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+    /// Packets that hosts dropped, by the kernel's reason, by place, by host or by flow
+    Drops {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// What drops are added up by
+        #[arg(long, value_name = "WHAT", default_value = "reason")]
+        by: DropsBy,
+
+        /// Only drops of this host, by its id or its name
+        #[arg(long, value_name = "NODE")]
+        node: Option<NodeArg>,
+
+        /// Number of rows to show
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
@@ -197,6 +219,30 @@ impl From<HistoryOrder> for FlowOrder {
             HistoryOrder::Latency => Self::Latency,
             HistoryOrder::Jitter => Self::Jitter,
             HistoryOrder::Packets => Self::Packets,
+        }
+    }
+}
+
+/// What drops are added up by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum DropsBy {
+    /// the kernel's reason
+    Reason,
+    /// reason, function of the kernel, interface, and host
+    Place,
+    /// host
+    Node,
+    /// flow, with reason, function and host
+    Flow,
+}
+
+impl From<DropsBy> for DropGrouping {
+    fn from(by: DropsBy) -> Self {
+        match by {
+            DropsBy::Reason => Self::Reason,
+            DropsBy::Place => Self::Place,
+            DropsBy::Node => Self::Node,
+            DropsBy::Flow => Self::Flow,
         }
     }
 }

@@ -30,6 +30,12 @@ impl Points {
 /// Finds the widest corridor at the moment when the raw clock of `from` shows `moment`. `None` unless there are packets
 /// of both directions. Delays are one-sided: forward packets lie above the line, reverse packets below.
 pub fn corridor(link: &ClockLink, moment: ClockInterval, drift: Drift) -> Option<Corridor> {
+    if link.same_clock {
+        return Some(Corridor {
+            ahead_ns: 0.0,
+            half_width_ns: 0.0,
+        });
+    }
     let base_ns = link.forward.first()?.latency_ns();
     let now_ns = moment.middle_ns();
     let time = |raw: ClockInterval| (raw.middle_ns() - now_ns) as f64;

@@ -8,6 +8,7 @@ use super::hosts::HostClocks;
 use super::interval::ClockInterval;
 use super::link::ClockLink;
 use super::mesh::{Bounds, Mesh};
+use super::stated_error::Likely;
 
 /// The differences are computed for a moment this long ago, when all hosts have told of it.
 const LAG_NS: u64 = 2_000_000_000;
@@ -44,6 +45,8 @@ struct Member {
     raw_ns: i128,
     rate_ppb: f64,
     most_steered_ppb: u64,
+    stamps_by_kernel: bool,
+    stated_error_ns: Option<u32>,
 }
 
 /// Hosts that are linked with each other.
@@ -62,6 +65,8 @@ pub struct ClockDifferences {
     places: HashMap<u32, (usize, usize)>,
     /// The same for two hosts whose link stands alone.
     pairs: HashMap<(u32, u32), usize>,
+    /// Two hosts whose packets prove that a crystal is worse than data sheets say, the lower number first.
+    adrift: HashSet<(u32, u32)>,
     /// Hosts whose stamps contradict each other, or whose crystals drift more than any should.
     pub false_stamps: Vec<Vec<u32>>,
 }
@@ -120,6 +125,15 @@ impl ClockDifferences {
         let (first, heard_ago_ns) = clocks.clock(*hosts.first()?, now_ns)?;
         let newest_ns = first.newest(1).next()?.raw_ns;
         let raw_ns = newest_ns - i128::from(LAG_NS.saturating_sub(heard_ago_ns));
+        links.retain(|link| {
+            let is_adrift = link.drifts_beyond(Drift::SPECIFIED);
+            if is_adrift {
+                let (one, other) = (hosts[link.from], hosts[link.to]);
+                self.adrift.insert((one.min(other), one.max(other)));
+                self.false_stamps.push(vec![one, other]);
+            }
+            !is_adrift
+        });
         let drift = Drift::CRYSTALS;
         let mut found = None;
         for _ in 0..MOST_FALSE {
@@ -145,6 +159,7 @@ impl ClockDifferences {
         let then = estimates(&links, &before, 0, hosts.len(), drift);
         let member = |(place, host): (usize, &u32)| {
             let (clock, _) = clocks.clock(*host, now_ns)?;
+            let said = clocks.said(*host);
             let moment = bounds.moment(place)?;
             let own = clock.ahead_within(moment)?;
             let raw_ns = (*now.ahead_ns.get(place)?)?;
@@ -159,6 +174,8 @@ impl ClockDifferences {
                 raw_ns,
                 rate_ppb: drifted + (slower + faster) as f64 / 2.0,
                 most_steered_ppb: clock.most_steered_ppb() + CORRECTION_PPB,
+                stamps_by_kernel: said.stamps_by_kernel,
+                stated_error_ns: said.error_ns,
             })
         };
         Some(Linked {
@@ -170,6 +187,9 @@ impl ClockDifferences {
 
     /// The distance by which the clock of `to` was ahead of that of `from` when it showed `at_ns`; `None`: unknown.
     pub fn ahead(&self, from: u32, to: u32, at_ns: i128) -> Option<ClockDifference> {
+        if self.adrift.contains(&(from.min(to), from.max(to))) {
+            return None;
+        }
         let (mesh, from, to) = self.find(from, to)?;
         let linked = self.meshes.get(mesh)?;
         let member = |place: usize| linked.members.get(place)?.as_ref();
@@ -178,9 +198,21 @@ impl ClockDifferences {
         if apart_ns.abs() > FAR_NS {
             return None;
         }
-        let steered_ppb = source.most_steered_ppb + sink.most_steered_ppb;
-        let drift = Drift::steered(u32::try_from(steered_ppb).ok()?);
         let bound = linked.bounds.ahead(from, to)?;
+        // Packets never tell the difference of two clocks so exactly. It is one clock.
+        let one_clock = bound == ClockInterval::exactly(0);
+        if one_clock && source.stamps_by_kernel && sink.stamps_by_kernel {
+            return Some(ClockDifference {
+                estimate_ns: 0,
+                error_ns: 0,
+                bound,
+            });
+        }
+        let steered_ppb = u32::try_from(source.most_steered_ppb + sink.most_steered_ppb).ok()?;
+        let drift = match one_clock {
+            true => Drift::of_ppb(steered_ppb),
+            false => Drift::steered(steered_ppb),
+        };
         let bound = bound.plus(sink.own).minus(source.own);
         let bound = bound.widened(drift.over(apart_ns));
         let drifted_ns = (sink.rate_ppb - source.rate_ppb) * apart_ns as f64 / 1e9;
@@ -188,9 +220,16 @@ impl ClockDifferences {
         let estimate_ns = bound.clip(likely + drifted_ns as i128);
         let walked_ns = Drift::of_ppb(WALK_PPB).over(apart_ns);
         let most_ns = (bound.high_ns - estimate_ns).max(estimate_ns - bound.low_ns);
-        Some(ClockDifference {
+        let mut likely = Likely {
             estimate_ns,
             error_ns: (linked.error_ns + walked_ns).min(most_ns),
+        };
+        if let (Some(one), Some(other)) = (source.stated_error_ns, sink.stated_error_ns) {
+            likely = likely.believing(i128::from(one) + i128::from(other), bound);
+        }
+        Some(ClockDifference {
+            estimate_ns: likely.estimate_ns,
+            error_ns: likely.error_ns,
             bound,
         })
     }
@@ -236,7 +275,7 @@ fn groups(hosts: usize, links: &[ClockLink]) -> Vec<Vec<usize>> {
         host
     }
     for link in links {
-        if !link.forward.is_empty() && !link.reverse.is_empty() {
+        if link.is_two_sided() {
             let (from, to) = (root(&mut group, link.from), root(&mut group, link.to));
             group[from.max(to)] = from.min(to);
         }

@@ -11,6 +11,10 @@ impl Drift {
     /// and 100 ppb for the product of both rates and for an age that is itself measured by such a clock.
     pub const CRYSTALS: Self = Self { ppb: 200_100 };
 
+    /// Between raw clocks that are what data sheets say, with the same 100 ppb. Packets that prove a greater drift show a
+    /// clock that nobody should trust.
+    pub const SPECIFIED: Self = Self { ppb: 100_100 };
+
     /// Between the clocks of most hosts. Estimates may rely on it, bounds may not.
     pub const LIKELY: Self = Self { ppb: 30_000 };
 

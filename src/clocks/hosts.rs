@@ -1,6 +1,6 @@
 //! The clocks of hosts that tell what they know: their readings and stamps become links between raw clocks.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::drift::Drift;
 use super::interval::ClockInterval;
@@ -44,9 +44,22 @@ pub enum StampedPacket {
     },
 }
 
+/// What a host says of its clocks beside readings.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Statement {
+    /// Raw clocks of two instances cannot be compared.
+    pub instance: u64,
+    /// Hosts with the same number are network namespaces of one kernel, and share its raw clock; 0: it does not say.
+    pub kernel: u64,
+    /// The kernel's own clock stamps packets, the same for all its network namespaces.
+    pub stamps_by_kernel: bool,
+    /// The error of the clock that stamps packets, according to the host's time daemon.
+    pub error_ns: Option<u32>,
+}
+
 #[derive(Debug)]
 struct Host {
-    instance: u64,
+    said: Statement,
     clock: OwnClock,
     heard_ns: u64,
 }
@@ -68,26 +81,26 @@ pub struct HostClocks {
 }
 
 impl HostClocks {
-    /// Takes a host's readings, oldest first. Raw clocks of two instances cannot be compared: what was known is
-    /// forgotten then.
+    /// Takes what a host says, and its readings, oldest first. What was known is forgotten if it is another instance.
     pub fn note_readings(
         &mut self,
         host: u32,
-        instance: u64,
+        said: Statement,
         readings: impl IntoIterator<Item = Reading>,
         now_ns: u64,
     ) {
         match self.hosts.get(&host) {
-            Some(known) if known.instance == instance => {}
+            Some(known) if known.said.instance == said.instance => {}
             Some(_) => self.forget(host),
             None if self.hosts.len() >= MOST_HOSTS => return,
             None => {}
         }
         let host = self.hosts.entry(host).or_insert_with(|| Host {
-            instance,
+            said,
             clock: OwnClock::default(),
             heard_ns: now_ns,
         });
+        host.said = said;
         host.heard_ns = now_ns;
         for reading in readings {
             let newest = host.clock.newest(1).next();
@@ -202,6 +215,7 @@ impl HostClocks {
             to: 1,
             forward: minima((from, to)),
             reverse: minima((to, from)),
+            same_clock: false,
         }
     }
 
@@ -225,8 +239,47 @@ impl HostClocks {
                 });
             }
         }
+        self.share_kernels(&hosts, &mut links);
         links.sort_by_key(|link| (link.from, link.to));
         (hosts, links)
+    }
+
+    /// Links the hosts of each kernel, one with the next. Their packets tell nothing about clocks beside that. A virtual
+    /// machine that was cloned while it ran is another kernel with the same number: if packets show that, nothing is
+    /// made of the number.
+    fn share_kernels(&self, hosts: &[u32], links: &mut Vec<ClockLink>) {
+        let kernel = |place: usize| {
+            let host = self.hosts.get(hosts.get(place)?)?;
+            (host.said.kernel != 0).then_some(host.said.kernel)
+        };
+        let inside =
+            |link: &ClockLink| kernel(link.from).filter(|one| kernel(link.to) == Some(*one));
+        let refuted = links.iter().filter(|link| link.refutes_one_clock());
+        let refuted: HashSet<u64> = refuted.filter_map(inside).collect();
+        let shared = |kernel: &u64| !refuted.contains(kernel);
+        links.retain(|link| !inside(link).is_some_and(|kernel| shared(&kernel)));
+        let mut last = HashMap::new();
+        for place in 0..hosts.len() {
+            let Some(kernel) = kernel(place).filter(shared) else {
+                continue;
+            };
+            if let Some(from) = last.insert(kernel, place) {
+                links.push(ClockLink {
+                    from,
+                    to: place,
+                    forward: Vec::new(),
+                    reverse: Vec::new(),
+                    same_clock: true,
+                });
+            }
+        }
+    }
+
+    pub(super) fn said(&self, host: u32) -> Statement {
+        self.hosts
+            .get(&host)
+            .map(|host| host.said)
+            .unwrap_or_default()
     }
 
     /// A host's clock, and the time since it told something.

@@ -25,14 +25,16 @@ mod interval;
 mod link;
 mod mesh;
 mod own_clock;
+mod stated_error;
 
 pub use answers::{Answers, Exchange, SinkAhead};
 pub use corridor::{Corridor, corridor};
 pub use differences::{ClockDifference, ClockDifferences};
 pub use drift::Drift;
 pub use estimates::{Estimates, estimates};
-pub use hosts::{HostClocks, Stamp, StampedPacket};
+pub use hosts::{HostClocks, Stamp, StampedPacket, Statement};
 pub use interval::ClockInterval;
 pub use link::{ClockLink, Minimum, RawMinimum, raw_minima};
 pub use mesh::{Bounds, FalseStamps, Mesh};
 pub use own_clock::{OwnClock, Reading};
+pub use stated_error::StatedErrors;

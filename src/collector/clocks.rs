@@ -1,6 +1,8 @@
 //! The clocks of nodes, by the evidence that they tell: latencies are corrected by them.
 
-use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket};
+use std::num::NonZeroU32;
+
+use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket, Statement};
 use crate::model::{
     Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyReport, Measured, NodeId,
     Observation, PeerEvidence,
@@ -47,8 +49,13 @@ impl NodeClocks {
             clock_ns: reading.clock_ns.into(),
             steered_ppb: (reading.steered_ppb.0.into(), reading.steered_ppb.1.into()),
         });
-        self.hosts
-            .note_readings(host, evidence.instance, readings, now_ns);
+        let said = Statement {
+            instance: evidence.instance,
+            kernel: evidence.kernel,
+            stamps_by_kernel: evidence.clock.source == ClockSource::Tai,
+            error_ns: evidence.stated_error_ns.map(NonZeroU32::get),
+        };
+        self.hosts.note_readings(host, said, readings, now_ns);
         for peer in &evidence.peers {
             self.note_peer(host, peer, now_ns);
         }

@@ -1,12 +1,13 @@
 //! One exporter: its numbering, its node, and when it reported last.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
 use super::ReportGroup;
 use super::freshness::{PERIODS, SILENT_NS};
 use super::numbering::{Continuity, Numbering};
-use crate::model::{Arrival, ClockState, ExporterHealth, HwId, NodeId, ReportVersion};
+use crate::model::{Arrival, Body, ClockState, ExporterHealth, HwId, NodeId, ReportVersion};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -107,7 +108,10 @@ impl Exporter {
             .first()
             .and_then(|first| first.observation.clock);
         self.clock = clock.or(self.clock);
-        self.numbering.arrived(group.sequence)
+        match content_of(group) {
+            Some(content) => self.numbering.arrived_with(group.sequence, content),
+            None => self.numbering.arrived(group.sequence),
+        }
     }
 
     /// Takes a sign of life of its node, which has no number.
@@ -156,6 +160,7 @@ impl Exporter {
             lost: counts.lost,
             duplicates: counts.duplicates,
             restarts: counts.restarts,
+            unnumbered: counts.unnumbered,
             last_seen_ns: self.last_seen_ns,
             reporting: self.reports_at(now_ns),
             silent_after_ns: self.silent_after_ns(),
@@ -167,4 +172,16 @@ impl Exporter {
             labels: BTreeMap::new(),
         }
     }
+}
+
+/// A hash of the packets that a datagram reports; `None` for reports that only hosts send, which are numbered.
+fn content_of(group: &ReportGroup) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    for report in &group.reports {
+        let Body::Packet(packet) = &report.observation.body else {
+            return None;
+        };
+        packet.hash(&mut hasher);
+    }
+    Some(hasher.finish())
 }

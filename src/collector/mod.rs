@@ -6,7 +6,9 @@ mod coverage;
 pub mod datagram;
 mod exporter;
 mod exporters;
+mod flow_summary;
 mod freshness;
+mod host_drops;
 mod identities;
 mod increments;
 mod line_reader;
@@ -27,6 +29,7 @@ pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };
 pub use freshness::{GONE_NS, Hosts, SILENT_NS};
+pub use host_drops::HostDrops;
 pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};

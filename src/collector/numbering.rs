@@ -30,6 +30,8 @@ pub enum Continuity {
     /// The number had been skipped, or is older than the first one that arrived.
     Late,
     Duplicate,
+    /// The number is that of the datagram before it, whose content was another: the exporter does not number.
+    Unnumbered,
     /// The number is older than the window, and may be late or a duplicate.
     Stale,
     /// The exporter restarted its numbering.
@@ -47,6 +49,8 @@ pub struct NumberingCounts {
     pub late: u64,
     pub stale: u64,
     pub restarts: u64,
+    /// Datagrams with the number and without the content of the one before them: of exporters that do not number.
+    pub unnumbered: u64,
 }
 
 /// The state of one exporter's numbering, in constant memory.
@@ -56,6 +60,8 @@ pub struct Numbering {
     last: u32,
     newest: Option<Newest>,
     run: RestartRun,
+    /// The last datagram's number and a hash of its content, if the exporter may be one that does not number.
+    before: Option<(u32, u64)>,
     counts: NumberingCounts,
 }
 
@@ -85,6 +91,7 @@ impl NumberingCounts {
         self.late += other.late;
         self.stale += other.stale;
         self.restarts += other.restarts;
+        self.unnumbered += other.unnumbered;
     }
 }
 
@@ -103,6 +110,7 @@ impl Numbering {
                 .unwrap_or(0),
             newest: None,
             run: RestartRun::default(),
+            before: None,
             counts: NumberingCounts::default(),
         }
     }
@@ -110,6 +118,19 @@ impl Numbering {
     /// Returns the distance from `from` ahead to `to`.
     fn ahead(&self, from: u32, to: u32) -> u32 {
         to.wrapping_sub(from) & self.last
+    }
+
+    /// Counts the next arrival of a datagram whose content has this hash.
+    pub fn arrived_with(&mut self, number: u32, content: u64) -> Continuity {
+        let before = self.before.replace((number, content));
+        match before {
+            Some((same, other)) if same == number && other != content => {
+                self.counts.received += 1;
+                self.counts.unnumbered += 1;
+                Continuity::Unnumbered
+            }
+            _ => self.arrived(number),
+        }
     }
 
     /// Counts the next arrival.

@@ -5,11 +5,12 @@ use std::io;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
-use super::{Coverage, Increments, ReportGroup, decode};
+use super::{Coverage, HostDrops, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
-    Arrival, Classes, Classifier, DropReasons, LatencyClocks, Measured, NodeId, Record, Report,
-    ReportVersion,
+    Arrival, Body, Classes, Classifier, DropCount, DropReasons, LatencyClocks, Measured, NodeId,
+    PairTraffic, Record, Report, ReportVersion, SummaryBases, SummarySubject,
 };
 
 /// A report, and all that is known about it.
@@ -22,6 +23,8 @@ pub struct ReceivedReport<'a> {
     pub class: Option<&'a str>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub measured: Option<&'a Measured>,
+    /// The packets that a report about drops adds to those that earlier ones told of.
+    pub dropped: Option<DropCount>,
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
     /// The names of drop reasons that apply to it.
@@ -46,6 +49,19 @@ pub trait ReportTaker {
         Ok(())
     }
 
+    /// Takes the sums of what a host dropped, and what they add to earlier ones.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_drops(
+        &mut self,
+        _report: &DropTotalsReport,
+        _added: &[DropSum],
+        _arrival: Arrival,
+    ) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;
 }
@@ -56,6 +72,8 @@ pub struct ReportHub<T> {
     exporters: Exporters,
     increments: Increments,
     coverage: Coverage,
+    traffic: PairTraffic,
+    drops: HostDrops,
     clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
@@ -72,6 +90,8 @@ impl<T: ReportTaker> ReportHub<T> {
             exporters: Exporters::default(),
             increments: Increments::default(),
             coverage: Coverage::default(),
+            traffic: PairTraffic::default(),
+            drops: HostDrops::default(),
             clocks: NodeClocks::default(),
             chosen: None,
             reasons: DropReasons::default(),
@@ -99,6 +119,10 @@ impl<T: ReportTaker> ReportHub<T> {
             self.coverage.missed(coverage, arrival);
             self.taker.accept_coverage(coverage, arrival)?;
         }
+        if let Some(drops) = &group.drops {
+            let added = self.drops.sums(drops, arrival);
+            self.taker.accept_drops(drops, &added, arrival)?;
+        }
         if let Some(evidence) = &group.clocks {
             self.clocks.learn(evidence, arrival.received_ns);
         }
@@ -106,6 +130,7 @@ impl<T: ReportTaker> ReportHub<T> {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
+                self.count_traffic(report, measured);
                 self.clocks.correct_measured(&report.observation, measured);
             }
             let class = report.observation.group_class();
@@ -115,6 +140,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 arrival: Some(arrival),
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
+                dropped: dropped(&mut self.drops, report, Some(arrival)),
                 clocks: self.clocks.correct(&report.observation).into(),
                 reasons: &self.reasons,
                 part,
@@ -122,6 +148,16 @@ impl<T: ReportTaker> ReportHub<T> {
             })?;
         }
         Ok(())
+    }
+
+    /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
+    fn count_traffic(&mut self, report: &Report, measured: &Measured) {
+        if let Body::Summary(summary) = &report.observation.body
+            && let SummarySubject::Group { class } = &summary.subject
+        {
+            let pair = (summary.source_node, summary.sink_node);
+            self.traffic.add(pair, class.as_deref(), measured);
+        }
     }
 
     /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there, unless
@@ -140,6 +176,7 @@ impl<T: ReportTaker> ReportHub<T> {
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
+            dropped: dropped(&mut self.drops, &report, arrival),
             clocks: record.clocks(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
@@ -192,8 +229,20 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage_mut(&mut self) -> &mut Coverage {
+        &mut self.coverage
+    }
+
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    pub fn traffic(&self) -> &PairTraffic {
+        &self.traffic
+    }
+
+    pub fn drops(&self) -> &HostDrops {
+        &self.drops
     }
 
     pub fn clocks(&self) -> &NodeClocks {
@@ -208,6 +257,12 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn start_at(&mut self, started_ns: u64) {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
+        self.drops.start_at(started_ns);
+    }
+
+    /// Goes on with the summaries where an earlier run ended.
+    pub fn resume(&mut self, kept: SummaryBases) {
+        self.increments.resume(kept);
     }
 
     pub fn taker(&self) -> &T {
@@ -216,5 +271,13 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn taker_mut(&mut self) -> &mut T {
         &mut self.taker
+    }
+}
+
+/// The packets that a report about drops adds.
+fn dropped(drops: &mut HostDrops, report: &Report, arrival: Option<Arrival>) -> Option<DropCount> {
+    match &report.observation.body {
+        Body::HostDrop(report) => drops.flow(report, arrival?),
+        _ => None,
     }
 }

@@ -12,13 +12,17 @@ use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId, PairFigures,
-    Record, ReportQuery, Span, Subject,
+    DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId,
+    PairFigures, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
 use crate::views::history::{self, Cell, View};
+use crate::views::history_drops::DropsView;
 use crate::views::hosts::KnownHosts;
+
+/// The approximate number of points in time of drops.
+const POINTS: usize = 60;
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
@@ -87,9 +91,11 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         HistoryCommand::Flows(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
         | HistoryCommand::Classes { history }
+        | HistoryCommand::Coverage { history }
         | HistoryCommand::Flow { history, .. }
         | HistoryCommand::Series { history, .. }
         | HistoryCommand::Reports { history, .. }
+        | HistoryCommand::Drops { history, .. }
         | HistoryCommand::Info { history } => history,
     }
 }
@@ -142,6 +148,7 @@ fn ask(
             }
         }
         HistoryCommand::Classes { .. } => View::Classes(history.classes(span)?),
+        HistoryCommand::Coverage { .. } => View::Coverage(history.coverage(span)?),
         HistoryCommand::Flow { id, points, .. } => {
             let Some(flow) = history.flow(*id, span)? else {
                 return Ok(None);
@@ -164,6 +171,20 @@ fn ask(
             let records = history.reports(&query, span)?;
             let lines = records.iter().filter_map(line).collect();
             View::Reports { records, lines }
+        }
+        HistoryCommand::Drops {
+            by, node, limit, ..
+        } => {
+            let query = DropQuery {
+                by: (*by).into(),
+                node: node_of(node.as_ref(), seen)?,
+                limit: *limit,
+            };
+            View::Drops(DropsView {
+                by: query.by,
+                drops: history.drops(&query, span)?,
+                series: history.drop_series(span, POINTS)?,
+            })
         }
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
@@ -192,13 +213,14 @@ fn subject_of(args: &SubjectArgs, seen: &[HostSeen]) -> Result<Subject> {
 }
 
 fn sort_pairs(pairs: &mut [PairFigures], order: HistoryOrder) {
+    let rank = |ns: Option<i64>| ns.map_or(i128::MIN, i128::from);
     pairs.sort_by_key(|pair| {
         let shown = pair.figures.shown();
         std::cmp::Reverse(match order.into() {
             FlowOrder::Loss => i128::from(shown.lost),
             FlowOrder::Packets => i128::from(shown.packets),
-            FlowOrder::Latency => shown.latency.map_or(i128::MIN, |one| one.p99_ns.into()),
-            FlowOrder::Jitter => shown.latency.map_or(i128::MIN, |one| one.jitter_ns.into()),
+            FlowOrder::Latency => rank(shown.latency.and_then(|one| one.p99_ns)),
+            FlowOrder::Jitter => rank(shown.latency.and_then(|one| one.jitter_ns)),
         })
     });
 }

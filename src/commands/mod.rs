@@ -23,7 +23,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
         Command::Transit(args) => transit::run(bpffs, args),
-        Command::Postcards(args) => postcards::run(args),
+        Command::Postcards(args) => postcards::run(bpffs, args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),

@@ -8,6 +8,9 @@ use super::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
 use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, missing};
+use super::node_name::{IdentityOptions, IdentitySettings};
+use super::receivers::check_receivers;
+use crate::model::NodeId;
 
 /// The drops that are told.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -36,6 +39,10 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub drops: Option<DropsChoice>,
 
+    /// This host's INT node id, by which collectors know it [default: that of the sink or source on this host]
+    #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
+    pub node_id: Option<u32>,
+
     /// Count drops in this process's network namespace, or in all [default: own]
     #[arg(long, help_heading = MEASURING, value_name = "WHICH")]
     pub netns: Option<NetnsChoice>,
@@ -44,6 +51,13 @@ pub struct PostcardsOptions {
     /// [default: reasons that are no loss, see hostint-postcards(8)]
     #[arg(long, help_heading = MEASURING, value_name = "LIST", value_delimiter = ',')]
     pub ignored_reasons: Vec<String>,
+
+    /// Send reports to this collector, default port 32766; may be repeated
+    #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
+    pub collector: Vec<String>,
+
+    #[command(flatten)]
+    pub identity: IdentityOptions,
 
     /// Tell a flow's drops at once, and again at most once in this time, from 100ms [default: 1s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
@@ -77,6 +91,11 @@ pub struct PostcardsOptions {
 pub struct PostcardsConfig {
     pub drops: DropsChoice,
     pub netns: NetnsChoice,
+    /// `None`: that of this host's sink or source.
+    pub node_id: Option<NodeId>,
+    pub collectors: Vec<String>,
+    /// What this host tells of itself; `None`: nothing.
+    pub identity: Option<IdentitySettings>,
     /// Names of reasons. The running kernel may not know all of them.
     pub ignored_reasons: Vec<String>,
     /// The names were given, so that one which the kernel does not know is worth a word.
@@ -152,6 +171,8 @@ impl PostcardsOptions {
                 format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
+        check_receivers(&self.collector, None, &mut faults);
+        let identity = self.identity.check(&mut faults);
         check_http(self.http.as_deref(), POSTCARDS_HTTP_PORT, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
@@ -159,6 +180,9 @@ impl PostcardsOptions {
         Ok(PostcardsConfig {
             drops: self.drops.unwrap_or_default(),
             netns: self.netns.unwrap_or_default(),
+            node_id: self.node_id.map(NodeId),
+            collectors: self.collector,
+            identity,
             ignored_given: !self.ignored_reasons.is_empty(),
             ignored_reasons: match &self.ignored_reasons[..] {
                 [] => IGNORED.map(str::to_owned).to_vec(),

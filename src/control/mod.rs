@@ -1,8 +1,9 @@
-//! The control socket: its place, its requests and answers, and the rights of its clients.
+//! The control socket: its path, its requests and answers, and the places and rights of its clients.
 
 mod deadline;
 mod message;
 mod place;
+mod places;
 mod rights;
 
 pub use deadline::DeadlineStream;
@@ -10,4 +11,5 @@ pub use message::{
     BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
 };
 pub use place::socket_path;
+pub use places::{NoPlace, Place, Places};
 pub use rights::{Caller, NotAllowed, Rights};

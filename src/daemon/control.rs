@@ -3,32 +3,33 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 
 use crate::control::{
-    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Query, Request, Rights,
-    socket_path,
+    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Place, Places, Query, Request,
+    Rights, socket_path,
 };
 use crate::datapath::daemon_counters::ControlCounters;
 use crate::datapath::pins::Pins;
+use crate::datapath::recent::{CounterValues, RecentValues};
 use crate::host::state::{self, StatusQuery};
-use crate::model::FlowSort;
+use crate::model::{FlowSort, RecentCounts};
 use crate::os::{clock, local_socket, log};
 use crate::views;
 
 /// The group whose members may ask.
 const GROUP: &str = "hostint";
-/// Clients at the same time.
-const MOST_CLIENTS: usize = 8;
 /// The time that a client has for all of its requests.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Flows and peers in an answer, whatever is asked for.
 const MOST_SHOWN: usize = 100_000;
+/// The time between two looks at the counters.
+const REMEMBER: Duration = Duration::from_secs(10);
 /// The least time between two refusals in the log.
 const SAY_NS: u64 = 1_000_000_000;
 
@@ -68,10 +69,24 @@ impl Control {
                 group: local_socket::group(GROUP),
             },
             reload,
-            clients: AtomicUsize::new(0),
+            places: Arc::default(),
             counters: ControlCounters::open(pins).ok().flatten(),
             said_ns: AtomicU64::new(0),
+            recent: Mutex::default(),
         });
+        let remembering = Arc::downgrade(&server);
+        let remembers = thread::Builder::new().spawn(move || {
+            while let Some(server) = remembering.upgrade() {
+                server.remember();
+                drop(server);
+                thread::sleep(REMEMBER);
+            }
+        });
+        if let Err(err) = remembers {
+            log::warning(format_args!(
+                "cannot remember counters: {err}; hostint status shows their sums since the start"
+            ));
+        }
         let listening = thread::Builder::new().spawn(move || {
             loop {
                 match listener.accept() {
@@ -91,53 +106,42 @@ struct Server {
     pins: Pins,
     rights: Rights,
     reload: Option<fn()>,
-    clients: AtomicUsize,
+    places: Arc<Places>,
     counters: Option<ControlCounters>,
     said_ns: AtomicU64,
-}
-
-/// A client, counted until this is dropped.
-struct Served(Arc<Server>);
-
-impl Served {
-    fn of(server: &Arc<Server>) -> Self {
-        server.clients.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(server))
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::Relaxed);
-    }
+    /// The counters of the last minute.
+    recent: Mutex<RecentValues>,
 }
 
 impl Server {
     fn take(self: &Arc<Self>, client: UnixStream) {
-        let served = Served::of(self);
-        if self.clients.load(Ordering::Relaxed) > MOST_CLIENTS {
-            self.turn_away(client);
+        // An error means that the client went away.
+        let Ok((pid, uid, groups)) = local_socket::peer(&client) else {
             return;
-        }
+        };
+        let peer = Caller { pid, uid, groups };
+        let place = match self.places.take(uid) {
+            Ok(place) => place,
+            Err(why) => return self.turn_away(client, &peer, &why.to_string()),
+        };
+        let server = Arc::clone(self);
         // Without a thread the client gets no answer.
         let _ = thread::Builder::new().spawn(move || {
+            let _held: Place = place;
             // An error means that the client went away or took too long.
-            let _ = served.0.answer_all(client);
+            let _ = server.answer_all(client, &peer);
         });
     }
 
-    fn turn_away(&self, mut client: UnixStream) {
-        let why = format!("{MOST_CLIENTS} others are served already; try again in 10 s");
-        let answer = self.refuse("a client", &why);
+    fn turn_away(&self, mut client: UnixStream, peer: &Caller, why: &str) {
+        let answer = self.refuse(&name(peer), why);
         // Nothing was sent to it before, so there is room in its buffer.
         if let (Ok(()), Ok(line)) = (client.set_nonblocking(true), answer.to_line()) {
             let _ = client.write_all(&line);
         }
     }
 
-    fn answer_all(&self, client: UnixStream) -> Result<()> {
-        let (pid, uid, groups) = local_socket::peer(&client)?;
-        let peer = Caller { pid, uid, groups };
+    fn answer_all(&self, client: UnixStream, peer: &Caller) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut requests = BufReader::new(DeadlineStream {
             socket: client.try_clone()?,
@@ -157,9 +161,9 @@ impl Server {
             }
             let whole = line.last() == Some(&b'\n') || (read as u64) < LONGEST_REQUEST;
             let answer = if whole {
-                self.answer(&peer, &line)
+                self.answer(peer, &line)
             } else {
-                self.refuse(&name(&peer), "the request is too long")
+                self.refuse(&name(peer), "the request is too long")
             };
             out.write_all(&answer.to_line()?)?;
             if !whole {
@@ -177,7 +181,14 @@ impl Server {
             return self.refuse(&name(peer), &why.to_string());
         }
         match (request, self.reload) {
-            (Request::Status(query), _) => match read(&self.pins, &query) {
+            (Request::Recent, _) => {
+                self.count(ControlCounters::answered);
+                ControlAnswer {
+                    recent: self.recent(),
+                    ..ControlAnswer::done()
+                }
+            }
+            (Request::Status(query), _) => match read(&self.pins, &query, self.recent().as_ref()) {
                 Ok(answer) => {
                     self.count(ControlCounters::answered);
                     answer
@@ -197,6 +208,21 @@ impl Server {
                 self.refuse(&name(peer), "the daemon was started without a config file")
             }
         }
+    }
+
+    /// Keeps the present values of counters. Values that cannot be read are left out.
+    fn remember(&self) {
+        if let Ok(values) = CounterValues::read(&self.pins) {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            recent.keep(values, Instant::now());
+        }
+    }
+
+    /// What counters grew by in the last minute, or since the daemon began.
+    fn recent(&self) -> Option<RecentCounts> {
+        let values = CounterValues::read(&self.pins).ok()?;
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.until(&values, Instant::now())
     }
 
     /// Counts the refusal, and logs it unless another one was logged just now.
@@ -220,7 +246,7 @@ impl Server {
     }
 }
 
-fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
+fn read(pins: &Pins, query: &Query, recent: Option<&RecentCounts>) -> Result<ControlAnswer> {
     let sort = FlowSort::from_name(&query.sort)
         .ok_or_else(|| anyhow!("flows cannot be sorted by {}", query.sort))?;
     let found = state::read(
@@ -230,6 +256,7 @@ fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
             peers: query.peers.min(MOST_SHOWN),
             sort,
         },
+        recent,
     )?;
     let mut answer = ControlAnswer {
         runs: Some(state::runs(&found)),

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Instant;
 
-use crate::clocks::{OwnClock, Reading};
+use crate::clocks::{OwnClock, Reading, StatedErrors};
 use crate::config::{SinkConfig, TimeSpan};
 use crate::datapath::daemon_counters::LifeCounts;
 use crate::datapath::pins::Pins;
@@ -24,6 +24,8 @@ pub struct HostSide {
     pub clock: Option<ClockState>,
     /// The same clock against the raw clock, in the last minute.
     pub own_clock: OwnClock,
+    /// The errors that the time daemon stated for it.
+    pub stated_errors: StatedErrors,
     pub counts: LifeCounts,
     /// No walk over a flow table goes on before this time.
     pub walks_rest_until: Instant,
@@ -36,6 +38,7 @@ impl HostSide {
             leases,
             clock: None,
             own_clock: OwnClock::default(),
+            stated_errors: StatedErrors::default(),
             counts: LifeCounts::default(),
             walks_rest_until: Instant::now(),
         }
@@ -44,6 +47,8 @@ impl HostSide {
     /// Takes a reading of the clock that stamps packets. Returns how it is steered.
     pub fn note_clock(&mut self, pair: ClockPair) -> io::Result<Discipline> {
         let discipline = clock::discipline()?;
+        self.stated_errors
+            .note(pair.raw_ns.into(), discipline.stated_error_us());
         let steps = self.own_clock.steps;
         self.own_clock.note(Reading {
             raw_ns: pair.raw_ns.into(),

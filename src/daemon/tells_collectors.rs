@@ -2,13 +2,12 @@
 
 use anyhow::Result;
 
-use super::on_host::OnHost;
 use crate::config::IdentitySettings;
 use crate::model::NodeId;
 use crate::report::Emitter;
 
 /// A daemon that has collectors.
-pub trait TellsCollectors: OnHost {
+pub trait TellsCollectors {
     fn emitter(&mut self) -> &mut Emitter;
 
     fn node(&self) -> Result<NodeId>;

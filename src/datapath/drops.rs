@@ -20,8 +20,10 @@ use super::drop_reasons::{DropReasonNames, number_of, slot_of, told_by_tracepoin
 use super::event_ring::EventRing;
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
+use crate::config::DscpMark;
 use crate::model::{
-    DropCount, DropTotals, FlowKey, HostDrop, KernelReason, PlaceDrops, ReasonDrops,
+    DropCount, DropPosition, DropTotals, DroppedInt, FlowKey, HostDrop, KernelReason, NodeId,
+    PlaceDrops, ReasonDrops,
 };
 use crate::os::clock;
 
@@ -41,6 +43,10 @@ pub struct DropPlan {
     pub ignored_acks: BTreeSet<u32>,
     /// The most new flows in a second; 0: no limit.
     pub max_new_flows: u64,
+    /// Marks packets with INT over TCP or UDP.
+    pub mark: DscpMark,
+    /// UDP destination port of packets with INT behind an extra header.
+    pub extension_port: u16,
 }
 
 /// The program, attached.
@@ -198,6 +204,7 @@ impl DropProgram {
                     place: None,
                     interface: None,
                     netns: key.netns,
+                    tagged_by: (key.tagged != 0).then_some(NodeId(key.source_node)),
                     count: sum(&self.places, &key)?,
                 },
             });
@@ -231,6 +238,9 @@ pub fn read_event(bytes: &[u8]) -> Option<HostDrop> {
 fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
     let mut settings = drop_settings {
         netns: plan.netns.unwrap_or_default(),
+        extension_port: plan.extension_port.to_be(),
+        tos_value: plan.mark.tos_value(),
+        tos_mask: plan.mark.tos_mask(),
         ..Default::default()
     };
     set_slots(&mut settings.ignored, &plan.ignored);
@@ -307,6 +317,11 @@ fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {
         superpacket: flow.flags & drop_flow_flag::DROP_SUPERPACKET.0 != 0,
         netns: key.netns,
         cgroup: (flow.cgroup != 0).then_some(flow.cgroup),
+        position: DropPosition::Apart,
+        int: (key.tagged != 0).then_some(DroppedInt {
+            source: NodeId(key.source_node),
+            sequence: flow.sequence,
+        }),
         ifindex: key.ifindex,
         place_address: flow.place,
     }

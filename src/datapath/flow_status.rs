@@ -100,9 +100,9 @@ fn with_latencies(
     let figures = latency.figures();
     Ok(Some(FlowStatus {
         histogram: counts.powers().to_vec(),
-        latency_p50_ns: figures.map(|figures| figures.p50_ns),
-        latency_p90_ns: figures.map(|figures| figures.p90_ns),
-        latency_p99_ns: figures.map(|figures| figures.p99_ns),
+        latency_p50_ns: figures.and_then(|figures| figures.p50_ns),
+        latency_p90_ns: figures.and_then(|figures| figures.p90_ns),
+        latency_p99_ns: figures.and_then(|figures| figures.p99_ns),
         latency_steps: Some(latency.resolution().steps()),
         ..flow_status(key, &flow)
     }))

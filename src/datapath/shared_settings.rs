@@ -122,6 +122,7 @@ impl SharedSettings {
     pub fn read_clock(&self) -> io::Result<ClockPair> {
         let settings = self.map.get(&0)?.unwrap_or_default();
         match clock_source(settings.clock_source) {
+            clock_source::CLOCK_TAI => clock::pair_of_tai(settings.clock_offset_ns),
             clock_source::CLOCK_REALTIME_OFFSET => {
                 clock::pair_of_monotonic(settings.clock_offset_ns)
             }

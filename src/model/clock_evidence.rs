@@ -1,6 +1,8 @@
 //! Evidence about clocks: a host's readings of its own, and the stamps of quick packets between it and others.
 
-use super::NodeId;
+use std::num::NonZeroU32;
+
+use super::{ClockState, NodeId};
 
 /// The most of each kind in one report.
 pub const MOST_READINGS: usize = 16;
@@ -15,6 +17,12 @@ pub struct ClockEvidence {
     pub node: NodeId,
     /// Raw clocks of two instances cannot be compared: the host started again, or is another one.
     pub instance: u64,
+    /// Hosts that tell the same number are network namespaces of one kernel, and share its raw clock; 0: not told.
+    pub kernel: u64,
+    /// The clock that stamps packets.
+    pub clock: ClockState,
+    /// The error of that clock, according to the time daemon. `None`: it is not synchronised, or its error is unknown.
+    pub stated_error_ns: Option<NonZeroU32>,
     /// Oldest first.
     pub readings: Vec<ClockReading>,
     pub peers: Vec<PeerEvidence>,

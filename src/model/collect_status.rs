@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, NodeId};
+use super::{EngineStatus, HostDropRow, NodeId, PairTraffic};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -49,6 +49,8 @@ pub struct CollectStatus {
     /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,
+    /// Datagrams of exporters that do not number: with the number and without the content of the one before them.
+    pub reports_unnumbered: u64,
     /// Summaries that lost a part on the way. The next summary of their subject has their packets.
     pub summaries_incomplete: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
@@ -92,6 +94,11 @@ pub struct CollectStatus {
     /// Packets that the watchlists of hosts ask for, measured and not, since the collector started: for each pair and
     /// class, or for those with most packets that were not measured.
     pub coverage: Vec<CoverageRow>,
+    /// The sums of pairs and classes, which are metrics only: the page asks the store.
+    #[serde(skip)]
+    pub traffic: PairTraffic,
+    /// Packets that hosts dropped, as they tell them, since the collector started: all reasons, or those with most.
+    pub drops: Vec<HostDropRow>,
 }
 
 /// The health of one exporter, as its reports show it.
@@ -104,6 +111,9 @@ pub struct ExporterHealth {
     pub lost: u64,
     pub duplicates: u64,
     pub restarts: u64,
+    /// Datagrams with the number and without the content of the one before them. If there are any, the exporter does not
+    /// number, so that its losses and duplicates are unknown.
+    pub unnumbered: u64,
     pub last_seen_ns: u64,
     /// Its reports come.
     pub reporting: bool,

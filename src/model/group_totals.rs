@@ -6,14 +6,23 @@ use super::flow_growth::FlowGrowth;
 use super::{LatencyResolution, SlotRange, SubjectTotals, latency_of};
 
 /// Sums over the flows of a group since it was first seen.
+///
+/// Flows that count in powers of two have sums of their own. Otherwise one of them would make all quantiles of the
+/// group coarse, for as long as the sums last.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupTotals {
+    fine: FlowSums,
+    coarse: FlowSums,
+}
+
+/// Sums over the flows that count latencies in the same slots.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct FlowSums {
     /// All but the latencies.
     totals: SubjectTotals,
     latency_min_ns: i32,
     latency_max_ns: i32,
     latency_sum_ns: i128,
-    /// The coarsest of its flows.
     resolution: LatencyResolution,
     /// Packets by the largest latency of their slot.
     slots: BTreeMap<i64, u64>,
@@ -21,30 +30,59 @@ pub struct GroupTotals {
     changed: bool,
 }
 
+impl Default for GroupTotals {
+    fn default() -> Self {
+        Self {
+            fine: FlowSums::new(LatencyResolution::Fine),
+            coarse: FlowSums::new(LatencyResolution::Coarse),
+        }
+    }
+}
+
 impl GroupTotals {
-    pub(super) fn new(epoch_ns: u64) -> Self {
+    /// Adds what a flow counted since `began_ns`, or later.
+    pub(super) fn add(&mut self, more: &FlowGrowth, began_ns: u64) {
+        match more.resolution {
+            LatencyResolution::Coarse => self.coarse.add(more, began_ns),
+            LatencyResolution::Middle | LatencyResolution::Fine => self.fine.add(more, began_ns),
+        }
+    }
+
+    /// Returns the totals that changed since they were last told. No packet is in both.
+    pub(super) fn news(&mut self) -> impl Iterator<Item = SubjectTotals> {
+        let fine = self.fine.news();
+        // A collector knows these by the resolution of their latencies.
+        let has_latencies = !self.coarse.slots.is_empty();
+        let coarse = has_latencies.then(|| self.coarse.news()).flatten();
+        fine.into_iter().chain(coarse)
+    }
+}
+
+impl FlowSums {
+    fn new(resolution: LatencyResolution) -> Self {
         Self {
             totals: SubjectTotals {
-                epoch_ns,
                 slots: SlotRange::ALL,
                 ..SubjectTotals::default()
             },
             latency_min_ns: i32::MAX,
             latency_max_ns: i32::MIN,
             latency_sum_ns: 0,
-            resolution: LatencyResolution::Fine,
+            resolution,
             slots: BTreeMap::new(),
             changed: false,
         }
     }
 
-    /// Adds what a flow counted.
-    pub(super) fn add(&mut self, more: &FlowGrowth) {
+    fn add(&mut self, more: &FlowGrowth, began_ns: u64) {
         if more.is_nothing() {
             return;
         }
         self.changed = true;
         let to = &mut self.totals;
+        if to.epoch_ns == 0 {
+            to.epoch_ns = began_ns;
+        }
         to.last_ns = to.last_ns.max(more.last_ns);
         to.packets += more.packets;
         to.bytes += more.bytes;
@@ -55,9 +93,6 @@ impl GroupTotals {
         to.late += more.faults.late;
         to.restarts += u64::from(more.faults.restarts);
         self.latency_sum_ns += i128::from(more.latency_sum_ns);
-        if !more.slots.is_empty() {
-            self.resolution = self.resolution.min(more.resolution);
-        }
         for (bound_ns, count) in &more.slots {
             *self.slots.entry(*bound_ns).or_default() += u64::from(*count);
         }
@@ -75,8 +110,7 @@ impl GroupTotals {
         }
     }
 
-    /// Returns the totals if they changed since they were last told.
-    pub(super) fn news(&mut self) -> Option<SubjectTotals> {
+    fn news(&mut self) -> Option<SubjectTotals> {
         let counts = self
             .slots
             .iter()

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{CorrectedMean, FlowKey, LatencyResolution, Measured, NodeId, Record};
+use super::{
+    CorrectedMean, DropFigures, DropQuery, DropSeries, FlowKey, LatencyResolution, LossSplit,
+    Measured, NodeId, Record,
+};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -83,9 +86,9 @@ impl MeasuredFigures {
             samples: latency.samples,
             min_ns: shifted(latency.min_ns),
             mean_ns: corrected.mean_ns,
-            p50_ns: shifted(latency.p50_ns),
-            p90_ns: shifted(latency.p90_ns),
-            p99_ns: shifted(latency.p99_ns),
+            p50_ns: latency.p50_ns.map(shifted),
+            p90_ns: latency.p90_ns.map(shifted),
+            p99_ns: latency.p99_ns.map(shifted),
             max_ns: shifted(latency.max_ns),
             jitter_ns: latency.jitter_ns,
         })
@@ -153,18 +156,19 @@ impl ShownFigures {
     }
 }
 
-/// Latency figures. Quantiles are upper bounds of their histogram slots.
+/// Latency figures. Quantiles are upper bounds of their histogram slots; `None` if they are among negative latencies
+/// that share one slot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct LatencyFigures {
     pub samples: u64,
     pub min_ns: i64,
     pub mean_ns: i64,
-    pub p50_ns: i64,
-    pub p90_ns: i64,
-    pub p99_ns: i64,
+    pub p50_ns: Option<i64>,
+    pub p90_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
     pub max_ns: i64,
     /// p99 - p50
-    pub jitter_ns: i64,
+    pub jitter_ns: Option<i64>,
 }
 
 /// Figures for packets from one INT source to one INT sink.
@@ -175,6 +179,9 @@ pub struct PairFigures {
     pub flows: u64,
     /// The time of the last report in the span, if the store has that report.
     pub last_ns: Option<u64>,
+    /// The loss by the hosts that dropped the packets, if any host tells drops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -190,6 +197,9 @@ pub struct FlowFigures {
     pub class: Option<String>,
     pub first_ns: u64,
     pub last_ns: u64,
+    /// As of a pair; of one flow alone that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -302,4 +312,13 @@ pub trait History: Send {
         points: usize,
     ) -> Result<Series, HistoryError>;
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError>;
+    /// What hosts dropped, most packets first. A store without drops knows none.
+    fn drops(&mut self, _query: &DropQuery, _span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// Dropped packets over time, by reason.
+    fn drop_series(&mut self, _span: Span, _points: usize) -> Result<DropSeries, HistoryError> {
+        Ok(DropSeries::default())
+    }
 }

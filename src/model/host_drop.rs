@@ -1,11 +1,11 @@
 //! Packets that a host dropped: by flow, and summed by reason and place.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::FlowKey;
+use super::{FlowKey, NodeId};
 
 /// The kernel's reason for a drop.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct KernelReason {
     /// The number that the running kernel has for it; other kernels have others.
     #[serde(rename = "kernel_reason")]
@@ -15,8 +15,16 @@ pub struct KernelReason {
     pub name: Option<String>,
 }
 
+impl KernelReason {
+    /// The name, or the number if there is none.
+    pub fn label(&self) -> String {
+        let number = || self.number.to_string();
+        self.name.clone().unwrap_or_else(number)
+    }
+}
+
 /// The counts of dropped packets. A superpacket is one packet of several segments; bytes are those of IP packets.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct DropCount {
     pub packets: u64,
     pub segments: u64,
@@ -24,11 +32,90 @@ pub struct DropCount {
 }
 
 impl DropCount {
+    /// Numbers of other hosts may be anything, so sums end at the greatest one.
     pub fn add(&mut self, other: Self) {
-        self.packets += other.packets;
-        self.segments += other.segments;
-        self.bytes += other.bytes;
+        self.packets = self.packets.saturating_add(other.packets);
+        self.segments = self.segments.saturating_add(other.segments);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
+
+    /// The counts since `before`, which is an earlier state of the same counts.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            packets: self.packets.saturating_sub(before.packets),
+            segments: self.segments.saturating_sub(before.segments),
+            bytes: self.bytes.saturating_sub(before.bytes),
+        }
+    }
+
+    pub fn is_zero(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Where a packet was dropped, as INT sees it. INT misses packets that were dropped behind the tag and before the strip,
+/// and no others.
+#[derive(
+    Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropPosition {
+    /// INT does not measure the packet's flow here, as far as is known.
+    #[default]
+    Apart,
+    /// By the source host, before it tagged the packet.
+    BeforeTag,
+    /// By the source host, which had tagged the packet.
+    BehindTag,
+    /// By a host that neither tagged the packet nor would have stripped it.
+    Between,
+    /// By the sink host, before it stripped the packet.
+    BeforeStrip,
+    /// By the sink host, which had stripped and measured the packet.
+    BehindStrip,
+}
+
+impl DropPosition {
+    /// All positions, by their numbers on the wire.
+    pub const EACH: [Self; 6] = [
+        Self::Apart,
+        Self::BeforeTag,
+        Self::BehindTag,
+        Self::Between,
+        Self::BeforeStrip,
+        Self::BehindStrip,
+    ];
+
+    /// The number on the wire.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::EACH.get(usize::from(number)).copied()
+    }
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Apart => "apart",
+            Self::BeforeTag => "before-tag",
+            Self::BehindTag => "behind-tag",
+            Self::Between => "between",
+            Self::BeforeStrip => "before-strip",
+            Self::BehindStrip => "behind-strip",
+        }
+    }
+}
+
+/// The INT headers of a dropped packet.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
+pub struct DroppedInt {
+    /// The node that tagged it.
+    pub source: NodeId,
+    /// The sequence number of the first packet that was dropped.
+    pub sequence: u32,
 }
 
 /// The identity of a flow's drops: the same flow may be dropped for several reasons.
@@ -38,24 +125,26 @@ pub struct DropId {
     pub reason: u32,
     pub ifindex: u32,
     pub netns: u32,
+    /// The node that tagged the packets; `None`: they had no INT.
+    pub tagged_by: Option<NodeId>,
 }
 
 /// The drops of a flow for one reason. All counts are those since the first one.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct HostDrop {
-    /// The flow as its packets were when they were dropped.
+    /// The flow as its packets were when they were dropped; of packets with INT, the flow that is measured.
     pub flow: FlowKey,
     /// The flow as the end that began the connection knows it, if NAT changed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_before_nat: Option<FlowKey>,
     #[serde(flatten)]
     pub reason: KernelReason,
     /// The kernel's function that dropped the first packet, or the address in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_interface: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_interface: Option<String>,
     pub in_ifindex: u32,
     pub out_ifindex: u32,
@@ -65,7 +154,7 @@ pub struct HostDrop {
     pub first_ns: u64,
     pub last_ns: u64,
     /// The time from the packet's departure, as its sender stamped it, to the drop; of the newest packet with a stamp.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_ns: Option<u32>,
     /// The root queue of the interface at the first drop.
     pub queue_packets: u32,
@@ -75,10 +164,15 @@ pub struct HostDrop {
     /// The inode of the network namespace.
     pub netns: u32,
     /// The id of the cgroup of the socket.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<u64>,
+    #[serde(default)]
+    pub position: DropPosition,
+    /// The INT of the first packet, if it had some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub int: Option<DroppedInt>,
     /// The interface of the drop, for the identity; 0 if there was none.
-    #[serde(skip)]
+    #[serde(default)]
     pub ifindex: u32,
     /// The address of the code that dropped the first packet.
     #[serde(skip)]
@@ -92,6 +186,7 @@ impl HostDrop {
             reason: self.reason.number,
             ifindex: self.ifindex,
             netns: self.netns,
+            tagged_by: self.int.map(|int| int.source),
         }
     }
 }
@@ -106,6 +201,9 @@ pub struct PlaceDrops {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     pub netns: u32,
+    /// The node that tagged the packets; none if they had no INT.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tagged_by: Option<NodeId>,
     #[serde(flatten)]
     pub count: DropCount,
 }
@@ -130,6 +228,15 @@ pub struct DropsWithoutPacket {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     pub count: u64,
+}
+
+/// A report of a host about the drops of a flow.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HostDropReport {
+    /// When the report was made, in whole seconds since the Unix epoch.
+    pub time_s: u32,
+    pub node: NodeId,
+    pub drop: HostDrop,
 }
 
 /// All that was dropped since the counts began.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Metadata;
+use super::{Metadata, Quirk};
 
 /// The version of an INT header; v2.0 and v2.1 look the same.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub enum IntVersion {
     #[serde(rename = "0.5")]
     V05,
@@ -16,7 +16,7 @@ pub enum IntVersion {
 }
 
 /// The INT mode: which nodes use the header, and how.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntType {
     /// INT-MD, formerly called hop-by-hop: each hop embeds its metadata.
@@ -30,7 +30,7 @@ pub enum IntType {
 }
 
 /// One INT header and its metadata stack.
-#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub struct IntHeader {
     pub version: IntVersion,
     #[serde(rename = "type")]
@@ -77,10 +77,13 @@ pub struct IntHeader {
     /// The report was cut before the stack's end.
     #[serde(default, skip_serializing_if = "is_false")]
     pub truncated: bool,
+    /// What the header states otherwise than the standard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quirk: Option<Quirk>,
 }
 
 /// The domain-specific part of an INT v2.x header.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub struct IntDomain {
     pub id: u16,
     pub instructions: u16,
@@ -129,6 +132,7 @@ impl IntHeader {
             original_protocol: None,
             seq: None,
             truncated: false,
+            quirk: None,
         }
     }
 }

@@ -142,7 +142,7 @@ impl LatencyHistogram {
     }
 
     /// An upper bound of the value that this share of all values does not exceed, at most
-    /// [`LatencyResolution::error`] too high.
+    /// [`LatencyResolution::error`] too high. `None` if it is not known that well.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = (share * self.samples as f64).ceil().max(1.0) as u64;
         let mut seen = 0_u64;
@@ -151,7 +151,20 @@ impl LatencyHistogram {
             seen >= rank
         });
         let slot = reached.or(self.slots.last())?.0;
-        Some(upper_bound(slot).clamp(self.min, self.max))
+        match self.resolution {
+            LatencyResolution::Coarse | LatencyResolution::Middle if slot <= 0 && self.min < 0 => {
+                self.greatest_below_zero()
+            }
+            _ => Some(upper_bound(slot).clamp(self.min, self.max)),
+        }
+    }
+
+    /// The greatest value of 0 and less, if it is near enough to all others of those, which share one slot.
+    fn greatest_below_zero(&self) -> Option<i64> {
+        let greatest = self.max.min(0);
+        let width = i128::from(greatest) - i128::from(self.min);
+        let steps = i128::from(self.resolution.steps());
+        (width * steps <= i128::from(greatest.unsigned_abs())).then_some(greatest)
     }
 
     /// Counts of values by the upper bound of their slot, ascending.
@@ -253,16 +266,19 @@ impl LatencyHistogram {
 
     /// `None` if there are no values.
     pub fn figures(&self) -> Option<LatencyFigures> {
-        let (p50_ns, p99_ns) = (self.quantile(0.5)?, self.quantile(0.99)?);
+        if self.is_empty() {
+            return None;
+        }
+        let (p50_ns, p99_ns) = (self.quantile(0.5), self.quantile(0.99));
         Some(LatencyFigures {
             samples: self.samples,
             min_ns: self.min,
             mean_ns: (self.sum / i128::from(self.samples.max(1))) as i64,
             p50_ns,
-            p90_ns: self.quantile(0.9)?,
+            p90_ns: self.quantile(0.9),
             p99_ns,
             max_ns: self.max,
-            jitter_ns: p99_ns.saturating_sub(p50_ns),
+            jitter_ns: p99_ns.zip(p50_ns).map(|(p99, p50)| p99.saturating_sub(p50)),
         })
     }
 }

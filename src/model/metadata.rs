@@ -8,7 +8,7 @@ use super::NodeId;
 ///
 /// Units are the device's own unless INT defines one. Timestamps and latencies are taken for nanoseconds; in INT and in
 /// reports before v2.0, timestamps are their low 32 bits.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct Metadata {
 }
 
 /// The word that a reserved bit of an instruction bitmap or of RepMdBits stands for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub struct ReservedWord {
     /// The bit's number; 0 is the most significant.
     pub bit: u8,

@@ -13,6 +13,7 @@ mod corrected_latency;
 pub mod coverage;
 mod dest;
 mod drop_reasons;
+pub mod drop_totals_report;
 mod encapsulation;
 mod engine_status;
 mod flow;
@@ -24,6 +25,7 @@ mod group_totals;
 mod headers;
 mod hex;
 mod history;
+mod history_drops;
 mod hop;
 mod host_drop;
 mod host_status;
@@ -44,17 +46,21 @@ mod node;
 pub mod node_identity;
 mod packet;
 mod packet_report;
+mod pair_traffic;
 mod path_state;
 mod plain_error;
 mod prefix;
 pub mod preflight;
+mod quirk;
 mod reason;
+mod recent_counts;
 mod record;
 mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
 mod summary;
+mod summary_base;
 mod tally;
 mod transit_status;
 mod watch;
@@ -73,6 +79,7 @@ pub use collector_state::CollectorState;
 pub use corrected_latency::{CorrectedLatency, LatencyClocks};
 pub use dest::Dest;
 pub use drop_reasons::DropReasons;
+pub use drop_totals_report::{DropSubject, DropSum, DropTotalsReport, HostDropRow};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
 pub use flow::{FlowKey, Transport, Vlans};
@@ -87,10 +94,13 @@ pub use history::{
     LEAST_SAMPLES, LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series,
     ShownFigures, Span, Subject,
 };
+pub use history_drops::{
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, ToldDrops,
+};
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
-    DropCount, DropId, DropTotals, DropsWithoutPacket, HostDrop, KernelReason, PlaceDrops,
-    ReasonDrops,
+    DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
+    HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
@@ -116,10 +126,13 @@ pub use node::NodeId;
 pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use pair_traffic::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
+pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
+pub use recent_counts::RecentCounts;
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
@@ -132,6 +145,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
+pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};

@@ -3,7 +3,7 @@
 use super::{FlowKey, IntHeader};
 
 /// The first header in a packet's bytes.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum FirstHeader {
     #[default]
     Ethernet,
@@ -12,7 +12,7 @@ pub enum FirstHeader {
 }
 
 /// A possibly truncated packet.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Packet {
     pub first: FirstHeader,
     /// Number of bytes in the report.

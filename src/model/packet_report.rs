@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet};
+use super::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet, Quirk};
 
 /// The version of a telemetry report.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize,
+)]
 pub enum ReportVersion {
     #[default]
     #[serde(rename = "0.5")]
@@ -17,7 +19,7 @@ pub enum ReportVersion {
 }
 
 /// A packet that a node saw, and the node's metadata about it.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct PacketReport {
     pub version: ReportVersion,
     /// The node that reports; v0.5 does not always name it.
@@ -29,10 +31,12 @@ pub struct PacketReport {
     pub packet: Option<Packet>,
     /// Domain-specific extension data of v2.0, and TLVs other than the first packet.
     pub extensions: Vec<Extension>,
+    /// What the report's header states otherwise than the standard.
+    pub quirk: Option<Quirk>,
 }
 
 /// The domain of a v2.0 report's domain-specific metadata, and the bits that name it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub struct ReportDomain {
     pub id: u16,
     /// DSMdBits.
@@ -42,7 +46,7 @@ pub struct ReportDomain {
 }
 
 /// Domain-specific data, unchanged.
-#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq, Deserialize, Serialize)]
 pub struct Extension {
     /// TLVType, if the data came as a TLV.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
@@ -122,6 +126,14 @@ impl PacketReport {
             path.extend(self.node);
         }
         path
+    }
+
+    /// All that the device wrote otherwise than the standards say.
+    pub fn quirks(&self) -> impl Iterator<Item = Quirk> {
+        let headers = self.packet.iter().flat_map(|packet| &packet.int);
+        self.quirk
+            .into_iter()
+            .chain(headers.filter_map(|header| header.quirk))
     }
 
     /// The version of the outermost INT header, if there is one.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
-    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
-    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Report, ReportDomain, ReportVersion,
-    Summary, SummaryRecord, SummarySubject,
+    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
+    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Quirk, Report, ReportDomain,
+    ReportVersion, Summary, SummaryRecord, SummarySubject,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -96,6 +96,9 @@ pub struct Record {
     /// All totals of a summary, since its epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Box<SummaryRecord>>,
+    /// What a host dropped of the flow, with the kernel's reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_drop: Option<Box<HostDrop>>,
     #[serde(flatten)]
     pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +111,9 @@ pub struct Record {
     pub int: Vec<IntHeader>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extension>,
+    /// What the report's header states otherwise than the standard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quirk: Option<Quirk>,
 }
 
 /// The flags of the report header that are set.
@@ -312,11 +318,16 @@ impl Record {
                 self.totals = Some(summary.totals);
             }
             Body::Summary(summary) => self.tell_summary(summary),
+            Body::HostDrop(report) => {
+                self.report_time_s = Some(report.time_s);
+                self.host_drop = Some(Box::new(report.drop.clone()));
+            }
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();
                 self.inner_flow = report.inner_flow();
                 self.domain = report.domain;
                 self.extensions.clone_from(&report.extensions);
+                self.quirk = report.quirk;
                 if let Some(packet) = &report.packet {
                     self.frame_bytes = Some(packet.length);
                     self.int.clone_from(&packet.int);

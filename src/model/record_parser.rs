@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 
+use super::node_identity::printable;
 use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
-    FlowSummary, Hop, HopStack, HwId, LatencyReport, NodeId, Observation, Packet, PacketReport,
-    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject,
-    Transport, Vlans,
+    FlowSummary, Hop, HopStack, HostDropReport, HwId, LatencyReport, NodeId, Observation, Packet,
+    PacketReport, QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary,
+    SummarySubject, Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -93,6 +94,9 @@ impl Record {
             "flow-summary" => {
                 (self.flow_summary()).map(|summary| Body::FlowSummary(Box::new(summary)))
             }
+            "host-drop" => self
+                .host_drop()
+                .map(|report| Body::HostDrop(Box::new(report))),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
                 Ok(Body::Packet(Box::new(self.packet_report())))
             }
@@ -164,6 +168,25 @@ impl Record {
         })
     }
 
+    fn host_drop(&self) -> Result<HostDropReport, BadRecord> {
+        let drop = self.host_drop.as_deref();
+        let mut drop = self.needed(drop.cloned(), "host_drop")?;
+        // Lines may come from strangers, as datagrams may.
+        for text in [
+            &mut drop.reason.name,
+            &mut drop.place,
+            &mut drop.in_interface,
+            &mut drop.out_interface,
+        ] {
+            *text = text.take().map(|text| printable(&text));
+        }
+        Ok(HostDropReport {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            node: self.needed(self.reporter_node, "reporter_node")?,
+            drop,
+        })
+    }
+
     fn packet_report(&self) -> PacketReport {
         PacketReport {
             version: self.version,
@@ -179,6 +202,7 @@ impl Record {
                 int: self.int.clone(),
             }),
             extensions: self.extensions.clone(),
+            quirk: self.quirk,
         }
     }
 

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, FlowKey, FlowSummary, HopStack, NodeId, PacketReport, QuotedHeaders, ReportVersion,
-    Summary, SummarySubject,
+    ClockState, FlowKey, FlowSummary, HopStack, HostDropReport, NodeId, PacketReport,
+    QuotedHeaders, ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -72,6 +72,8 @@ pub enum Body {
     FlowSummary(Box<FlowSummary>),
     /// NProto 14 and 15, hostint's own: totals of a flow, or of a class from a source node.
     Summary(Box<Summary>),
+    /// NProto 10, hostint's own: packets of a flow that a host dropped.
+    HostDrop(Box<HostDropReport>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -174,6 +176,7 @@ impl Observation {
                 SummarySubject::Flow { .. } => "flow-summary",
                 SummarySubject::Group { .. } => "group-summary",
             },
+            Body::HostDrop(_) => "host-drop",
         }
     }
 
@@ -188,6 +191,7 @@ impl Observation {
                 SummarySubject::Flow { flow, .. } => Some(*flow),
                 SummarySubject::Group { .. } => None,
             },
+            Body::HostDrop(report) => Some(report.drop.flow),
         }
     }
 
@@ -207,6 +211,7 @@ impl Observation {
             Body::Latency(report) => Some(report.reporter()),
             Body::FlowSummary(summary) => Some(summary.sink_node),
             Body::Summary(summary) => Some(summary.sink_node),
+            Body::HostDrop(report) => Some(report.node),
         }
     }
 
@@ -216,7 +221,9 @@ impl Observation {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
             Body::Packet(report) => report.latency_ns(),
-            Body::DropSummary(_) | Body::FlowSummary(_) | Body::Summary(_) => None,
+            Body::DropSummary(_) | Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) => {
+                None
+            }
         }
     }
 
@@ -234,7 +241,7 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
-            Body::FlowSummary(_) | Body::Summary(_) => ReportVersion::V05,
+            Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) => ReportVersion::V05,
         }
     }
 

@@ -17,6 +17,8 @@ pub enum SequenceEvidence {
         last: u32,
         count: u32,
     },
+    /// No packet that INT measured.
+    Nothing,
     /// No number: a summary with the count of reordered packets since the flow began at the sink.
     Total {
         since_ns: u64,
@@ -87,6 +89,11 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
+            Body::HostDrop(_) => {
+                // Histories count packets of a flow as INT does. What hosts drop has figures of its own.
+                observed.flow = None;
+                observed.shown = SequenceEvidence::Nothing;
+            }
             Body::Packet(report) => {
                 let path = report.path();
                 observed.sink = path.last().copied();
@@ -116,6 +123,7 @@ fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) 
         Body::DropSummary(summary) => summary.time_s,
         Body::FlowSummary(summary) => summary.time_s,
         Body::Summary(summary) => summary.time_s,
+        Body::HostDrop(report) => report.time_s,
         Body::Packet(_) => return now_ns(),
     };
     u64::from(own_s) * NS_PER_S

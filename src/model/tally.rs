@@ -136,14 +136,16 @@ impl Tally {
         self.begun
     }
 
-    /// Returns the totals of groups that changed since they were last returned.
+    /// Returns the totals of groups that changed since they were last returned. A group may have two: see
+    /// [`GroupTotals`].
     pub fn changed_groups(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
         let names = &self.by_class;
-        let changed = self.groups.iter_mut().filter_map(|((node, class), group)| {
+        let changed = self.groups.iter_mut().flat_map(|((node, class), group)| {
             let class = class.and_then(|number| names.get(number));
             let class = class.map(|(name, _)| name.clone());
-            let totals = group.news()?;
-            Some((*node, SummarySubject::Group { class }, totals))
+            let subject = SummarySubject::Group { class };
+            let totals = group.news();
+            totals.map(move |totals| (*node, subject.clone(), totals))
         });
         changed.collect()
     }
@@ -214,8 +216,8 @@ impl Tally {
             sums.add(&more);
         }
         let began_ns = if is_new { first_ns } else { more.last_ns };
-        match self.group(node, class, began_ns) {
-            Some(group) => group.add(&more),
+        match self.group(node, class) {
+            Some(group) => group.add(&more, began_ns),
             None => self.left_out += more.packets,
         }
         TallyNews {
@@ -224,12 +226,7 @@ impl Tally {
         }
     }
 
-    fn group(
-        &mut self,
-        node: NodeId,
-        class: Option<usize>,
-        now_ns: u64,
-    ) -> Option<&mut GroupTotals> {
+    fn group(&mut self, node: NodeId, class: Option<usize>) -> Option<&mut GroupTotals> {
         let class = class.filter(|number| *number < MOST_CLASSES);
         let full = self.groups.len() >= MOST_GROUPS;
         let key = match full && !self.groups.contains_key(&(node, class)) {
@@ -239,8 +236,7 @@ impl Tally {
         if full && !self.groups.contains_key(&key) {
             return None;
         }
-        let new = || GroupTotals::new(now_ns);
-        Some(self.groups.entry(key).or_insert_with(new))
+        Some(self.groups.entry(key).or_default())
     }
 
     fn node(&mut self, node: NodeId) -> &mut Traffic {

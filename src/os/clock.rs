@@ -40,6 +40,11 @@ pub fn pair() -> io::Result<ClockPair> {
     pair_of(ClockId::CLOCK_REALTIME, 0)
 }
 
+/// The same with the TAI clock and an offset to the time since the Unix epoch, which may be out of date.
+pub fn pair_of_tai(offset_ns: i64) -> io::Result<ClockPair> {
+    pair_of(ClockId::CLOCK_TAI, offset_ns)
+}
+
 /// The same with the monotonic clock and an offset to the time since the Unix epoch, which may be out of date.
 pub fn pair_of_monotonic(offset_ns: i64) -> io::Result<ClockPair> {
     pair_of(ClockId::CLOCK_MONOTONIC, offset_ns)
@@ -86,6 +91,19 @@ pub struct Discipline {
     pub greatest_error_us: u64,
     /// The least and the greatest rate that the kernel steers the clock by now, against the raw clock.
     pub steered_ppb: (i64, i64),
+}
+
+impl Discipline {
+    /// The error of the clock that its time daemon means: twice the estimated one, for that is a deviation of most
+    /// readings, or the greatest one. Daemons that say nothing leave 0 or 16 s as the estimate. `None`: not synchronised.
+    pub fn stated_error_us(&self) -> Option<u64> {
+        let most_us = self.greatest_error_us;
+        let stated_us = match self.estimated_error_us {
+            0 => most_us,
+            estimated_us => most_us.min(estimated_us.saturating_mul(2)),
+        };
+        self.synchronised.then_some(stated_us)
+    }
 }
 
 /// The kernel amortises adjtime(3) at this rate.

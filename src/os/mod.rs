@@ -12,6 +12,7 @@ pub mod local_socket;
 pub mod log;
 pub mod netdev;
 pub mod netlink_events;
+mod netlink_notices;
 pub mod netns;
 pub mod nftables;
 pub mod notify;

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
 
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
@@ -10,11 +9,9 @@ use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteType,
 };
-use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
-};
+
+use super::netlink_notices::{Notice, Notices};
 
 /// Groups without a name of the old kind: 1 << (RTNLGRP_... - 1) of RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE and
 /// RTNLGRP_NEXTHOP.
@@ -43,35 +40,22 @@ pub struct LinkNow {
 }
 
 /// The events in this network namespace.
-pub struct RouteEvents(OwnedFd);
+pub struct RouteEvents(Notices);
 
 impl RouteEvents {
     pub fn listen() -> io::Result<Self> {
-        let socket = socket(
-            AddressFamily::Netlink,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK,
-            SockProtocol::NetlinkRoute,
-        )?;
         let named = libc::RTMGRP_LINK | libc::RTMGRP_IPV4_ROUTE | libc::RTMGRP_IPV6_ROUTE;
         let groups = named.cast_unsigned() | RULES4 | RULES6 | NEXT_HOPS;
-        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
-        Ok(Self(socket))
+        Notices::listen(groups).map(Self)
     }
 
     /// Hands over the changes since the last call.
     pub fn take(&self, mut take: impl FnMut(RouteEvent)) -> io::Result<()> {
         let mut buffer = vec![0; 64 << 10];
-        loop {
-            match recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
-                Ok(len) => read_events(&buffer[..len], &mut take),
-                // There were more changes than the socket's buffer holds.
-                Err(Errno::ENOBUFS) => take(RouteEvent::Anything),
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(Errno::EINTR) => {}
-                Err(err) => return Err(err.into()),
-            }
-        }
+        self.0.take(&mut buffer, |notice| match notice {
+            Notice::Messages(messages) => read_events(messages, &mut take),
+            Notice::Overflow => take(RouteEvent::Anything),
+        })
     }
 }
 

@@ -13,8 +13,9 @@ use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::DropTotalsReport;
 use crate::model::{Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, Report};
-use crate::wire::{report_clock, report_coverage, report_identity};
+use crate::wire::{report_clock, report_coverage, report_drop_totals, report_identity};
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -192,6 +193,15 @@ impl Emitter {
         for part in report_coverage::parts(report) {
             self.datagram.clear();
             report_coverage::emit(&part, time_s, &mut self.datagram);
+            self.tell_all();
+        }
+    }
+
+    /// Tells every collector the sums of what this host dropped, in the same way.
+    pub fn tell_drops(&mut self, report: &DropTotalsReport, time_s: u32) {
+        for part in report_drop_totals::parts(report) {
+            self.datagram.clear();
+            report_drop_totals::emit(&part, time_s, &mut self.datagram);
             self.tell_all();
         }
     }

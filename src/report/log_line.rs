@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::model::{Body, FlowSummary, Hop, PacketReport, Report, Summary, SummarySubject};
+use crate::model::{
+    Body, FlowSummary, Hop, HostDropReport, PacketReport, Report, Summary, SummarySubject,
+};
 
 /// Displays a report as Host-INT logs it, without the line feed.
 ///
@@ -63,9 +65,34 @@ impl fmt::Display for LogLine<'_> {
             }
             Body::FlowSummary(summary) => summary_line(summary, f),
             Body::Summary(summary) => totals_line(summary, f),
+            Body::HostDrop(report) => drop_line(report, f),
             Body::Packet(report) => packet_line(report, f),
         }
     }
+}
+
+/// A sink reports none; a log that is read back may have some.
+fn drop_line(report: &HostDropReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let HostDropReport { time_s, node, drop } = report;
+    let flow = &drop.flow;
+    write!(
+        f,
+        "Time: {time_s} s Type: HostDrop NodeID: {node} SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
+         Reason: {} Place: {} Position: {} First: {} ns Last: {} ns Packets: {} Segments: {} Bytes: {}",
+        flow.src,
+        flow.dst,
+        flow.protocol,
+        flow.sport,
+        flow.dport,
+        drop.reason.name.as_deref().unwrap_or_default(),
+        drop.place.as_deref().unwrap_or_default(),
+        drop.position.name(),
+        drop.first_ns,
+        drop.last_ns,
+        drop.count.packets,
+        drop.count.segments,
+        drop.count.bytes
+    )
 }
 
 fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 /// The kinds of reports. Their numbers are their places, counted from 1; other kinds have number 0.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "latency",
     "drop-summary",
     "packet",
@@ -12,6 +12,7 @@ const KINDS: [&str; 8] = [
     "intermediate",
     "ethernet",
     "flow-summary",
+    "host-drop",
 ];
 
 /// Returns the number of a kind of report.

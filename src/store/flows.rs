@@ -109,6 +109,7 @@ impl FlowRow {
             class: class.map(str::to_owned),
             first_ns: self.first_ns,
             last_ns: last_ns.max(self.first_ns),
+            loss_split: None,
             figures: sums.figures(),
         })
     }
@@ -125,7 +126,8 @@ fn rank(order: FlowOrder, sums: &Sums) -> i64 {
         FlowOrder::Latency => latency.quantile(0.99).unwrap_or(i64::MIN),
         FlowOrder::Jitter => latency
             .figures()
-            .map_or(i64::MIN, |latency| latency.jitter_ns),
+            .and_then(|latency| latency.jitter_ns)
+            .unwrap_or(i64::MIN),
     }
 }
 

@@ -234,6 +234,7 @@ impl Increment {
         let (mut packets, mut more) = (0, None);
         match observed.shown {
             SequenceEvidence::Packet => packets = 1,
+            SequenceEvidence::Nothing => {}
             SequenceEvidence::Number(number) => packets = flow.numbers.packet(number, time_ns),
             SequenceEvidence::Missing { last, count } => {
                 packets = flow.numbers.missing(last, count, time_ns)
@@ -254,7 +255,7 @@ impl Increment {
         let packets = match observed.shown {
             SequenceEvidence::Packet | SequenceEvidence::Number(_) => 1,
             SequenceEvidence::Missing { count, .. } => count.into(),
-            SequenceEvidence::Total { .. } => 0,
+            SequenceEvidence::Nothing | SequenceEvidence::Total { .. } => 0,
         };
         Self {
             packets,

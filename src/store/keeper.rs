@@ -6,7 +6,11 @@ use super::batch::{QueuedReport, ReportBatch};
 use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
-use crate::model::{Arrival, HostSeen, Measured, Report, ReportFacts, is_whole_batch};
+use crate::model::coverage::CoverageGrowth;
+use crate::model::{
+    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, Report, ReportFacts,
+    is_whole_batch,
+};
 
 /// A thread's way to hand reports to the store. Each thread has its own.
 #[derive(Debug)]
@@ -88,6 +92,23 @@ impl StoreKeeper {
     /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
         self.queue.put_hosts(hosts);
+    }
+
+    /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
+    pub fn add_coverage(&self, grown: Vec<CoverageGrowth>) {
+        self.queue.put_coverage(grown);
+    }
+
+    /// Hands on packets of a flow that a host dropped.
+    pub fn drop_flow(&self, node: NodeId, drop: &HostDrop, count: DropCount, time_ns: u64) {
+        self.queue
+            .put_drops(|waiting| waiting.add_flow(node, drop, count, time_ns));
+    }
+
+    /// Hands on what the sums of a host add.
+    pub fn drop_sums(&self, node: NodeId, added: &[DropSum], time_ns: u64) {
+        self.queue
+            .put_drops(|waiting| waiting.add_sums(node, added, time_ns));
     }
 
     /// Hands on the present batch.

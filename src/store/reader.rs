@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::coverage;
+use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
@@ -16,9 +18,10 @@ use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
-    ClassFigures, Extent, FlowFigures, FlowQuery, History, HistoryError, HostSeen, NodeId,
-    PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
+    ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
+    HistoryError, HostSeen, NodeId, PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -47,6 +50,11 @@ impl HistoryReader {
     /// Returns the hosts that the collector saw in the last 30 days.
     pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
         self.ask(|conn, _| hosts::read(conn))
+    }
+
+    /// Returns the coverage of each pair and class, most missed packets first.
+    pub fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        self.ask(|conn, _| coverage::read(conn, span))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.
@@ -110,6 +118,7 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
                 last_ns: time_of(conn, sums.last_id)?,
+                loss_split: None,
                 figures: sums.figures(),
             });
         }
@@ -149,6 +158,7 @@ fn pair(
         sink,
         flows: flows as u64,
         last_ns: time_of(conn, sums.last_id)?,
+        loss_split: None,
         figures: sums.figures(),
     }))
 }
@@ -234,7 +244,11 @@ impl History for HistoryReader {
     }
 
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pairs(conn, span))
+        self.ask(|conn, _| {
+            let mut found = pairs(conn, span)?;
+            drop_answers::split_pairs(conn, &mut found, span)?;
+            Ok(found)
+        })
     }
 
     fn pair(
@@ -243,7 +257,11 @@ impl History for HistoryReader {
         sink: NodeId,
         span: Span,
     ) -> Result<Option<PairFigures>, HistoryError> {
-        self.ask(|conn, _| pair(conn, (source, sink), span))
+        self.ask(|conn, _| {
+            let mut found = pair(conn, (source, sink), span)?;
+            drop_answers::split_pairs(conn, found.as_mut_slice(), span)?;
+            Ok(found)
+        })
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {
@@ -251,7 +269,13 @@ impl History for HistoryReader {
     }
 
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError> {
-        self.ask(|conn, _| flows::one(conn, id, span))
+        self.ask(|conn, _| {
+            let mut found = flows::one(conn, id, span)?;
+            if let Some(flow) = &mut found {
+                drop_answers::split_flow(conn, flow, span)?;
+            }
+            Ok(found)
+        })
     }
 
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
@@ -269,5 +293,12 @@ impl History for HistoryReader {
 
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError> {
         self.ask(|conn, decode| single_reports::find(conn, decode, query, span))
+    }
+    fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        self.ask(|conn, _| drop_answers::figures(conn, query, span))
+    }
+
+    fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
+        self.ask(|conn, _| drop_answers::series(conn, span, points))
     }
 }

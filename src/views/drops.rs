@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{DropTotals, HostDrop, KernelReason};
+use crate::model::{DropPosition, DropTotals, HostDrop, KernelReason};
 
 /// A reason by its name, or by its number if it has none.
 pub struct ReasonText<'a>(pub &'a KernelReason);
@@ -30,12 +30,42 @@ impl fmt::Display for DropLine<'_> {
         let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
         write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
         write!(f, "{:<18}  {}", ReasonText(&drop.reason), drop.flow)?;
-        let count = drop.count;
-        write!(f, "  {}", counted(count.packets, "packet"))?;
+        write!(f, "  {}", Amount(drop))?;
+        Rest(drop).fmt(f)
+    }
+}
+
+/// Displays the same for a line that names the flow already.
+pub struct DropDetails<'a>(pub &'a HostDrop);
+
+impl fmt::Display for DropDetails<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let drop = self.0;
+        write!(f, "{}  {}", ReasonText(&drop.reason), Amount(drop))?;
+        Rest(drop).fmt(f)
+    }
+}
+
+/// The number of packets, segments and bytes.
+struct Amount<'a>(&'a HostDrop);
+
+impl fmt::Display for Amount<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.count;
+        write!(f, "{}", counted(count.packets, "packet"))?;
         if count.segments != count.packets {
             write!(f, " ({})", counted(count.segments, "segment"))?;
         }
-        write!(f, ", {} bytes", Grouped(count.bytes))?;
+        write!(f, ", {} bytes", Grouped(count.bytes))
+    }
+}
+
+/// Where the packets were dropped, and what is known of them besides.
+struct Rest<'a>(&'a HostDrop);
+
+impl fmt::Display for Rest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let drop = self.0;
         if let Some(place) = &drop.place {
             write!(f, "  at {place}")?;
         }
@@ -58,7 +88,25 @@ impl fmt::Display for DropLine<'_> {
         if let Some(before) = &drop.flow_before_nat {
             write!(f, "  before NAT {before}")?;
         }
+        if let Some(position) = position_text(drop.position) {
+            write!(f, "  {position}")?;
+        }
+        if let Some(int) = drop.int {
+            write!(f, "  tagged by node {} seq {}", int.source, int.sequence)?;
+        }
         Ok(())
+    }
+}
+
+/// Where INT sees the drop, in words; `None` if it does not measure the flow there.
+pub fn position_text(position: DropPosition) -> Option<&'static str> {
+    match position {
+        DropPosition::Apart => None,
+        DropPosition::BeforeTag => Some("before the tag"),
+        DropPosition::BehindTag => Some("behind the tag"),
+        DropPosition::Between => Some("between source and sink"),
+        DropPosition::BeforeStrip => Some("before the strip"),
+        DropPosition::BehindStrip => Some("behind the strip"),
     }
 }
 

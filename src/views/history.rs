@@ -5,11 +5,14 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::coverage;
+use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::matrix;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
     Report, Series, ShownFigures, Span,
@@ -29,6 +32,7 @@ pub enum View {
         limit: usize,
     },
     Classes(Vec<ClassFigures>),
+    Coverage(Vec<CoverageRow>),
     Flow {
         flow: Box<FlowFigures>,
         series: Series,
@@ -39,6 +43,7 @@ pub enum View {
         lines: Vec<String>,
     },
     Info(Extent),
+    Drops(DropsView),
 }
 
 /// A report as the collector prints it.
@@ -101,8 +106,8 @@ fn figures(figures: &Figures) -> [String; 8] {
         Grouped(shown.lost).to_string(),
         loss(&shown),
         mean.unwrap_or_else(|| latency(all.map(|all| all.mean_ns))),
-        latency(quantiles.map(|all| all.p50_ns)),
-        latency(quantiles.map(|all| all.p99_ns)),
+        latency(quantiles.and_then(|all| all.p50_ns)),
+        latency(quantiles.and_then(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
             None => match shown.resolution.filter(|_| quantiles.is_some()) {
@@ -197,6 +202,12 @@ fn pairs_text(
     if pairs.len() > limit {
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
+    for one in pairs.iter().take(limit) {
+        if let Some(split) = &one.loss_split {
+            let nodes = nodes(hosts, Some(one.source), Some(one.sink));
+            let _ = writeln!(out, "{nodes}: {}", split_text(split));
+        }
+    }
 }
 
 fn classes_text(classes: &[ClassFigures], out: &mut String) {
@@ -217,6 +228,9 @@ fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut 
     let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
     let row = (["in all".to_owned()], &flow.figures);
     figures_table(&[""], [row], out);
+    if let Some(split) = &flow.loss_split {
+        let _ = writeln!(out, "{}", split_text(split));
+    }
     series_text(series, out);
 }
 
@@ -262,6 +276,10 @@ impl View {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, &mut out);
             }
+            Self::Coverage(rows) => {
+                head("coverage", span, &mut out);
+                coverage::write(rows, hosts, &mut out);
+            }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
                 flow_text(flow, series, hosts, &mut out);
@@ -269,6 +287,10 @@ impl View {
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
             Self::Info(extent) => extent_text(extent, &mut out),
+            Self::Drops(view) => {
+                head("drops", span, &mut out);
+                history_drops::write(view, hosts, &mut out);
+            }
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
             out.push_str(OF_REPORTS);
@@ -300,7 +322,9 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Reports { .. } | Self::Info(_) => Box::new(std::iter::empty()),
+            Self::Coverage(_) | Self::Reports { .. } | Self::Info(_) | Self::Drops(_) => {
+                Box::new(std::iter::empty())
+            }
         }
     }
 
@@ -313,10 +337,12 @@ impl View {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
             Self::Classes(classes) => json!({ "classes": classes }),
+            Self::Coverage(rows) => json!({ "coverage": rows }),
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
             Self::Info(extent) => json!({ "info": extent }),
+            Self::Drops(view) => json!({"drops": view.drops, "series": view.series}),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);
@@ -346,10 +372,15 @@ impl View {
             Self::Flows(flows) => table(&flow, flows),
             Self::Pairs { pairs, .. } => table(&format!("source sink flows {FIGURES}"), pairs),
             Self::Classes(classes) => table(&format!("class {FIGURES}"), classes),
+            Self::Coverage(rows) => table(
+                "source sink class reason packets",
+                &coverage::csv_rows(rows),
+            ),
             Self::Flow { series, .. } | Self::Series(series) => {
                 table(&format!("begin_ns {FIGURES}"), &series.points)
             }
             Self::Reports { records, .. } => table(&report, records),
+            Self::Drops(view) => table(history_drops::CSV, &view.drops),
             Self::Info(extent) => table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
                 &[*extent],

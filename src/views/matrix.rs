@@ -27,7 +27,7 @@ impl Cell {
     /// At most seven characters; `~` marks figures of reports, `!` lost packets.
     fn of(self, pair: &PairFigures) -> String {
         let figures = pair.figures.shown();
-        let ns = figures.quantiles().map(|latency| match self {
+        let ns = figures.quantiles().and_then(|latency| match self {
             Self::P50 => latency.p50_ns,
             Self::P99 => latency.p99_ns,
             _ => latency.jitter_ns,

@@ -1,12 +1,14 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
+mod coverage;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
 pub mod drops_json;
 mod grants;
 pub mod history;
+pub mod history_drops;
 pub mod hosts;
 pub mod known_digits;
 pub mod matrix;

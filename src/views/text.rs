@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::drops::DropDetails;
 use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report, Summary};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
@@ -65,6 +66,7 @@ impl fmt::Display for TextLine<'_> {
             "drop-summary" => "LOSS",
             "flow-summary" | "group-summary" => "summary",
             "drop" => "DROP",
+            "host-drop" => "DROP",
             "ethernet" => "packet",
             "intermediate" => "transit",
             kind => kind,
@@ -108,6 +110,9 @@ impl fmt::Display for TextLine<'_> {
             )?,
             Body::FlowSummary(summary) => flow_summary(summary, f)?,
             Body::Summary(summary) => totals(summary, f)?,
+            Body::HostDrop(report) => {
+                write!(f, "{}  node {}", DropDetails(&report.drop), report.node)?;
+            }
             Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }
         write!(f, "  report {sequence}")?;
@@ -168,12 +173,15 @@ fn totals(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     } else if let Some(figures) = totals.latency.figures() {
         write!(
             f,
-            "latency {} to {}, mean {}, p99 {}  ",
+            "latency {} to {}, mean {}",
             Nanoseconds(figures.min_ns),
             Nanoseconds(figures.max_ns),
             Nanoseconds(figures.mean_ns),
-            Nanoseconds(figures.p99_ns),
         )?;
+        if let Some(p99_ns) = figures.p99_ns {
+            write!(f, ", p99 {}", Nanoseconds(p99_ns))?;
+        }
+        f.write_str("  ")?;
     }
     write!(f, "node {} -> {}", summary.source_node, summary.sink_node)
 }
@@ -214,6 +222,9 @@ fn packet(
             write!(f, " occupancy {occupancy}")?;
         }
         f.write_str("  ")?;
+    }
+    for quirk in report.quirks() {
+        write!(f, "{}  ", quirk.name())?;
     }
     let path = report.path();
     match path.split_first() {

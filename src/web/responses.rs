@@ -153,7 +153,7 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
 }
 
 /// Values, or an empty array.
-struct ValuesOrNone<const N: usize>(Option<[i64; N]>);
+struct ValuesOrNone<const N: usize>(Option<[Option<i64>; N]>);
 
 impl<const N: usize> Serialize for ValuesOrNone<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -179,7 +179,7 @@ enum PairRow {
         NodeId,
         NodeId,
         [Option<u64>; 5],
-        #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
+        #[serde(skip_serializing_if = "Option::is_none")] Option<[Option<i64>; 5]>,
     ),
 }
 
@@ -193,10 +193,12 @@ impl From<&PairFigures> for PairRow {
             Some(figures.lost),
             figures.reordered,
         ];
-        let samples = |of: &LatencyFigures| i64::try_from(of.samples).unwrap_or(i64::MAX);
-        let latency = figures
-            .latency
-            .map(|of| [samples(&of), of.p50_ns, of.p90_ns, of.p99_ns, of.max_ns]);
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let samples = |of: &LatencyFigures| Some(whole(of.samples));
+        let latency = figures.latency.map(|of| {
+            let max_ns = Some(of.max_ns);
+            [samples(&of), of.p50_ns, of.p90_ns, of.p99_ns, max_ns]
+        });
         let Some(of) = figures.measured else {
             return Self::OfReports(pair.source, pair.sink, counts, latency);
         };
@@ -212,15 +214,14 @@ impl From<&PairFigures> for PairRow {
         let of_all = of.latency.map(|of| {
             [
                 samples(&of),
-                of.min_ns,
-                of.mean_ns,
+                Some(of.min_ns),
+                Some(of.mean_ns),
                 of.p50_ns,
                 of.p90_ns,
                 of.p99_ns,
-                of.max_ns,
+                Some(of.max_ns),
             ]
         });
-        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let corrected = of.corrected.map(|of| {
             let [low_ns, high_ns] = of.bound_ns;
             let packets = whole(of.packets);

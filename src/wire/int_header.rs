@@ -7,7 +7,7 @@
 use super::cursor::Cursor;
 use super::int_v05::{BLOCK_BYTES, IntBlock, SHIM_TYPE};
 use super::metadata_items::{self, layout_of, words_of};
-use crate::model::{IntDomain, IntHeader, IntType, IntVersion, Metadata};
+use crate::model::{IntDomain, IntHeader, IntType, IntVersion, Metadata, Quirk};
 
 const SHIM_BYTES: usize = 4;
 
@@ -37,7 +37,11 @@ fn early_behind_l4(bytes: &[u8]) -> Option<FoundHeader> {
     let (words, rest) = (usize::from(words), bytes.get(SHIM_BYTES..)?);
     let header = match version_of(rest)? {
         IntVersion::V05 => {
-            let mut header = v05(kind, rest, words.checked_sub(4)?)?;
+            let Some(mut header) = v05(kind, rest, words.checked_sub(4)?) else {
+                let mut header = v10_as_version_0(kind, rest, words.checked_sub(3)?)?;
+                header.original_dscp = Some(dscp >> 2);
+                return Some(FoundHeader::new(header, 4 * words, None));
+            };
             if let Some(tail) = bytes.get(4 * words - 4..)
                 && let Some([protocol, high, low, dscp]) = tail.first_chunk()
             {
@@ -192,6 +196,16 @@ fn v10(kind: u8, bytes: &[u8], stack_words: usize) -> Option<IntHeader> {
     header.mtu_exceeded = flags & 0x80 != 0;
     header.remaining_hops = Some(remaining);
     read_stack(&mut header, bytes.get(8..)?, hop_words, stack_words, false);
+    Some(header)
+}
+
+/// A v1.0 metadata header that states version 0, as ONOS's INT programs for BMv2 write it.
+///
+/// No header is read as v0.5 too: in its second byte v0.5 counts instructions, which are at least one, where v1.0 has
+/// the M bit and zeros.
+fn v10_as_version_0(kind: u8, bytes: &[u8], stack_words: usize) -> Option<IntHeader> {
+    let mut header = v10(kind, bytes, stack_words).filter(|_| stack_words > 0)?;
+    header.quirk = Some(Quirk::IntVersionZero);
     Some(header)
 }
 

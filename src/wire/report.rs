@@ -1,9 +1,11 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{
-    DecodeError, report_clock, report_coverage, report_identity, report_v05, report_v10, report_v20,
+    DecodeError, report_clock, report_coverage, report_drop_totals, report_identity, report_v05,
+    report_v10, report_v20,
 };
 use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::DropTotalsReport;
 use crate::model::{
     Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion,
 };
@@ -29,6 +31,8 @@ pub struct ReportGroup {
     pub coverage: Option<CoverageReport>,
     /// What the node knows about clocks.
     pub clocks: Option<ClockEvidence>,
+    /// The sums of what the node dropped.
+    pub drops: Option<DropTotalsReport>,
 }
 
 impl ReportGroup {
@@ -47,6 +51,9 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
         0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
         0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
+        0 if report_drop_totals::is_one(datagram) => {
+            report_drop_totals::decode(datagram).map(Into::into)
+        }
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -73,6 +80,7 @@ impl From<Report> for ReportGroup {
             identity: None,
             coverage: None,
             clocks: None,
+            drops: None,
         }
     }
 }
@@ -90,6 +98,7 @@ impl ReportGroup {
             identity: None,
             coverage: None,
             clocks: None,
+            drops: None,
         }
     }
 }
@@ -119,6 +128,16 @@ impl From<ClockEvidence> for ReportGroup {
         let node = evidence.node;
         Self {
             clocks: Some(evidence),
+            ..Self::beside_reports(node)
+        }
+    }
+}
+
+impl From<DropTotalsReport> for ReportGroup {
+    fn from(drops: DropTotalsReport) -> Self {
+        let node = drops.node;
+        Self {
+            drops: Some(drops),
             ..Self::beside_reports(node)
         }
     }

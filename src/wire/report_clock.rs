@@ -2,20 +2,22 @@
 //!
 //! [`Report`]: crate::model::Report
 
+use std::num::NonZeroU32;
+
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, report_framed};
-use crate::model::NodeId;
 use crate::model::clock_evidence::{
     ClockEvidence, ClockReading, LeaseExchange, MOST_CLOCK_PEERS, MOST_EXCHANGES, MOST_PACKETS,
     MOST_READINGS, PeerEvidence, QuickPacket,
 };
+use crate::model::{ClockState, NodeId};
 
 const SUB_KIND: u8 = 4;
 /// Bytes of a datagram that every path carries.
 const MOST_BYTES: usize = 1232;
 const FRAME_BYTES: usize = 4;
-const HEAD_BYTES: usize = 16;
+const HEAD_BYTES: usize = 28;
 const READING_BYTES: usize = 28;
 const PEER_BYTES: usize = 8;
 const PACKET_BYTES: usize = 12;
@@ -31,12 +33,18 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ClockEvidence, DecodeError> {
     let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
     let instance = cursor.u64("instance")?;
+    let kernel = cursor.u64("kernel")?;
+    let stated_error_ns = NonZeroU32::new(cursor.u32("stated error")?);
+    let clock = ClockState::from_bits(cursor.u8("clock")?);
     let readings = count(&mut cursor, "readings of clocks", MOST_READINGS)?;
     let peers = count(&mut cursor, "peers", MOST_CLOCK_PEERS)?;
-    cursor.u16("reserved bytes")?;
+    cursor.u8("reserved byte")?;
     Ok(ClockEvidence {
         node,
         instance,
+        kernel,
+        clock,
+        stated_error_ns,
         readings: all(readings, || decode_reading(&mut cursor))?,
         peers: all(peers, || decode_peer(&mut cursor))?,
     })
@@ -146,7 +154,11 @@ fn emit_one(
     let mut content = Vec::new();
     content.extend(evidence.node.0.to_be_bytes());
     content.extend(evidence.instance.to_be_bytes());
-    content.extend([readings.len() as u8, peers.len() as u8, 0, 0]);
+    content.extend(evidence.kernel.to_be_bytes());
+    let stated_error_ns = evidence.stated_error_ns.map_or(0, NonZeroU32::get);
+    content.extend(stated_error_ns.to_be_bytes());
+    let counts = [readings.len() as u8, peers.len() as u8];
+    content.extend([evidence.clock.bits(), counts[0], counts[1], 0]);
     for reading in readings {
         content.extend(reading.steered_ppb.0.to_be_bytes());
         content.extend(reading.steered_ppb.1.to_be_bytes());

@@ -81,7 +81,8 @@ pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
     report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }
 
-fn put(text: &str, most: usize, out: &mut Vec<u8>) {
+/// Appends the length of a text, and the text without what does not show, cut to `most` bytes.
+pub(super) fn put(text: &str, most: usize, out: &mut Vec<u8>) {
     let plain: String = text.chars().filter(|c| is_plain(*c)).collect();
     let mut lengths = (0..=most.min(plain.len())).rev();
     let cut = lengths.find_map(|length| plain.get(..length));

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::metadata_items::Item;
 use super::{DecodeError, packet};
 use crate::model::{
-    Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Report,
+    Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Quirk, Report,
     ReportVersion,
 };
 
@@ -72,7 +72,9 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     let bits = second << 1 & 0x3e | third >> 7;
     let length = first & 0x0f;
     let expected = u32::from(FIXED_WORDS) + bits.count_ones();
-    if u32::from(length) != expected {
+    // Known of GEANT's generator of reports. With optional words, 1 could be their number or wrong.
+    let one_word = (length, bits) == (1, 0);
+    if u32::from(length) != expected && !one_word {
         return Err(DecodeError::Field {
             what: "report header length in words, by its metadata bits,",
             offset: 0,
@@ -114,6 +116,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
                 node: Some(node),
                 metadata,
                 packet: (!rest.is_empty()).then(|| packet::read(first_header, rest, true)),
+                quirk: one_word.then_some(Quirk::ReportHeaderOneWord),
                 ..PacketReport::default()
             })),
         },

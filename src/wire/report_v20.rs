@@ -56,6 +56,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         identity: None,
         coverage: None,
         clocks: None,
+        drops: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

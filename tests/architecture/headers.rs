@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
-    ("drop", &["kernel"]),
+    ("drop", &["int", "kernel"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("transit", &["kernel", "packet", "int"]),

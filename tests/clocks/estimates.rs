@@ -48,6 +48,7 @@ fn errors(random: &mut Random, count: usize, packets: usize, loads: &[Load]) -> 
             to,
             forward: direction(from, to, paths[0]),
             reverse: direction(to, from, paths[1]),
+            same_clock: false,
         }
     });
     let links: Vec<ClockLink> = links.collect();

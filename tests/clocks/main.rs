@@ -5,5 +5,6 @@ mod estimates;
 mod mesh;
 mod own_clock;
 mod pairs;
+mod stated;
 mod told;
 mod world;

@@ -18,6 +18,7 @@ fn link(from: usize, to: usize, ahead: i128, delays: (i128, i128)) -> ClockLink 
         to,
         forward: vec![one(0, ahead + delays.0)],
         reverse: vec![one(ahead, delays.1)],
+        same_clock: false,
     }
 }
 
@@ -153,6 +154,7 @@ fn intervals_hold_between_all_hosts_of_a_mesh() {
                 to,
                 forward: direction(from, to, paths[0]),
                 reverse: direction(to, from, paths[1]),
+                same_clock: false,
             }
         });
         let links: Vec<ClockLink> = links.collect();

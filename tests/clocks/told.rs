@@ -1,18 +1,21 @@
 //! What hosts tell makes differences between their clocks: of any pair, at any time, in a bound that holds.
 
-use hostint::clocks::{ClockDifferences, HostClocks, Minimum, Reading, Stamp, StampedPacket};
+use hostint::clocks::{
+    ClockDifferences, HostClocks, Minimum, Reading, Stamp, StampedPacket, Statement,
+};
 use hostint_testing::random::{Random, env_number};
 
 use super::world::{Habits, Host, MS, Path, SECOND, WINDOW, any_paths, below, minima};
 
 /// Hosts that tell each second what they know, and the time until which they told.
-struct Told {
-    hosts: Vec<Host>,
+pub struct Told {
+    pub hosts: Vec<Host>,
     readings: Vec<Vec<Reading>>,
     clocks: HostClocks,
+    pub said: Vec<Statement>,
     /// Packets by the true time when they are told: sender, receiver, stamps.
     packets: Vec<(i128, u32, u32, StampedPacket)>,
-    until: i128,
+    pub until: i128,
 }
 
 /// The collector's clock.
@@ -21,13 +24,14 @@ fn collected(t: i128) -> u64 {
 }
 
 impl Told {
-    fn new(random: &mut Random, habits: Habits, count: usize) -> Self {
+    pub fn new(random: &mut Random, habits: Habits, count: usize) -> Self {
         Self::of((0..count).map(|_| Host::new(random, habits)).collect())
     }
 
-    fn of(hosts: Vec<Host>) -> Self {
+    pub fn of(hosts: Vec<Host>) -> Self {
         Self {
             readings: vec![Vec::new(); hosts.len()],
+            said: vec![Statement::default(); hosts.len()],
             hosts,
             clocks: HostClocks::default(),
             packets: Vec::new(),
@@ -36,7 +40,7 @@ impl Told {
     }
 
     /// Packets both ways between two hosts, and answers to lease questions of the first.
-    fn link(&mut self, random: &mut Random, from: usize, to: usize, paths: [Path; 2]) {
+    pub fn link(&mut self, random: &mut Random, from: usize, to: usize, paths: [Path; 2]) {
         for (sender, receiver, path) in [(from, to, paths[0]), (to, from, paths[1])] {
             let ends = (&self.hosts[sender], &self.hosts[receiver]);
             for (window, packet) in minima(random, ends, path, 10).into_iter().enumerate() {
@@ -75,7 +79,7 @@ impl Told {
     }
 
     /// Everything is told until then, second by second.
-    fn tell(&mut self, random: &mut Random, until: i128) {
+    pub fn tell(&mut self, random: &mut Random, until: i128) {
         while self.until < until {
             let from = self.until;
             self.until = (from + SECOND).min(until);
@@ -84,7 +88,8 @@ impl Told {
                 readings.push(self.hosts[host].reading(random, self.until));
                 // The last ones are told again.
                 let told = readings.iter().rev().take(4).rev().copied();
-                self.clocks.note_readings(host as u32, 1, told, now);
+                let said = self.said[host];
+                self.clocks.note_readings(host as u32, said, told, now);
             }
             for (at, sender, receiver, stamps) in &self.packets {
                 if (from..self.until).contains(at) {
@@ -95,17 +100,18 @@ impl Told {
         }
     }
 
-    fn differences(&self) -> ClockDifferences {
+    pub fn differences(&self) -> ClockDifferences {
         ClockDifferences::compute(&self.clocks, collected(self.until))
     }
 
-    fn ahead(&self, from: usize, to: usize, at: i128) -> i128 {
+    pub fn ahead(&self, from: usize, to: usize, at: i128) -> i128 {
         self.hosts[to].clock(at) - self.hosts[from].clock(at)
     }
 }
 
-const QUIET: Habits = Habits {
+pub const QUIET: Habits = Habits {
     crystal_ppb: 50_000,
+    is_steady: false,
     steered_ppb: 1_000,
     steps: 0.0,
 };
@@ -209,6 +215,7 @@ fn slews_and_steps_that_were_told_do_no_harm() {
     let (mut random, seed) = Random::from_env();
     let habits = Habits {
         crystal_ppb: 50_000,
+        is_steady: false,
         steered_ppb: 500_000,
         steps: 0.5,
     };
@@ -261,7 +268,11 @@ fn what_is_not_known_is_not_told() {
     assert!(!known(&told, 0, 2), "no packet goes there");
     assert!(!known(&told, 0, 9), "nobody has this number");
     let now = collected(told.until);
-    told.clocks.note_readings(0, 2, [], now);
+    let again = Statement {
+        instance: 2,
+        ..Statement::default()
+    };
+    told.clocks.note_readings(0, again, [], now);
     assert!(!known(&told, 0, 1), "the host started again");
 
     let mut told = Told::new(&mut random, QUIET, 2);
@@ -307,4 +318,34 @@ fn a_false_stamp_is_named() {
     let by = |host: usize| told.hosts[host].clock(7 * SECOND);
     assert!(differences.ahead(0, 1, by(1)).is_some());
     assert_eq!(differences.ahead(1, 2, by(2)), None);
+}
+
+#[test]
+fn hosts_whose_crystals_are_proved_to_be_worse_than_specified_are_unknown() {
+    let path = Path {
+        least: 10_000,
+        empty: 0.7,
+        mean_ns: 20_000.0,
+    };
+    for seed in 1..20 {
+        for (ppb, expected) in [([50_000, -50_000], true), ([100_000, -100_000], false)] {
+            let mut random = Random::seeded(seed);
+            let hosts = ppb.map(|crystal_ppb| {
+                let habits = Habits {
+                    crystal_ppb,
+                    is_steady: true,
+                    ..QUIET
+                };
+                Host::new(&mut random, habits)
+            });
+            let mut told = Told::of(hosts.to_vec());
+            told.link(&mut random, 0, 1, [path; 2]);
+            told.tell(&mut random, 9 * SECOND);
+            let differences = told.differences();
+            let found = differences.ahead(0, 1, told.hosts[1].clock(8 * SECOND));
+            let sentence = format!("seed {seed}, {ppb:?}");
+            assert_eq!(found.is_some(), expected, "{sentence}");
+            assert_eq!(differences.false_stamps.is_empty(), expected, "{sentence}");
+        }
+    }
 }

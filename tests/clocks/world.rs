@@ -14,6 +14,8 @@ pub const SUB_WINDOW: i128 = 500 * MS;
 pub struct Habits {
     /// The crystal runs up to this much too fast or too slow, and changes its rate at any time.
     pub crystal_ppb: i64,
+    /// The crystal always runs by exactly that much too fast.
+    pub is_steady: bool,
     /// The kernel steers by up to this. The rate changes at any time, but not twice between two readings.
     pub steered_ppb: i64,
     /// The probability that the clock is set once in a window.
@@ -26,8 +28,18 @@ pub const STEERED_PPB: i64 = 500_000;
 pub fn any_habits(random: &mut Random, crystal_ppb: i64) -> Habits {
     Habits {
         crystal_ppb,
+        is_steady: false,
         steered_ppb: random.pick(&[0, 1_000, STEERED_PPB]),
         steps: random.pick(&[0.0, 0.0, 0.5]),
+    }
+}
+
+impl Habits {
+    fn crystal(&self, random: &mut Random) -> i64 {
+        match self.is_steady {
+            true => self.crystal_ppb,
+            false => within(random, self.crystal_ppb),
+        }
     }
 }
 
@@ -42,6 +54,7 @@ struct Piece {
 }
 
 /// A host's clocks by true time.
+#[derive(Clone)]
 pub struct Host {
     pieces: Vec<Piece>,
     /// The true times when the clock was set.
@@ -88,7 +101,7 @@ impl Host {
                 raw: below(random, 1_000_000 * SECOND),
                 // Apart by up to 10 s.
                 ahead: 1_700_000_000 * SECOND + below(random, 10 * SECOND),
-                crystal_ppb: within(random, habits.crystal_ppb),
+                crystal_ppb: habits.crystal(random),
                 steered_ppb: within(random, habits.steered_ppb),
             }],
             steps: Vec::new(),
@@ -113,7 +126,7 @@ impl Host {
                 ahead: last.ahead_at(at),
                 ..last
             };
-            next.crystal_ppb = within(random, habits.crystal_ppb);
+            next.crystal_ppb = habits.crystal(random);
             if random.chance(0.5) && at - steered_at > SECOND + 30 * MS {
                 next.steered_ppb = within(random, habits.steered_ppb);
                 steered_at = at;
@@ -166,6 +179,23 @@ impl Host {
             });
         }
         host
+    }
+
+    /// A host whose time daemon keeps its clock at this distance from true time.
+    pub fn synchronised(random: &mut Random, off: i128) -> Self {
+        let begin = -3 * SECOND;
+        let raw = below(random, 1_000_000 * SECOND);
+        let crystal_ppb = within(random, 30_000);
+        Self {
+            pieces: vec![Piece {
+                from: begin,
+                raw,
+                ahead: 1_700_000_000 * SECOND + begin + off - raw,
+                crystal_ppb,
+                steered_ppb: -crystal_ppb,
+            }],
+            steps: Vec::new(),
+        }
     }
 
     fn piece(&self, t: i128) -> &Piece {

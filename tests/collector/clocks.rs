@@ -59,6 +59,7 @@ impl Node {
                     answered_ns: other.clock(asked + PING),
                 }],
             }],
+            ..ClockEvidence::default()
         }
     }
 }

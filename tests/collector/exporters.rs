@@ -9,7 +9,7 @@ use hostint::model::{
     Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, NodeId, Observation,
     PacketReport, Report,
 };
-use hostint_testing::exporting;
+use hostint_testing::{exporting, golden};
 
 /// `received, lost, duplicates, late, stale, restarts`.
 fn counts(numbers: [u64; 6]) -> NumberingCounts {
@@ -21,6 +21,7 @@ fn counts(numbers: [u64; 6]) -> NumberingCounts {
         late,
         stale,
         restarts,
+        unnumbered: 0,
     }
 }
 
@@ -400,13 +401,13 @@ fn undecodable_datagrams_are_counted_by_cause() {
         exporters.last_undecodable().unwrap(),
         "10.0.0.1: IPv4 version and header length at offset 16 is 0x0, expected 0x45"
     );
-    // Telemetry Report v1.0 with a header of one word.
+    // Telemetry Report v1.0 with a header of two words.
     let mut short = vec![0; 40];
-    short[0] = 0x11;
+    short[0] = 0x12;
     exporters.undecodable(from(host(2)), &decode(&short).expect_err("no report"));
     assert_eq!(
         exporters.last_undecodable().unwrap(),
-        "10.0.0.2: report header length in words, by its metadata bits, at offset 0 is 0x1, expected 0x4"
+        "10.0.0.2: report header length in words, by its metadata bits, at offset 0 is 0x2, expected 0x4"
     );
 }
 
@@ -486,6 +487,66 @@ fn packet_at(node: Option<u32>, sequence: u32) -> ReportGroup {
         ..PacketReport::default()
     }));
     ReportGroup::from(packet)
+}
+
+#[test]
+fn equal_numbers_with_different_contents_are_no_duplicates() {
+    let from_switch = |arrival_ns: u8| {
+        let mut datagram = golden::udp_payload("switch_int_version_zero");
+        datagram[15] = arrival_ns;
+        decode(&datagram).unwrap()
+    };
+    let numbered = |number: u32, arrival_ns: u8| {
+        let mut group = from_switch(arrival_ns);
+        group.sequence = number;
+        group.reports[0].sequence = number;
+        group
+    };
+    struct Case {
+        name: &'static str,
+        groups: Vec<ReportGroup>,
+        /// Lost, duplicates, without a number.
+        counts: [u64; 3],
+    }
+    let cases = [
+        Case {
+            name: "a switch that always says 0 sends no duplicates",
+            groups: (0..100).map(from_switch).collect(),
+            counts: [0, 0, 99],
+        },
+        Case {
+            name: "a datagram that arrives twice in a row is a duplicate, numbered or not",
+            groups: [1, 2, 2, 3].map(from_switch).to_vec(),
+            counts: [0, 1, 2],
+        },
+        Case {
+            name: "a switch that numbers its reports loses and doubles them",
+            groups: vec![
+                numbered(1, 1),
+                numbered(2, 2),
+                numbered(2, 2),
+                numbered(5, 5),
+            ],
+            counts: [2, 1, 0],
+        },
+    ];
+    for case in cases {
+        let mut exporters = Exporters::default();
+        for group in &case.groups {
+            exporters.received(from(host(1)), group);
+        }
+        let sums = exporters.counts();
+        let numbers = sums.numbers;
+        assert_eq!(
+            [numbers.lost, numbers.duplicates, numbers.unnumbered],
+            case.counts,
+            "{}",
+            case.name
+        );
+        assert_eq!(numbers.received, case.groups.len() as u64, "{}", case.name);
+        let health = exporters.health(1, 0);
+        assert_eq!(health[0].unnumbered, case.counts[2], "{}", case.name);
+    }
 }
 
 #[test]
@@ -611,6 +672,7 @@ fn health_shows_the_most_troubled_first() {
             lost: 7,
             duplicates: 1,
             restarts: 0,
+            unnumbered: 0,
             last_seen_ns: 5 * SECOND,
             reporting: true,
             silent_after_ns: 60 * SECOND,

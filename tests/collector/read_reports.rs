@@ -131,6 +131,35 @@ fn the_port_is_chosen() {
 }
 
 #[test]
+fn the_reports_of_a_switch_that_does_not_number_are_told_with_what_is_odd() {
+    let reports: Vec<_> = (0..5)
+        .map(|arrival_ns| {
+            let mut frame = frame("switch_int_version_zero");
+            frame[42 + 15] = arrival_ns;
+            frame
+        })
+        .collect();
+    let file = TempFile::new("switch.pcap", capture(&reports));
+    let output = hostint(&["collect", "--json", "--read", file.path()]);
+    let lines = lines(&output);
+    assert_eq!(lines.len(), 5);
+    for line in lines {
+        let header = &line["int"][0];
+        assert_eq!(header["quirk"], "int-version-zero");
+        assert_eq!(header["hops"].as_array().map(Vec::len), Some(2));
+    }
+    let err = text(&output.stderr);
+    for part in [
+        "5 reports, 0 lost, 0 duplicate; it does not number (4 with the number of the one before), so its losses are unknown",
+        "0 lost on the way, 0 duplicate, 0 undecodable",
+    ] {
+        assert!(err.contains(part), "{err}does not say: {part}");
+    }
+    let text = text(&hostint(&["collect", "--read", file.path()]).stdout);
+    assert_eq!(text.matches("int-version-zero").count(), 5, "{text}");
+}
+
+#[test]
 fn what_is_no_report_is_counted() {
     let mut changed = frame("tr10_drop");
     changed[42] = 0x15;

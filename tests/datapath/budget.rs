@@ -89,7 +89,7 @@ mod root {
                     for frame in [udp(), udp6(), tcp().segment(9, 2), tcp6().segment(9, 2)] {
                         let sentence = format!("{encapsulation:?} at {hook:?}, {hops} hops");
                         let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
-                        source.model.budget = Some(hops);
+                        source.model.budget = (hops > 0).then_some(hops);
                         source.model.encapsulation = encapsulation;
                         lease(&source, &frame, STACK);
                         let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());

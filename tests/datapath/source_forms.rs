@@ -148,9 +148,14 @@ mod root {
             source.set_ways(&key, ways);
             let mut lease = source.lease(&key).expect("a lease");
             for (stack, word, sentence) in [
-                (9, 1, "the sink reads stacks, and none is granted"),
+                (
+                    9,
+                    2,
+                    "the sink reads stacks, and an older one may replace it",
+                ),
                 (0, 2, "a sink of 0.1.0 demands Host-INT's word"),
-                (9, 1, "the sink was upgraded"),
+                (1, 1, "the sink reads no stacks on this path"),
+                (9, 2, "it reads them again"),
             ] {
                 lease.stack = stack;
                 source.write_lease(&key, &lease);

@@ -1,5 +1,7 @@
 //! The control socket's requests are parsed, and who may ask or change is decided by user and group.
 
+use std::sync::Arc;
+
 use hostint::control::*;
 
 fn query() -> Query {
@@ -42,6 +44,7 @@ fn requests_by_hand_need_no_more_than_the_question() {
                 ..query()
             }),
         ),
+        (r#"{"ask":"recent"}"#, Request::Recent),
         (r#"{"change":"reload"}"#, Request::Reload),
     ] {
         assert_eq!(Request::parse(line.as_bytes()), Ok(expected), "{line}");
@@ -65,7 +68,7 @@ fn what_is_no_request_is_refused_with_the_reason() {
         ),
         (
             r#"{"ask":"shadow"}"#,
-            "cannot be asked for: shadow (try status)",
+            "cannot be asked for: shadow (try status or recent)",
         ),
         (
             r#"{"change":"status"}"#,
@@ -122,10 +125,35 @@ fn members_ask_and_only_root_changes() {
     ] {
         let asked = rights.check(&peer, &Request::Status(query()));
         assert_eq!(asked, ask, "{sentence} asks");
+        let asked = rights.check(&peer, &Request::Recent);
+        assert_eq!(asked, ask, "{sentence} asks for counters");
         assert_eq!(
             rights.check(&peer, &Request::Reload),
             change,
             "{sentence} changes"
         );
     }
+}
+
+#[test]
+fn no_user_but_root_takes_all_places() {
+    let places: Arc<Places> = Arc::default();
+    let (member, another) = (1000, 1001);
+    let mut held: Vec<_> = (0..4).map(|_| places.take(member).unwrap()).collect();
+    assert_eq!(places.take(member).unwrap_err(), NoPlace::UserHasItsShare);
+    held.push(places.take(0).unwrap());
+    held.extend((0..3).map(|_| places.take(another).unwrap()));
+    for uid in [member, another, 0] {
+        let refused = places.take(uid).unwrap_err();
+        assert_eq!(refused, NoPlace::Full, "user {uid}, all places are taken");
+    }
+    held.swap_remove(0);
+    assert_eq!(
+        places.take(member).map(|_| ()),
+        Ok(()),
+        "one of its own is free"
+    );
+    held.clear();
+    held.extend((0..8).map(|_| places.take(0).unwrap()));
+    assert_eq!(places.take(0).unwrap_err(), NoPlace::Full);
 }

@@ -48,7 +48,7 @@ fn a_value_by_itself_is_exact() {
         let histogram = of(&[value]);
         let figures = histogram.figures().unwrap();
         assert_eq!((figures.min_ns, figures.max_ns), (value, value), "{value}");
-        assert_eq!(figures.p50_ns, value);
+        assert_eq!(figures.p50_ns, Some(value));
         assert_eq!(figures.mean_ns, value);
         assert_eq!(
             LatencyHistogram::decode(&encoded(&histogram)),
@@ -86,10 +86,71 @@ fn a_quantile_is_an_upper_bound_and_at_most_a_32nd_off() {
         assert_eq!(i128::from(figures.mean_ns), sum / values.len() as i128);
         assert_eq!(
             figures.jitter_ns,
-            figures.p99_ns.saturating_sub(figures.p50_ns)
+            Some(figures.p99_ns.unwrap() - figures.p50_ns.unwrap())
         );
         assert_eq!(figures.max_ns, values[values.len() - 1]);
         assert_eq!(figures.samples, values.len() as u64);
+    }
+}
+
+#[test]
+fn negative_values_that_share_a_slot_have_no_quantile_unless_they_are_near_each_other() {
+    struct Case {
+        name: &'static str,
+        resolution: LatencyResolution,
+        values: &'static [i64],
+        /// p50, p90 and p99
+        quantiles: [Option<i64>; 3],
+    }
+    const MS: i64 = 1_000_000;
+    let cases = [
+        Case {
+            name: "one clock is ahead by 10 ms: all values are near each other",
+            resolution: LatencyResolution::Middle,
+            values: &[-10 * MS, -10 * MS + 20_000, -10 * MS + 400_000],
+            quantiles: [Some(-10 * MS + 400_000); 3],
+        },
+        Case {
+            name: "they are not",
+            resolution: LatencyResolution::Middle,
+            values: &[-10 * MS, -5 * MS, -MS],
+            quantiles: [None; 3],
+        },
+        Case {
+            name: "powers of two take what is within a factor of two",
+            resolution: LatencyResolution::Coarse,
+            values: &[-10 * MS, -7 * MS, -5 * MS],
+            quantiles: [Some(-5 * MS); 3],
+        },
+        Case {
+            name: "most are negative, the greatest is not",
+            resolution: LatencyResolution::Middle,
+            values: &[-9_000, -8_000, -7_000, -6_000, 1000],
+            quantiles: [None, Some(1000), Some(1000)],
+        },
+        Case {
+            name: "the finest slots are on both sides of 0",
+            resolution: LatencyResolution::Fine,
+            values: &[-40, -30, -20, -10, 1000],
+            quantiles: [Some(-20), Some(1000), Some(1000)],
+        },
+        Case {
+            name: "none is negative",
+            resolution: LatencyResolution::Middle,
+            values: &[0, 0, 0, 16],
+            quantiles: [Some(0), Some(16), Some(16)],
+        },
+    ];
+    for case in cases {
+        let figures = of(case.values).coarsened(case.resolution).figures();
+        let figures = figures.unwrap();
+        let told = [figures.p50_ns, figures.p90_ns, figures.p99_ns];
+        assert_eq!(told, case.quantiles, "{}", case.name);
+        let jitter = figures.p50_ns.map(|p50| figures.p99_ns.unwrap() - p50);
+        assert_eq!(figures.jitter_ns, jitter, "{}", case.name);
+        let sum: i64 = case.values.iter().sum();
+        let mean = sum / case.values.len() as i64;
+        assert_eq!(figures.mean_ns, mean, "{}: the mean", case.name);
     }
 }
 

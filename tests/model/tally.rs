@@ -138,6 +138,44 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
 }
 
 #[test]
+fn a_flow_without_fine_slots_makes_its_own_packets_coarse_and_no_others() {
+    let mut tally = tally();
+    tally.begin_counting();
+    let beyond_the_cap = FlowCounts {
+        node: NodeId(1),
+        ..counts(2, BEGAN_NS + 40, &[700; 4])
+    };
+    // Packets of the flow with fine slots, those of the flow beyond the cap, and the totals that are told then.
+    let rounds: [(usize, bool, &[(LatencyResolution, usize, u64)]); 3] = [
+        (10, false, &[(LatencyResolution::Fine, 10, BEGAN_NS)]),
+        (
+            15,
+            true,
+            &[
+                (LatencyResolution::Fine, 15, BEGAN_NS),
+                (LatencyResolution::Coarse, 4, BEGAN_NS + 40),
+            ],
+        ),
+        (25, false, &[(LatencyResolution::Fine, 25, BEGAN_NS)]),
+    ];
+    for (packets, with_coarse, expected) in rounds {
+        tally.look_between(key(5000), counts(1, BEGAN_NS, &vec![500; packets]));
+        if with_coarse {
+            tally.end(key(5001), beyond_the_cap.clone());
+        }
+        let told = tally.changed_groups();
+        let told: Vec<_> = (told.iter())
+            .map(|(_, _, totals)| {
+                let latency = &totals.latency;
+                let packets = latency.samples() as usize;
+                (latency.resolution(), packets, totals.epoch_ns)
+            })
+            .collect();
+        assert_eq!(told, expected, "{packets} packets");
+    }
+}
+
+#[test]
 fn flows_that_the_process_found_count_from_then_on() {
     let (mut tally, mut groups) = (tally(), Groups::new());
     let old = |packets| counts(2, BEGAN_NS - 1, &vec![500; packets]);

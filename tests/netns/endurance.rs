@@ -1,6 +1,7 @@
 //! Under load, hosts survive restarts, crashes, upgrades and every other accident without losing a packet.
 //!
-//! HOSTINT_LONG=1 for the full counts: 100 restarts, 100 crashes, 50 upgrades, 1,000 operations.
+//! HOSTINT_LONG=1 for the full counts: 100 restarts, 100 crashes, 50 upgrades, 1,000 operations. HOSTINT_OPERATIONS=100000
+//! for more operations, from HOSTINT_TEST_SEED on; HOSTINT_OTHER_VERSION=PATH for upgrades from an older program.
 
 /// These need root.
 mod root {
@@ -11,7 +12,7 @@ mod root {
 
     use hostint_testing::load::Load;
     use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
-    use hostint_testing::random::Random;
+    use hostint_testing::random::{Random, env_number};
 
     fn count(short: usize, long: usize) -> usize {
         if std::env::var_os("HOSTINT_LONG").is_some() {
@@ -73,9 +74,15 @@ mod root {
         fn assert_counted(&self, what: &str) {
             for (from, to) in [(0, 1), (1, 0)] {
                 let (source, sink) = (self.host(from), self.host(to));
-                await_that(
-                    &format!("{what}: all that {from} tagged is stripped"),
-                    || sink.count("sink", "stripped") == source.count("source", "tagged"),
+                let counts = || {
+                    (
+                        sink.count("sink", "stripped"),
+                        source.count("source", "tagged"),
+                    )
+                };
+                await_that_or(
+                    || counts().0 == counts().1,
+                    || format!("{what}: stripped and tagged by {from}: {:?}", counts()),
                 );
                 assert_eq!(sink.count("sink", "lost"), 0, "{what}");
                 assert_eq!(sink.count("sink", "not_allowed"), 0, "{what}");
@@ -125,8 +132,12 @@ mod root {
         pair.assert_counted("crashes");
     }
 
-    /// A build of the same sources with another layout of maps, as a later version may have.
-    fn next_version() -> PathBuf {
+    /// The program that HOSTINT_OTHER_VERSION names, else a build of the same sources with another layout of maps, as a
+    /// later version may have.
+    fn other_version() -> PathBuf {
+        if let Some(path) = std::env::var_os("HOSTINT_OTHER_VERSION") {
+            return path.into();
+        }
         let args = ["--features", "next-abi", "--bin", "hostint-next"];
         let status = Command::new(env!("CARGO"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -143,8 +154,9 @@ mod root {
 
     #[test]
     fn versions_with_other_maps_take_over_from_each_other() {
-        let next = next_version();
-        let versions = [places::hostint(), next.to_str().unwrap()];
+        let is_older = std::env::var_os("HOSTINT_OTHER_VERSION").is_some();
+        let other = other_version();
+        let versions = [places::hostint(), other.to_str().unwrap()];
         let mut pair = Pair::new();
         let load = pair.load();
         pair.await_tagging("at first");
@@ -158,10 +170,11 @@ mod root {
                     let stripped = host.count("sink", "stripped");
                     assert!(stripped >= *counted, "{n}: {stripped} after {counted}");
                     *counted = stripped;
-                    // Of links, and of maps.
+                    // Of links, and of maps. An older program leaves maps behind whose names it does not know.
+                    let most = if version == 1 && is_older { 3 } else { 2 };
                     let folders = || std::fs::read_dir(host.pins()).unwrap().count();
                     await_that_or(
-                        || folders() == 2,
+                        || folders() <= most,
                         || format!("{n}: {:#?}", pins_below(&host.pins())),
                     );
                 }
@@ -273,7 +286,7 @@ mod root {
         let mut pair = Pair::new();
         let load = pair.load();
         let begun = Instant::now();
-        for n in 0..count(40, 1_000) {
+        for n in 0..env_number("HOSTINT_OPERATIONS", count(40, 1_000) as u64) {
             let side = random.below(2);
             let operation = OPERATIONS[random.below(OPERATIONS.len())];
             println!("{:?} {n}: {operation} on {side}", begun.elapsed());

@@ -15,6 +15,7 @@ mod root {
     mod coverage;
     mod dashboards;
     mod drops;
+    mod drops_told;
     mod field;
     mod figures;
     mod fine_slots;
@@ -26,6 +27,7 @@ mod root {
     mod lifecycle;
     mod log_levels;
     mod loss;
+    mod loss_split;
     mod metrics;
     mod names;
     mod narrow;

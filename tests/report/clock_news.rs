@@ -92,6 +92,7 @@ fn the_evidence_of_a_second_fits_into_four_datagrams() {
         instance: 1,
         readings: vec![ClockReading::default(); 6],
         peers: news.take(),
+        ..ClockEvidence::default()
     };
     let datagrams = report_clock::emit(&evidence, 0);
     assert_eq!(evidence.peers.len(), MOST_PEERS);

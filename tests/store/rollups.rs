@@ -47,7 +47,9 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
     match &sample.report.observation.body {
         Body::Latency(report) => (report.hops.source().node, report.hops.sink().node),
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
-        Body::FlowSummary(_) | Body::Summary(_) | Body::Packet(_) => unreachable!(),
+        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {
+            unreachable!()
+        }
     }
 }
 
@@ -351,10 +353,14 @@ fn flows_are_found_by_nodes_class_and_words() {
             (|flow| flow.figures.packets as i64) as fn(&FlowFigures) -> i64,
         ),
         (FlowOrder::Latency, |flow| {
-            flow.figures.latency.map_or(i64::MIN, |one| one.p99_ns)
+            flow.figures
+                .latency
+                .map_or(i64::MIN, |one| one.p99_ns.unwrap())
         }),
         (FlowOrder::Jitter, |flow| {
-            flow.figures.latency.map_or(i64::MIN, |one| one.jitter_ns)
+            flow.figures
+                .latency
+                .map_or(i64::MIN, |one| one.jitter_ns.unwrap())
         }),
     ] {
         let found = ask(FlowQuery {

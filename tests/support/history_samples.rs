@@ -123,11 +123,11 @@ impl Synthetic {
             samples: packets,
             min_ns: ns(p50 * 0.55),
             mean_ns: ns(p50 * factor),
-            p50_ns: ns(p50 * factor * 0.95),
-            p90_ns: ns(p90 * factor * 0.9),
-            p99_ns: ns(p99 * factor * 0.8),
+            p50_ns: Some(ns(p50 * factor * 0.95)),
+            p90_ns: Some(ns(p90 * factor * 0.9)),
+            p99_ns: Some(ns(p99 * factor * 0.8)),
             max_ns: ns(p99 * 1.8),
-            jitter_ns: ns(p99 * factor * 0.8) - ns(p50 * factor * 0.95),
+            jitter_ns: Some(ns(p99 * factor * 0.8) - ns(p50 * factor * 0.95)),
         };
         // Every seventh source is a switch, which sends no summaries.
         let measured = (source % 7 != 6).then(|| MeasuredFigures {
@@ -162,11 +162,11 @@ impl Synthetic {
                 samples: packets / 40 + 1,
                 min_ns: ns(p50 * 0.6),
                 mean_ns: ns(p50 * 1.1),
-                p50_ns: ns(p50),
-                p90_ns: ns(p90),
-                p99_ns: ns(p99),
+                p50_ns: Some(ns(p50)),
+                p90_ns: Some(ns(p90)),
+                p99_ns: Some(ns(p99)),
                 max_ns: ns(p99 * 1.8),
-                jitter_ns: ns(p99 - p50),
+                jitter_ns: Some(ns(p99 - p50)),
             }),
         }
     }
@@ -177,13 +177,15 @@ impl Synthetic {
         let share = 1.0 / self.flows_per_pair as f64;
         let mut figures = Self::figures(source, sink, id, seconds, share);
         if let Some(latency) = &mut figures.latency {
-            latency.p99_ns += (chance((id, "own")) * latency.p99_ns as f64 * 0.4) as i64;
-            latency.jitter_ns = latency.p99_ns - latency.p50_ns;
+            let more = |ns: i64| ns + (chance((id, "own")) * ns as f64 * 0.4) as i64;
+            latency.p99_ns = latency.p99_ns.map(more);
+            latency.jitter_ns = Some(latency.p99_ns.unwrap() - latency.p50_ns.unwrap());
         }
         // Sinks have a budget for summaries of flows.
         figures.measured = figures.measured.filter(|_| chance((id, "told")) < 0.8);
         let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
         FlowFigures {
+            loss_split: None,
             id: id as i64,
             flow: self.key(id),
             source: Some(NodeId(source)),
@@ -297,6 +299,7 @@ impl Synthetic {
                 },
                 duplicates: 0,
                 restarts: u64::from(node % 11 == 4),
+                unnumbered: 0,
                 last_seen_ns: now - silence(node),
                 reporting: node != SILENT_NODE,
                 silent_after_ns: 60 * SECOND,
@@ -342,6 +345,7 @@ impl Synthetic {
             exporters_total: exporters.len(),
             exporters,
             coverage: self.coverage(),
+            drops: crate::report_samples::drop_rows(),
             ..CollectStatus::default()
         }
     }
@@ -376,6 +380,7 @@ impl History for Synthetic {
         let pairs = self.pairs.iter();
         Ok(pairs
             .map(|&(source, sink)| PairFigures {
+                loss_split: None,
                 source: NodeId(source),
                 sink: NodeId(sink),
                 flows: self.flows_per_pair,
@@ -418,8 +423,8 @@ impl History for Synthetic {
             let latency = shown.latency.unwrap();
             std::cmp::Reverse(match query.order {
                 FlowOrder::Loss => shown.lost as i64,
-                FlowOrder::Latency => latency.p99_ns,
-                FlowOrder::Jitter => latency.jitter_ns,
+                FlowOrder::Latency => latency.p99_ns.unwrap(),
+                FlowOrder::Jitter => latency.jitter_ns.unwrap(),
                 FlowOrder::Packets => shown.packets as i64,
             })
         });

@@ -254,6 +254,53 @@ impl Random {
         }
     }
 
+    pub fn host_drop(&mut self) -> HostDropReport {
+        let mut name = |most: u32| {
+            let length = self.u32() % (most + 1);
+            let letters = (0..length).map(|_| char::from(b'a' + self.u8() % 26));
+            Some(letters.collect::<String>()).filter(|name| !name.is_empty())
+        };
+        let names: [_; 4] = std::array::from_fn(|_| name(63));
+        let [reason, place, in_interface, out_interface] = names;
+        HostDropReport {
+            time_s: self.u32(),
+            node: NodeId(self.u32()),
+            drop: HostDrop {
+                flow: self.flow(),
+                flow_before_nat: self.bool().then(|| self.flow()),
+                reason: KernelReason {
+                    number: self.u32(),
+                    name: reason,
+                },
+                place,
+                in_interface,
+                out_interface,
+                in_ifindex: self.u32(),
+                out_ifindex: self.u32(),
+                count: DropCount {
+                    packets: self.next(),
+                    segments: self.next(),
+                    bytes: self.next(),
+                },
+                first_ns: self.next(),
+                last_ns: self.next(),
+                age_ns: self.bool().then(|| self.u32() >> 1),
+                queue_packets: self.u32(),
+                queue_bytes: self.u32(),
+                superpacket: self.bool(),
+                netns: self.u32(),
+                cgroup: Some(self.next()).filter(|cgroup| *cgroup != 0),
+                position: DropPosition::EACH[usize::from(self.u8() % 6)],
+                int: self.bool().then(|| DroppedInt {
+                    source: NodeId(self.u32()),
+                    sequence: self.u32(),
+                }),
+                ifindex: self.u32(),
+                place_address: 0,
+            },
+        }
+    }
+
     pub fn clock(&mut self) -> ClockState {
         use ClockSource::{Nic, Realtime, Tai, Unknown};
         ClockState {
@@ -264,11 +311,12 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 7 {
+        let body = match self.u8() % 8 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             4 => Body::FlowSummary(Box::new(self.flow_summary())),
             5 => Body::Summary(Box::new(self.summary())),
+            6 => Body::HostDrop(Box::new(self.host_drop())),
             _ => Body::Latency(self.latency()),
         };
         Report {

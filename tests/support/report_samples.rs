@@ -20,6 +20,7 @@ pub fn all() -> Vec<Record> {
     }
     reports.extend(of_packets());
     reports.extend(summaries().into_iter().flat_map(variants));
+    reports.extend(host_drops().into_iter().flat_map(variants));
     let arrival = Arrival {
         exporter: "203.0.113.3:43981".parse().unwrap(),
         received_ns: 1_700_000_000_123_456_789,
@@ -63,6 +64,7 @@ fn variants(report: Report) -> [Report; 5] {
                 flow.vlans = vlans;
             }
         }
+        Body::HostDrop(report) => report.drop.flow.vlans = vlans,
         Body::Packet(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {
@@ -90,6 +92,7 @@ fn of_packets() -> [Report; 2] {
         domain: None,
         packet: None,
         extensions: Vec::new(),
+        quirk: None,
     };
     let extension = |kind, template| Extension {
         kind,
@@ -142,6 +145,7 @@ fn of_packets() -> [Report; 2] {
             int,
         }),
         extensions: vec![extension(Some(1), Some(1)), extension(None, None)],
+        quirk: None,
     };
     [(least, false), (most, true)].map(|(report, set)| Report {
         sequence: 1,
@@ -235,6 +239,123 @@ pub fn summaries() -> Vec<Report> {
         .collect()
 }
 
+/// Packets of flows that a host dropped: with all that there can be, and with as little as possible.
+pub fn host_drops() -> [Report; 2] {
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 49152,
+        dport: 80,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let most = HostDrop {
+        flow,
+        flow_before_nat: Some(FlowKey {
+            src: "10.0.0.7".parse().unwrap(),
+            ..flow
+        }),
+        reason: KernelReason {
+            number: 50,
+            name: text("QDISC_DROP"),
+        },
+        place: text("__dev_queue_xmit"),
+        in_interface: text("eth0"),
+        out_interface: text("eth1"),
+        in_ifindex: 2,
+        out_ifindex: 3,
+        count: DropCount {
+            packets: 5,
+            segments: 70,
+            bytes: 100_000,
+        },
+        first_ns: 1_700_000_000_123_456_789,
+        last_ns: 1_700_000_001_123_456_789,
+        age_ns: Some(1_500),
+        queue_packets: 1000,
+        queue_bytes: 1_500_000,
+        superpacket: true,
+        netns: 4_026_531_840,
+        cgroup: Some(4_242),
+        position: DropPosition::BehindTag,
+        int: Some(DroppedInt {
+            source: NodeId(2),
+            sequence: 4711,
+        }),
+        ifindex: 3,
+        place_address: 0,
+    };
+    let least = HostDrop {
+        flow: FlowKey {
+            src: "2001:db8::1".parse().unwrap(),
+            dst: "2001:db8::2".parse().unwrap(),
+            sport: 0,
+            dport: 0,
+            protocol: 58,
+            vlans: Vlans::NONE,
+        },
+        flow_before_nat: None,
+        reason: KernelReason::default(),
+        place: None,
+        in_interface: None,
+        out_interface: None,
+        age_ns: None,
+        cgroup: None,
+        position: DropPosition::Apart,
+        int: None,
+        superpacket: false,
+        ..most.clone()
+    };
+    [most, least].map(|drop| Report {
+        sequence: 9,
+        observation: Observation {
+            hw_id: HwId::new(2).unwrap(),
+            flags: flags(false),
+            clock: None,
+            body: Body::HostDrop(Box::new(HostDropReport {
+                time_s: 1_700_000_002,
+                node: NodeId(2),
+                drop,
+            })),
+        },
+    })
+}
+
+/// What hosts dropped since a collector started: with all that there can be, and with as little as possible.
+pub fn drop_rows() -> Vec<HostDropRow> {
+    let row = |subject, packets| HostDropRow {
+        node: NodeId(1),
+        subject,
+        count: DropCount {
+            packets,
+            segments: packets,
+            bytes: 100 * packets,
+        },
+    };
+    let most = DropSubject {
+        reason: KernelReason {
+            number: 50,
+            name: Some("QDISC_DROP".to_owned()),
+        },
+        place: Some("__dev_queue_xmit".to_owned()),
+        interface: Some("eth1".to_owned()),
+        position: DropPosition::BehindTag,
+        tagged_by: Some(NodeId(1)),
+        ..DropSubject::default()
+    };
+    let counter = DropSubject {
+        place: Some("ListenOverflows".to_owned()),
+        without_packet: true,
+        ..DropSubject::default()
+    };
+    vec![
+        row(most, 186),
+        row(DropSubject::default(), 3),
+        row(counter, 2),
+    ]
+}
+
 /// The reporting node's.
 fn metadata() -> Metadata {
     Metadata {
@@ -285,5 +406,6 @@ fn header(hops: Vec<Metadata>) -> IntHeader {
         original_protocol: Some(1),
         seq: Some(1),
         truncated: true,
+        quirk: None,
     }
 }

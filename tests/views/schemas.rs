@@ -11,10 +11,12 @@ use std::sync::LazyLock;
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets};
+use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
 use hostint::views::drops_json::DropsJson;
 use hostint::views::history::{Cell, View};
+use hostint::views::history_drops::DropsView;
 use hostint::views::hosts::KnownHosts;
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
@@ -83,6 +85,8 @@ fn host_drops() -> Shape {
         superpacket: false,
         netns: 1,
         cgroup: None,
+        position: DropPosition::Apart,
+        int: None,
         ifindex: 0,
         place_address: 0,
     };
@@ -94,6 +98,11 @@ fn host_drops() -> Shape {
         out_interface: Some("eth1".to_owned()),
         age_ns: Some(1),
         cgroup: Some(1),
+        position: DropPosition::BehindTag,
+        int: Some(DroppedInt {
+            source: NodeId(1),
+            sequence: 1,
+        }),
         ..least.clone()
     };
     let lines = [&least, &most].map(DropsJson::flow);
@@ -114,6 +123,7 @@ fn drop_totals() -> Shape {
         place: Some("nf_hook_slow".to_owned()),
         interface: Some("eth0".to_owned()),
         netns: 1,
+        tagged_by: Some(NodeId(1)),
         count,
     };
     let unnamed = PlaceDrops {
@@ -310,6 +320,7 @@ fn history() -> Shape {
         class: most.then(|| "storage".to_owned()),
         first_ns: 1,
         last_ns: 2,
+        loss_split: most.then(|| split(most)),
         figures: figures(most),
     };
     let point = |latency| Point {
@@ -325,6 +336,7 @@ fn history() -> Shape {
         source: NodeId(1),
         sink: NodeId(2),
         flows: 1,
+        loss_split: Some(split(latency)),
         figures: figures(latency),
     };
     let class = |latency| ClassFigures {
@@ -354,6 +366,7 @@ fn history() -> Shape {
             lines: Vec::new(),
         },
         View::Info(Extent::default()),
+        View::Drops(drops()),
     ];
     let span = Span {
         since_ns: 1,
@@ -370,6 +383,48 @@ fn history() -> Shape {
     let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
     let objects = views.map(|view| serde_json::from_str(&view.json(span, &hosts)).unwrap());
     shape_of(&objects)
+}
+
+/// Both hosts tell drops, or none does.
+fn split(told: bool) -> LossSplit {
+    let drops = ToldDrops {
+        source_tells: told,
+        sink_tells: told,
+        ..ToldDrops::default()
+    };
+    LossSplit::new(5, &drops)
+}
+
+fn drops() -> DropsView {
+    let most = DropFigures {
+        node: Some(NodeId(1)),
+        reason: Some("QDISC_DROP".to_owned()),
+        place: Some("__dev_queue_xmit".to_owned()),
+        interface: Some("eth1".to_owned()),
+        flow: Some(FlowKey {
+            src: [192, 0, 2, 1].into(),
+            dst: [192, 0, 2, 2].into(),
+            sport: 1,
+            dport: 2,
+            protocol: 17,
+            vlans: Vlans::NONE,
+        }),
+        position: Some(DropPosition::BehindTag),
+        ..DropFigures::default()
+    };
+    let point = DropPoint {
+        begin_ns: 1,
+        reason: "QDISC_DROP".to_owned(),
+        packets: 1,
+    };
+    DropsView {
+        by: DropGrouping::Flow,
+        drops: vec![most, DropFigures::default()],
+        series: DropSeries {
+            period_ns: 1,
+            points: vec![point],
+        },
+    }
 }
 
 /// A collector's page of a history that nobody lived.
@@ -455,6 +510,20 @@ fn coverage() -> Shape {
     shape_of(&[serde_json::to_value(record).unwrap()])
 }
 
+fn drop_sums() -> Shape {
+    let rows = hostint_testing::report_samples::drop_rows().into_iter();
+    let report = DropTotalsReport {
+        node: NodeId(1),
+        period_s: 10,
+        epoch_ns: 1,
+        sums: rows
+            .map(|HostDropRow { subject, count, .. }| DropSum { subject, count })
+            .collect(),
+    };
+    let record = report.record([192, 0, 2, 1].into(), 1);
+    shape_of(&[serde_json::to_value(record).unwrap()])
+}
+
 fn request() -> Shape {
     let status = Request::Status(Query {
         form: Form::Text,
@@ -504,6 +573,7 @@ fn make_schemas() -> Schemas {
         ("hostint.history/1", history()),
         ("hostint.collect-status/1", collect_status()),
         ("hostint.coverage/1", coverage()),
+        ("hostint.drops/1", drop_sums()),
         ("hostint.postcards/1 host-drop", host_drops()),
         ("hostint.postcards/1 drop-totals", drop_totals()),
     ] {

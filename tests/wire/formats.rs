@@ -88,7 +88,7 @@ fn every_golden_report_becomes_what_it_says() {
         assert_eq!(&made, records, "{name}");
         seen += 1;
     }
-    assert_eq!(seen, 16);
+    assert_eq!(seen, 18);
 }
 
 #[test]
@@ -605,6 +605,86 @@ fn v05_reports_without_the_tracked_flag_have_no_int() {
     );
     bytes[1] &= !0x20;
     assert_eq!(packet_of(&decode(&bytes).unwrap()).int_version(), None);
+}
+
+/// The INT header that states version 0 with the layout of v1.0 in the report of a switch, from its shim on, and the
+/// packet around it.
+fn version_zero() -> (Vec<u8>, usize) {
+    let packet = udp_payload("switch_int_version_zero").split_off(16);
+    (packet, 14 + 20 + 8)
+}
+
+#[test]
+fn an_int_header_of_version_0_is_read_by_its_lengths_or_not_at_all() {
+    let (packet, shim) = version_zero();
+    let int_of = |packet: &[u8]| packet::read(FirstHeader::Ethernet, packet, true).int;
+    let [header] = &int_of(&packet)[..] else {
+        panic!("one header");
+    };
+    assert_eq!(header.quirk, Some(Quirk::IntVersionZero));
+    assert_eq!(header.version, IntVersion::V10);
+    for (what, at, value) in [
+        ("a shim length of 12 words has a stack of 9 words", 2, 12),
+        ("a shim length of 3 words has no stack", 2, 3),
+        ("an instruction count, as in v0.5", 5, 6),
+        ("a hop of 5 words for 6 instructions", 6, 5),
+        ("a hop of 7 words for 6 instructions", 6, 7),
+        ("a bitmap of 7 instructions", 8, 0xfe),
+        ("reserved bits", 10, 1),
+        ("a version that does not exist", 4, 0x30),
+    ] {
+        let mut changed = packet.clone();
+        changed[shim + at] = value;
+        assert_eq!(int_of(&changed), [], "{what}");
+    }
+}
+
+#[test]
+fn no_header_of_version_0_is_both_v05_and_v10() {
+    let (packet, shim) = version_zero();
+    let mut random = Random(0x0bad_c0de);
+    let mut of = [0, 0];
+    for _ in 0..200_000 {
+        let mut changed = packet.clone();
+        let bits = (random.next() as u8) << 2;
+        let count = bits.count_ones() as u8;
+        let hops = random.next() as u8 % 3;
+        changed[shim + 2] = 3 + u8::from(random.bool()) + count * hops;
+        changed[shim + 4] = 0;
+        let second = [0, count, random.next() as u8];
+        changed[shim + 5] = second[random.next() as usize % second.len()];
+        changed[shim + 6] = if random.bool() { count } else { 8 };
+        changed[shim + 7] = hops;
+        changed[shim + 8] = bits;
+        for header in packet::read(FirstHeader::Ethernet, &changed, true).int {
+            let v10 = header.version == IntVersion::V10;
+            assert_eq!(header.quirk.is_some(), v10, "{header:?}");
+            // Which one it is follows from a byte that is 0 in one and more in the other.
+            assert_eq!(changed[shim + 5] & 0x7f == 0, v10, "{header:?}");
+            of[usize::from(v10)] += 1;
+        }
+    }
+    assert!(of.iter().all(|seen| *seen > 1_000), "{of:?}");
+}
+
+#[test]
+fn a_report_header_of_one_word_is_read_only_without_optional_words() {
+    let report = udp_payload("switch_header_one_word");
+    let read = |report: &[u8]| decode(report).map(|report| packet_of(&report).quirk);
+    assert_eq!(read(&report), Ok(Some(Quirk::ReportHeaderOneWord)));
+    let changed = |at: usize, value: u8| {
+        let mut changed = report.clone();
+        changed[at] = value;
+        read(&changed)
+    };
+    assert_eq!(changed(0, 0x14), Ok(None), "4 words are no quirk");
+    for (what, at, value) in [
+        ("no word", 0, 0x10),
+        ("2 words", 0, 0x12),
+        ("an optional word", 1, 0x08),
+    ] {
+        assert!(changed(at, value).is_err(), "{what}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod clocks;
 mod coverage;
 mod dissector;
+mod drops;
 mod formats;
 mod identity;
 mod int_block;

@@ -248,6 +248,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::Latency(latency) => latency.time_s.into(),
             Body::FlowSummary(summary) => summary.time_s.into(),
             Body::Summary(summary) => summary.time_s.into(),
+            Body::HostDrop(report) => report.time_s.into(),
         };
         assert_eq!(timestamp, u64::from(case.timestamp), "{}", case.name);
         assert_eq!(seen.reporter().map(|n| n.0), case.reporter, "{}", case.name);

@@ -86,7 +86,7 @@ fn as_v20(mut observation: Observation) -> Observation {
             };
         }
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::FlowSummary(_) | Body::Summary(_) | Body::Packet(_) => {}
+        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {}
     }
     observation
 }
@@ -141,7 +141,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
             }
         }
         Body::DropSummary(summary) => summary.sink_node = node,
-        Body::FlowSummary(_) | Body::Summary(_) | Body::Packet(_) => {}
+        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {}
     }
     observation
 }

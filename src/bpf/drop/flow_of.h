@@ -40,6 +40,7 @@ struct drop_headers {
 	unsigned char *head;
 	__u32 at;
 	__u32 end;
+	__u8 tos; /* of the outer IP header */
 };
 
 /* Returns false beyond the end of the linear data. */
@@ -76,6 +77,7 @@ static __always_inline bool find_ipv4_flow(struct drop_headers *h, struct flow_k
 	if (ip[0] >> 4 != 4)
 		return false;
 	header_len = (ip[0] & 0xf) * 4;
+	h->tos = ip[1];
 	if (header_len < DROP_IPV4_LEN)
 		return false;
 	key->saddr[2] = key->daddr[2] = bpf_htonl(0xffff);
@@ -111,6 +113,7 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
 	__builtin_memcpy(key->saddr, ip + 8, 16);
 	__builtin_memcpy(key->daddr, ip + 24, 16);
 	next = ip[6];
+	h->tos = ip[0] << 4 | ip[1] >> 4;
 	h->at += DROP_IPV6_LEN;
 	for (int i = 0; i < DROP_EXTENSIONS; i++) {
 		__u8 extension[4];
@@ -140,7 +143,7 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
  * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
  * then at the transport header.
  */
-static __always_inline bool read_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+static __always_inline bool read_outer_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
 {
 	h->head = skb->head;
 	h->at = skb->network_header;

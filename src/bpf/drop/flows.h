@@ -9,6 +9,7 @@
 #include "kernel/single_value.h"
 #include "kernel/token.h"
 #include "drop/counts.h"
+#include "drop/int_of.h"
 #include "drop/nat.h"
 #include "drop/origin.h"
 #include "drop/size.h"
@@ -106,7 +107,8 @@ static __always_inline void send_drop(const struct drop_key *key, const struct d
 }
 
 static __always_inline void begin_drops(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
-					const struct drop_size *size, __u64 place, __u64 now)
+					const struct drop_int *found, const struct drop_size *size, __u64 place,
+					__u64 now)
 {
 	struct net_device *dev = from->dev;
 	struct drop_flow flow = {
@@ -122,11 +124,12 @@ static __always_inline void begin_drops(struct drop_key *key, struct sk_buff *sk
 		.queue_packets = BPF_CORE_READ(dev, qdisc, q.qlen),
 		.queue_bytes = BPF_CORE_READ(dev, qdisc, qstats.backlog),
 		.flags = size->segments > 1 ? DROP_SUPERPACKET : 0,
+		.sequence = found->sequence,
 	};
 
 	if (dev && from->ifindex != flow.in_ifindex)
 		flow.out_ifindex = from->ifindex;
-	find_before_nat(skb, &key->flow, &flow.before_nat);
+	find_before_nat(skb, &key->flow, found->outer_port, &flow.before_nat);
 	if (bpf_map_update_elem(&drop_flows, key, &flow, BPF_NOEXIST)) {
 		/* Another CPU began the flow, or there was no memory. */
 		struct drop_flow *begun = bpf_map_lookup_elem(&drop_flows, key);
@@ -142,7 +145,8 @@ static __always_inline void begin_drops(struct drop_key *key, struct sk_buff *sk
 
 /* Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. */
 static __always_inline void count_flow(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
-				       const struct drop_size *size, __u64 place, const struct drop_settings *set)
+				       const struct drop_int *found, const struct drop_size *size, __u64 place,
+				       const struct drop_settings *set)
 {
 	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, key);
 	__u64 now = bpf_ktime_get_ns(), *full_ns;
@@ -156,7 +160,7 @@ static __always_inline void count_flow(struct drop_key *key, struct sk_buff *skb
 	rate.burst_ns = set->new_flow_burst_ns;
 	full_ns = single_value(&drop_tokens);
 	if (full_ns && take_token(full_ns, &rate, now))
-		begin_drops(key, skb, from, size, place, now);
+		begin_drops(key, skb, from, found, size, place, now);
 	else
 		count_drop(COUNT_DROP_FLOW_LIMITED, size);
 }

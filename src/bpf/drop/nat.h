@@ -73,10 +73,12 @@ static __always_inline bool is_same_flow(const struct flow_key *a, const struct 
 
 /*
  * The flow as the end that began the connection knows it, in the direction of this packet. Errors that are only related
- * to a connection are left out. Leaves `before` as it is if there was no NAT, or connection tracking was not there when
+ * to a connection are left out, and a connection that is the header in front of INT: to `outer_port`, if that is not 0.
+ * Leaves `before` as it is if there was no NAT, or connection tracking was not there when
  * the program was loaded.
  */
-static __always_inline void find_before_nat(struct sk_buff *skb, const struct flow_key *key, struct flow_key *before)
+static __always_inline void find_before_nat(struct sk_buff *skb, const struct flow_key *key, __be16 outer_port,
+					    struct flow_key *before)
 {
 	unsigned long tracked = skb->_nfct;
 	struct nf_conn *connection = (struct nf_conn *)(tracked & ~(unsigned long)NF_STATE);
@@ -104,6 +106,8 @@ static __always_inline void find_before_nat(struct sk_buff *skb, const struct fl
 		found.sport = sport;
 		found.dport = dport;
 	}
+	if (outer_port && found.dport == outer_port)
+		return;
 	/* A packet without ports, such as a later fragment or an ICMP message, has none before NAT either. */
 	if (!key->sport && !key->dport)
 		found.sport = found.dport = 0;

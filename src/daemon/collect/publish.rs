@@ -15,6 +15,11 @@ const MOST_EXPORTERS: usize = 1_000;
 /// The number of pairs, with their classes, whose coverage is shown.
 const MOST_PAIRS: usize = 1_000;
 
+/// The most sums of coverage that are kept each ten seconds: those with most packets.
+const MOST_KEPT: usize = 1_000;
+/// The number of sums of hosts' drops that are shown.
+const MOST_DROPS: usize = 1_000;
+
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell.
     fn exporters(&self, most: usize) -> Vec<ExporterHealth> {
@@ -38,6 +43,8 @@ impl Collector {
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let coverage = self.hub.coverage().rows(MOST_PAIRS);
+        let traffic = self.hub.traffic().clone();
+        let drops = self.hub.drops().rows(MOST_DROPS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -48,6 +55,7 @@ impl Collector {
         status.reports_refused = sums.refused;
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
+        status.reports_unnumbered = sums.numbers.unnumbered;
         let summaries = self.hub.increments().counts();
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_untracked = summaries.no_room;
@@ -79,6 +87,8 @@ impl Collector {
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
         status.coverage = coverage;
+        status.traffic = traffic;
+        status.drops = drops;
     }
 }
 
@@ -91,12 +101,12 @@ fn say_contradiction(nodes: &[NodeId]) {
     ));
 }
 
-/// The duty to hand what is known of hosts to the store.
+/// The duty to hand what is known of hosts, and of coverage, to the store.
 pub struct KeepHosts;
 
 impl Duty<Collector> for KeepHosts {
     fn task(&self) -> &'static str {
-        "keep what is known of hosts"
+        "keep what is known of hosts and coverage"
     }
 
     fn period(&self) -> Duration {
@@ -115,8 +125,11 @@ impl Duty<Collector> for KeepHosts {
                 last_ns: one.last_seen_ns,
                 silent_after_ns: one.silent_after_ns,
             });
+        let hosts = hosts.collect();
+        let grown = collector.hub.coverage_mut().take_growth(MOST_KEPT);
         if let Some(history) = &collector.hub.taker().history {
-            history.see_hosts(hosts.collect());
+            history.see_hosts(hosts);
+            history.add_coverage(grown);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::collector::{ReceivedReport, ReportTaker};
 use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{Arrival, Record};
 use crate::views::text::TextLine;
 
@@ -67,6 +68,24 @@ impl<W: Write> ReportTaker for ReportLines<W> {
     /// Only JSON has lines about coverage.
     fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
         if !self.json {
+            return Ok(());
+        }
+        self.line.clear();
+        let record = report.record(arrival.exporter.ip(), arrival.received_ns);
+        serde_json::to_writer(&mut self.line, &record)?;
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
+    }
+
+    /// Only JSON has lines about sums of drops.
+    fn accept_drops(
+        &mut self,
+        report: &DropTotalsReport,
+        _added: &[DropSum],
+        arrival: Arrival,
+    ) -> io::Result<()> {
+        // A report without sums is only a sign of life.
+        if !self.json || report.sums.is_empty() {
             return Ok(());
         }
         self.line.clear();

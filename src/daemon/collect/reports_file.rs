@@ -17,12 +17,17 @@ use crate::collector::capture::Capture;
 use crate::collector::datagram::{self, NoDatagram};
 use crate::daemon::privileges::give_up_all_but;
 use crate::engines::{Engine, Patience};
-use crate::model::coverage;
 use crate::model::{Arrival, REPORT_PORT, Record};
+use crate::model::{coverage, drop_totals_report};
 use crate::wire::probe;
 
 /// The number of unreadable lines that are named; more are counted only.
 const NAMED_LINES: u64 = 5;
+
+/// True for a line that a collector writes beside those of reports.
+fn is_beside_reports(line: &[u8]) -> bool {
+    coverage::is_record(line) || drop_totals_report::is_record(line)
+}
 
 /// The packets of a capture, counted by kind.
 #[derive(Default)]
@@ -230,7 +235,7 @@ fn read_lines(
             Err(err) => break Err(err).with_context(|| format!("cannot read {name} to its end")),
         };
         number += 1;
-        if line.trim_ascii().is_empty() || coverage::is_record(line) {
+        if line.trim_ascii().is_empty() || is_beside_reports(line) {
             continue;
         }
         let read_back = Record::read_line(line).and_then(|record| Ok((record.report()?, record)));

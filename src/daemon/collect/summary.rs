@@ -10,18 +10,29 @@ pub fn say_exporters(exporters: &Exporters) {
             .node
             .map_or(String::new(), |node| format!("node {node}, "));
         log::info(format_args!(
-            "exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate",
+            "exporter {} ({node}hw {}): {} reports, {} lost, {} duplicate{}",
             exporter.exporter,
             exporter.hw_id,
             exporter.reports,
             exporter.numbers.lost,
-            exporter.numbers.duplicates
+            exporter.numbers.duplicates,
+            unnumbered(exporter.numbers.unnumbered)
         ));
     }
     let mut undecodable: Vec<_> = exporters.undecodable_by_address().collect();
     undecodable.sort_by_key(|(address, _)| *address);
     for (address, datagrams) in undecodable {
         log::info(format_args!("exporter {address}: {datagrams}"));
+    }
+}
+
+/// Tells of an exporter that does not number its reports.
+fn unnumbered(datagrams: u64) -> String {
+    match datagrams {
+        0 => String::new(),
+        _ => format!(
+            "; it does not number ({datagrams} with the number of the one before), so its losses are unknown"
+        ),
     }
 }
 

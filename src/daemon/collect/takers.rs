@@ -6,9 +6,10 @@ use super::output::Output;
 use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
-use crate::engines::{Engines, Feed};
-use crate::model::Arrival;
+use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
+use crate::model::{Arrival, Body};
 use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
@@ -48,6 +49,16 @@ impl ReportTaker for Takers {
         self.lines.accept_coverage(report, arrival)
     }
 
+    fn accept_drops(
+        &mut self,
+        report: &DropTotalsReport,
+        added: &[DropSum],
+        arrival: Arrival,
+    ) -> io::Result<()> {
+        self.history.accept_drops(report, added, arrival)?;
+        self.lines.accept_drops(report, added, arrival)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.history.flush()?;
         self.engines.flush()?;
@@ -59,6 +70,18 @@ impl<T: ReportTaker> ReportTaker for Option<T> {
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
         match self {
             Some(taker) => taker.accept(received),
+            None => Ok(()),
+        }
+    }
+
+    fn accept_drops(
+        &mut self,
+        report: &DropTotalsReport,
+        added: &[DropSum],
+        arrival: Arrival,
+    ) -> io::Result<()> {
+        match self {
+            Some(taker) => taker.accept_drops(report, added, arrival),
             None => Ok(()),
         }
     }
@@ -78,11 +101,27 @@ impl ReportTaker for StoreKeeper {
             arrival,
             class,
             measured,
+            dropped,
             part,
             evidence,
             ..
         } = *received;
+        if let (Body::HostDrop(told), Some(count), Some(arrival)) =
+            (&report.observation.body, dropped, arrival)
+        {
+            self.drop_flow(told.node, &told.drop, count, arrival.received_ns);
+        }
         self.keep(report, part, arrival, class, measured, evidence);
+        Ok(())
+    }
+
+    fn accept_drops(
+        &mut self,
+        report: &DropTotalsReport,
+        added: &[DropSum],
+        arrival: Arrival,
+    ) -> io::Result<()> {
+        self.drop_sums(report.node, added, arrival.received_ns);
         Ok(())
     }
 
@@ -98,15 +137,27 @@ impl ReportTaker for Feed {
             report,
             arrival,
             class,
+            measured,
             clocks,
             evidence,
             ..
         } = *received;
-        let reason = report
+        let drop_reason = report
             .observation
             .drop_reason()
             .and_then(|code| received.reasons.name(code));
-        Self::take(self, report, arrival, clocks, reason, class, evidence.len());
+        Self::take(
+            self,
+            &FeedReport {
+                report,
+                arrival,
+                clocks,
+                drop_reason,
+                class,
+                added: measured,
+                bytes: evidence.len(),
+            },
+        );
         Ok(())
     }
 

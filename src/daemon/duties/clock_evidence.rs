@@ -1,11 +1,13 @@
 //! Tells collectors what this host knows about clocks: its own readings, quick packets, and answers to lease questions.
 
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns};
@@ -18,7 +20,7 @@ const READINGS: usize = 6;
 #[derive(Default)]
 pub struct TellClocks(ClockNews);
 
-impl<D: TellsCollectors> Duty<D> for TellClocks {
+impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
     fn task(&self) -> &'static str {
         "tell collectors what this host knows about clocks"
     }
@@ -53,11 +55,16 @@ impl<D: TellsCollectors> Duty<D> for TellClocks {
         // If the clock was set while those packets arrived, this reading shows it.
         let pair = daemon.host().read_clock()?;
         daemon.side().note_clock(pair)?;
+        let clock = daemon.side().clock.unwrap_or_default();
+        let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);
         let evidence = ClockEvidence {
             readings: readings.map(told).collect(),
             node: daemon.node()?,
             instance: netns::instance()?,
+            kernel: netns::kernel()?,
+            clock,
+            stated_error_ns: stated_error_ns.and_then(NonZeroU32::new),
             peers: self.0.take(),
         };
         let time_s = (now_ns / 1_000_000_000) as u32;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::missed::{MissedKey, MissedTable};
 use crate::datapath::pins::Pins;
@@ -93,7 +94,7 @@ impl TellCoverage {
     }
 }
 
-impl<D: TellsCollectors> Duty<D> for TellCoverage {
+impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
     fn task(&self) -> &'static str {
         "tell collectors which packets were not tagged"
     }

@@ -2,32 +2,40 @@
 //!
 //! ```text
 //! tp_btf/kfree_skb ─► counts by reason and place ─► totals
-//!                  └► flows ─► new ones: ring ──► told ─► names ─► lines
+//!                  └► flows ─► new ones: ring ──► told ─► names ─► lines, collectors
 //!                           └► sweep each period ┘
-//!     each turn of the loop:  duties: signs · flows · reload · metrics
+//!     each turn of the loop:  duties: signs · host · flows · sums · identity · reload · metrics
 //! ```
 
+mod collectors;
+mod follow_host;
 mod lines;
 mod metrics;
 mod names;
+mod own_host;
 mod plan;
 mod reload;
 mod state;
 mod sweep;
 mod told;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use self::collectors::TellSums;
+use self::follow_host::FollowHost;
 use self::lines::PostcardLines;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
+use self::own_host::OwnHost;
 use self::plan::PostcardsPlan;
 use self::reload::ReloadPostcards;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
 use self::told::ToldDrops;
+use super::duties::TellIdentity;
 use super::duty::Duties;
 use super::http;
 use super::privileges::give_up_all_but;
@@ -37,19 +45,27 @@ use crate::config::POSTCARDS_HTTP_PORT;
 use crate::datapath::drops::DropProgram;
 use crate::datapath::event_ring::EventRing;
 use crate::host::advice::advise_for;
-use crate::os::{kernel_counters, log, privileges, signals};
+use crate::os::{clock, kernel_counters, log, netns, privileges, signals};
+use crate::report::{Destinations, Emitter};
 use crate::web::HttpListener;
 
 /// The longest wait for new flows: they are not worth a wake-up each.
 const WAIT: Duration = Duration::from_millis(20);
 
 /// Tells drops until a signal ends that, or for as long as `--once` says.
-pub fn run(args: &PostcardsArgs) -> Result<()> {
+pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
+    // Seeing the one of another process takes privileges. Without it drops are told all the same.
+    let found = bpffs
+        .map(Path::to_owned)
+        .or_else(|| netns::bpffs(false).ok().flatten());
     give_up_all_but(&privileges::POSTCARDS_BEGIN)?;
-    let (mut daemon, mut events, http) = begin(args)?;
+    let (mut daemon, mut events, http) = begin(found.as_deref(), args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
+        .with(FollowHost)
         .with(TellFlows::default())
+        .with(TellSums::since(clock::realtime_ns()))
+        .with(TellIdentity)
         .with(ReloadPostcards::new(args));
     if let Some(listener) = http {
         duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
@@ -67,9 +83,18 @@ pub fn run(args: &PostcardsArgs) -> Result<()> {
     Ok(())
 }
 
-fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing, Option<HttpListener>)> {
+fn begin(
+    bpffs: Option<&Path>,
+    args: &PostcardsArgs,
+) -> Result<(PostcardsDaemon, EventRing, Option<HttpListener>)> {
     let plan = PostcardsPlan::make(args)?;
     let config = &plan.config;
+    let host = OwnHost::find(bpffs, config)?;
+    let destinations = Destinations {
+        collectors: plan.collectors.clone(),
+        ..Destinations::default()
+    };
+    let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
     let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
     if !names.reasons.exist() {
@@ -94,6 +119,8 @@ fn begin(args: &PostcardsArgs) -> Result<(PostcardsDaemon, EventRing, Option<Htt
         told: ToldDrops::new(config.max_reports),
         lines: args.once.is_none().then(|| PostcardLines::new(args.json)),
         program,
+        host,
+        emitter,
         plan,
         programmed,
         names,

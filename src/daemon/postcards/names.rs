@@ -52,8 +52,19 @@ impl KernelNames {
             drops.place = self.place(address);
             drops.interface = netdev::name_of(ifindex);
             let same = |one: &&mut PlaceDrops| {
-                (&one.reason, &one.place, &one.interface, one.netns)
-                    == (&drops.reason, &drops.place, &drops.interface, drops.netns)
+                (
+                    &one.reason,
+                    &one.place,
+                    &one.interface,
+                    one.netns,
+                    one.tagged_by,
+                ) == (
+                    &drops.reason,
+                    &drops.place,
+                    &drops.interface,
+                    drops.netns,
+                    drops.tagged_by,
+                )
             };
             match found.iter_mut().find(same) {
                 Some(known) => known.count.add(drops.count),

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::net::SocketAddr;
 
 use anyhow::Result;
 
 use crate::cli::PostcardsArgs;
-use crate::config::{File, NetnsChoice, PostcardsConfig, Settled, settle};
+use crate::config::{
+    DscpMark, EXTENSION_PORT, File, NetnsChoice, PostcardsConfig, Settled, settle,
+};
+use crate::daemon::collectors::Collectors;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::DropPlan;
 use crate::os::{log, netns};
@@ -20,15 +24,22 @@ const IGNORED_ACKS: [&str; 1] = ["NOT_SPECIFIED"];
 /// All that is known before the program is attached, or goes on with other settings.
 pub struct PostcardsPlan {
     pub config: PostcardsConfig,
+    /// The addresses of the collectors.
+    pub collectors: Vec<SocketAddr>,
     pub file: Option<File>,
 }
 
 impl PostcardsPlan {
     /// # Errors
-    /// All mistakes in the settings.
+    /// All mistakes in the settings, or a collector that is not found.
     pub fn make(args: &PostcardsArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
-        Ok(Self { config, file })
+        let collectors = Collectors::find(&config.collectors, false)?.addresses();
+        Ok(Self {
+            config,
+            collectors,
+            file,
+        })
     }
 
     /// The plan for the program, with the reasons as this kernel numbers them.
@@ -56,6 +67,8 @@ impl PostcardsPlan {
             ignored_groups: numbers(&IGNORED_GROUPS),
             ignored_acks: numbers(&IGNORED_ACKS),
             max_new_flows: self.config.max_new_flows,
+            mark: DscpMark::DEFAULT,
+            extension_port: EXTENSION_PORT,
         })
     }
 }

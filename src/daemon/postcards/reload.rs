@@ -75,9 +75,13 @@ fn go_on(daemon: &mut PostcardsDaemon, now: PostcardsPlan) -> Result<PostcardsPl
             return Err(ConfigError(vec![mistake]).into());
         }
     }
+    daemon.host.set_node(new)?;
     daemon.programmed = now.for_program(&daemon.names.reasons)?;
     daemon.program.set(&daemon.programmed)?;
     daemon.names.set_places(now.config.places);
     daemon.told.set_most(now.config.max_reports);
+    if now.collectors != daemon.plan.collectors {
+        daemon.emitter.set_collectors(now.collectors.clone());
+    }
     Ok(std::mem::replace(&mut daemon.plan, now))
 }

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::lines::PostcardLines;
 use super::names::KernelNames;
+use super::own_host::OwnHost;
 use super::plan::PostcardsPlan;
 use super::told::ToldDrops;
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -13,11 +14,15 @@ use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
 use crate::model::{DropTotals, DropsWithoutPacket, HostDrop};
 use crate::os::kernel_counters::{self, KernelCounter};
+use crate::report::Emitter;
 use crate::views::drops::counted;
 
 /// Postcards that are written.
 pub struct PostcardsDaemon {
     pub program: DropProgram,
+    pub host: OwnHost,
+    /// The way to the collectors.
+    pub emitter: Emitter,
     pub plan: PostcardsPlan,
     /// The plan as the program has it.
     pub programmed: DropPlan,
@@ -46,6 +51,8 @@ impl PostcardsDaemon {
             .filter(|drop| self.told.take(drop, now))
             .collect();
         self.names.name(&mut taken);
+        self.host.place(&mut taken)?;
+        self.report(&taken);
         if let Some(lines) = &mut self.lines {
             for drop in &taken {
                 lines.add(drop)?;

@@ -94,7 +94,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
 fn serve(listener: HttpListener, daemon: &TransitDaemon) -> Result<HttpServer> {
     let pins = daemon.side.pins.clone();
     let read = move || {
-        host_state::read(&pins, host_state::StatusQuery::NO_FLOWS)
+        host_state::read(&pins, host_state::StatusQuery::NO_FLOWS, None)
             .map(|status| views::metrics::transit::text(&status))
             .map_err(|err| format!("{err:#}"))
     };

@@ -59,7 +59,7 @@ impl TotalsMemory {
                 };
                 Some(self.exceed(key, now))
             }
-            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) => None,
+            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => None,
         }
     }
 

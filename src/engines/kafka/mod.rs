@@ -2,6 +2,7 @@
 
 mod batches;
 mod clocks;
+mod drops;
 mod encode;
 mod link;
 pub mod message;

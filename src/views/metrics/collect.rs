@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, coverage, engines, seconds};
+use super::{build_info, coverage, engines, host_drops, pairs, seconds};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 21] = [
+const COUNTED: [CountedField<CollectStatus>; 22] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -56,6 +56,11 @@ const COUNTED: [CountedField<CollectStatus>; 21] = [
         "reports_duplicate",
         "reports that had been received before",
         |s| s.reports_duplicate,
+    ),
+    (
+        "reports_unnumbered",
+        "reports of exporters that do not number them: the number of the one before, and another content",
+        |s| s.reports_unnumbered,
     ),
     (
         "summaries_incomplete",
@@ -178,6 +183,8 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     exporters(&mut page, &nodes, rising);
     node_info(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
+    pairs::write(&mut page, &status.traffic);
+    host_drops::write(&mut page, &status.drops);
     page.0
 }
 

@@ -3,7 +3,7 @@
 use super::page::{MetricKind, MetricsPage, OTHER};
 use super::{build_info, text as render};
 use crate::model::metrics::MetricFamily;
-use crate::model::{DropCount, DropTotals, KernelReason, PlaceDrops};
+use crate::model::{DropCount, DropTotals, PlaceDrops};
 
 /// Places with values of their own. The others are one sum, so that a scrape stays small.
 const MOST_PLACES: usize = 256;
@@ -93,7 +93,7 @@ fn reasons(page: &mut MetricsPage, totals: &DropTotals) {
         let mut values = page.family(name, MetricKind::Counter, help);
         for one in &totals.reasons {
             let ignored = if one.ignored { "1" } else { "0" };
-            let labels = [("reason", &*label(&one.reason)), ("ignored", ignored)];
+            let labels = [("reason", &*one.reason.label()), ("ignored", ignored)];
             values.value(&labels, figure(&one.count));
         }
     }
@@ -108,7 +108,7 @@ fn places(page: &mut MetricsPage, totals: &DropTotals) {
     let (first, others) = totals.places.split_at(totals.places.len().min(MOST_PLACES));
     for one in first {
         let labels = [
-            ("reason", &*label(&one.reason)),
+            ("reason", &*one.reason.label()),
             ("place", one.place.as_deref().unwrap_or_default()),
             ("dev", one.interface.as_deref().unwrap_or_default()),
         ];
@@ -120,10 +120,4 @@ fn places(page: &mut MetricsPage, totals: &DropTotals) {
         let labels = [("reason", OTHER), ("place", OTHER), ("dev", OTHER)];
         values.value(&labels, sum);
     }
-}
-
-/// A reason by its name, or by its number if it has none.
-fn label(reason: &KernelReason) -> String {
-    let number = || reason.number.to_string();
-    reason.name.clone().unwrap_or_else(number)
 }

@@ -80,7 +80,7 @@ export async function ask(what, span, parameters, signal) {
 function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns], corrected) {
   return {
     packets, bytes, lost, recovered, reordered, duplicates, steps,
-    latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p99_ns - p50_ns },
+    latency: samples && { samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, jitter_ns: p50_ns === null ? null : p99_ns - p50_ns },
     corrected: corrected && { packets: corrected[0], mean_ns: corrected[1], error_ns: corrected[2], bound_ns: corrected.slice(3) },
   };
 }

@@ -12,6 +12,7 @@ export function troubles(exporter) {
   const found = [];
   if (!exporter.reporting) found.push(`silent since ${time(ms(exporter.last_seen_ns))}`);
   if (exporter.name_contested) found.push("another host claims its name");
+  if (exporter.unnumbered > 0) found.push("does not number its reports, so losses are unknown");
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not synchronised");
   return found;
@@ -28,6 +29,7 @@ const COUNTS = [
   ["probes_unanswered", "Probes whose answer could not be sent", true], ["queue_drops", "Datagrams dropped because the queue to the decoder was full", true],
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
+  ["reports_unnumbered", "Reports of exporters that do not number them: the number of the one before, and another content"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
   ["clock_contradictions", "Contradictions between the clocks of nodes: a stamp was false, or a crystal drifts more than any should", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],

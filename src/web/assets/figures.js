@@ -19,17 +19,23 @@ function withoutClocks({ latency, corrected }) {
   if (!latency || !corrected || corrected.packets !== latency.samples) return undefined;
   const ahead = latency.mean_ns - corrected.mean_ns;
   const shifted = { samples: latency.samples, mean_ns: corrected.mean_ns, jitter_ns: latency.jitter_ns };
-  for (const key of ["min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]) shifted[key] = Math.max(0, latency[key] - ahead);
+  for (const key of ["min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]) {
+    if (latency[key] !== undefined) shifted[key] = Math.max(0, latency[key] - ahead);
+  }
   return shifted;
 }
+
+// Without quantiles that are null: those among negative latencies that share one slot.
+const known = (latency) => latency && Object.fromEntries(Object.entries(latency).filter(([, value]) => value !== null));
 
 export function shown(row) {
   const { measured } = row;
   if (measured) {
-    const { packets, duplicates, lost, reordered, latency, steps } = measured;
-    const known = withoutClocks(measured);
-    const clocks = known ? measured.corrected : undefined;
-    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: known ?? (latency || undefined), clocks, ofReports: undefined, error: latency && ERRORS[steps] };
+    const { packets, duplicates, lost, reordered, steps } = measured;
+    const latency = known(measured.latency);
+    const corrected = withoutClocks({ ...measured, latency });
+    const clocks = corrected ? measured.corrected : undefined;
+    return { ...row, packets: packets - duplicates + lost, lost, reordered, latency: corrected ?? (latency || undefined), clocks, ofReports: undefined, error: latency && ERRORS[steps] };
   }
   const latency = row.latency || undefined;
   const ofReports = latency?.samples ?? 0;

@@ -57,6 +57,8 @@ pub fn record(message: &proto::Report) -> Record {
         }),
         totals: message.totals.as_ref().map(totals),
         summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
+        host_drop: (message.host_drop.as_ref())
+            .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
         metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
         drop_reason_name: message.drop_reason_name.clone(),
         domain: message.domain.map(|domain| ReportDomain {
@@ -73,6 +75,7 @@ pub fn record(message: &proto::Report) -> Record {
                 data: extension.data.clone(),
             })
             .collect(),
+        quirk: None,
     }
 }
 
@@ -152,6 +155,48 @@ fn totals(totals: &proto::Totals) -> FlowTotals {
         latency_max_ns: totals.latency_max_ns,
         latency_sum_ns: totals.latency_sum_ns,
         histogram: totals.histogram[..].try_into().unwrap(),
+    }
+}
+
+fn host_drop(drop: &proto::HostDrop, of: Option<&proto::Flow>) -> HostDrop {
+    HostDrop {
+        flow: of.map(flow).unwrap(),
+        flow_before_nat: drop.flow_before_nat.as_ref().map(flow),
+        reason: KernelReason {
+            number: drop.kernel_reason,
+            name: drop.kernel_reason_name.clone(),
+        },
+        place: drop.place.clone(),
+        in_interface: drop.in_interface.clone(),
+        out_interface: drop.out_interface.clone(),
+        in_ifindex: drop.in_ifindex,
+        out_ifindex: drop.out_ifindex,
+        count: DropCount {
+            packets: drop.packets,
+            segments: drop.segments,
+            bytes: drop.bytes,
+        },
+        first_ns: drop.first_ns,
+        last_ns: drop.last_ns,
+        age_ns: drop.age_ns,
+        queue_packets: drop.queue_packets,
+        queue_bytes: drop.queue_bytes,
+        superpacket: drop.superpacket,
+        netns: drop.netns,
+        cgroup: drop.cgroup,
+        position: DropPosition::EACH
+            .into_iter()
+            .find(|position| position.name() == drop.position)
+            .unwrap(),
+        int: drop
+            .tagged_by
+            .zip(drop.sequence)
+            .map(|(source, sequence)| DroppedInt {
+                source: NodeId(source),
+                sequence,
+            }),
+        ifindex: drop.ifindex,
+        place_address: 0,
     }
 }
 
@@ -253,5 +298,6 @@ fn header(header: &proto::IntHeader) -> IntHeader {
         original_protocol: header.original_protocol.map(u8_of),
         seq: header.seq,
         truncated: header.truncated,
+        quirk: None,
     }
 }

@@ -1,0 +1,173 @@
+//! What hosts dropped: the packets that each report adds to those that earlier ones told of, and their sums.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::net::IpAddr;
+
+use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
+use crate::model::{Arrival, DropCount, DropId, HostDropReport, HostDropRow, NodeId};
+
+/// The most flows and sums that are followed, and the most that are shown.
+const MOST: usize = 65_536;
+
+/// When there is no room, what was not told for this time makes some.
+const QUIET_NS: u64 = 600_000_000_000;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A host that is known for this time told all its sums at least once, even if a datagram was lost.
+const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
+
+/// The time by which the clock of a host may differ from this one.
+const SLACK_NS: u64 = 2 * NS_PER_S;
+
+type Sender = (IpAddr, NodeId);
+
+/// Counts that a host told last, since an epoch.
+#[derive(Debug)]
+struct LastTold {
+    epoch_ns: u64,
+    count: DropCount,
+    seen_ns: u64,
+}
+
+/// The last counts of each subject, in bounded memory.
+#[derive(Debug)]
+struct LastCounts<K>(HashMap<(Sender, K), LastTold>);
+
+impl<K> Default for LastCounts<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> LastCounts<K> {
+    /// Returns what these counts add. The first ones of a subject are only a base unless all of them are new.
+    fn more(
+        &mut self,
+        key: (Sender, K),
+        (epoch_ns, is_new): (u64, bool),
+        count: DropCount,
+        now_ns: u64,
+    ) -> Option<DropCount> {
+        let told = LastTold {
+            epoch_ns,
+            count,
+            seen_ns: now_ns,
+        };
+        let more = match self.0.get(&key) {
+            Some(last) if epoch_ns < last.epoch_ns => return None,
+            // A datagram may be late.
+            Some(last) if epoch_ns == last.epoch_ns && count.packets < last.count.packets => {
+                return None;
+            }
+            Some(last) if epoch_ns == last.epoch_ns => Some(count.since(last.count)),
+            Some(_) => Some(count),
+            None => {
+                if self.0.len() >= MOST {
+                    self.0
+                        .retain(|_, last| last.seen_ns.saturating_add(QUIET_NS) >= now_ns);
+                }
+                if self.0.len() >= MOST {
+                    return None;
+                }
+                is_new.then_some(count)
+            }
+        };
+        self.0.insert(key, told);
+        more.filter(|more| !more.is_zero())
+    }
+}
+
+/// What hosts dropped since the collector started.
+#[derive(Debug, Default)]
+pub struct HostDrops {
+    started_ns: u64,
+    flows: LastCounts<DropId>,
+    sums: LastCounts<DropSubject>,
+    /// The epoch of each host, and when it was first told.
+    senders: HashMap<Sender, (u64, u64)>,
+    rows: BTreeMap<(NodeId, DropSubject), DropCount>,
+}
+
+impl HostDrops {
+    /// Leaves packets out that were dropped before this time.
+    pub fn start_at(&mut self, started_ns: u64) {
+        self.started_ns = started_ns;
+    }
+
+    fn begins_here(&self, epoch_ns: u64) -> bool {
+        epoch_ns.saturating_add(SLACK_NS) >= self.started_ns
+    }
+
+    /// Returns the packets that a report about a flow adds. `None`: it is late, or only a base, or there is no room.
+    pub fn flow(&mut self, report: &HostDropReport, arrival: Arrival) -> Option<DropCount> {
+        let drop = &report.drop;
+        let key = ((arrival.exporter.ip(), report.node), drop.id());
+        let epoch = (drop.first_ns, self.begins_here(drop.first_ns));
+        self.flows.more(key, epoch, drop.count, arrival.received_ns)
+    }
+
+    /// Returns what the sums of a host add.
+    pub fn sums(&mut self, report: &DropTotalsReport, arrival: Arrival) -> Vec<DropSum> {
+        let sender = (arrival.exporter.ip(), report.node);
+        let now_ns = arrival.received_ns;
+        let epoch = (
+            report.epoch_ns,
+            self.is_whole(sender, report.epoch_ns, now_ns),
+        );
+        let mut added = Vec::new();
+        for sum in &report.sums {
+            let key = (sender, sum.subject.clone());
+            let Some(count) = self.sums.more(key, epoch, sum.count, now_ns) else {
+                continue;
+            };
+            let subject = sum.subject.clone();
+            let row = (report.node, shown(&subject));
+            if self.rows.len() < MOST || self.rows.contains_key(&row) {
+                self.rows.entry(row).or_default().add(count);
+            }
+            added.push(DropSum { subject, count });
+        }
+        added
+    }
+
+    /// True if sums that the host did not tell before are packets that this collector has to add: they began after it, or
+    /// the host has told all others.
+    fn is_whole(&mut self, sender: Sender, epoch_ns: u64, now_ns: u64) -> bool {
+        if self.begins_here(epoch_ns) {
+            return true;
+        }
+        if self.senders.len() >= MOST && !self.senders.contains_key(&sender) {
+            return false;
+        }
+        let known = self.senders.entry(sender).or_insert((epoch_ns, now_ns));
+        if known.0 != epoch_ns {
+            *known = (epoch_ns, now_ns);
+        }
+        now_ns.saturating_sub(known.1) > ALL_TOLD_NS
+    }
+
+    /// The sums with most packets, most first.
+    pub fn rows(&self, most: usize) -> Vec<HostDropRow> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|(_, count)| std::cmp::Reverse(count.packets));
+        rows.truncate(most);
+        let row = |((node, subject), count): (&(NodeId, DropSubject), &DropCount)| HostDropRow {
+            node: *node,
+            subject: subject.clone(),
+            count: *count,
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+/// A subject as it is shown: places, interfaces and namespaces are added up, so that there are few rows.
+fn shown(subject: &DropSubject) -> DropSubject {
+    DropSubject {
+        place: subject.place.clone().filter(|_| subject.without_packet),
+        interface: None,
+        netns: 0,
+        ..subject.clone()
+    }
+}

@@ -1,0 +1,204 @@
+//! Reports to collectors: flows as they are told, and the sums of all drops.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::state::PostcardsDaemon;
+use crate::config::IdentitySettings;
+use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
+use crate::model::{
+    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HwId, KernelReason, NodeId,
+    Observation,
+};
+use crate::os::clock;
+use crate::report::Emitter;
+
+/// The subsystem that reports drops.
+const HW_ID: u8 = 2;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The time from one report of sums to the next.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// A sum that changed is told this many times, in case that a datagram is lost.
+const TIMES: u8 = 3;
+
+/// Each of these periods all sums are told, for collectors that began meanwhile.
+const ALL_EVERY: u64 = 6;
+
+impl PostcardsDaemon {
+    /// Sends reports about these flows.
+    pub fn report(&mut self, drops: &[HostDrop]) {
+        let Some(node) = self.host.node() else {
+            return;
+        };
+        let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
+        for drop in drops {
+            let drop = drop.clone();
+            self.emitter.emit(Observation {
+                hw_id: HwId::new(HW_ID).unwrap_or_default(),
+                flags: Flags {
+                    dropped: true,
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: None,
+                body: Body::HostDrop(Box::new(HostDropReport { time_s, node, drop })),
+            });
+        }
+    }
+
+    /// The sums of all drops, as collectors get them.
+    fn sums(&self, totals: &DropTotals) -> Vec<DropSum> {
+        let is_ignored = |reason: &KernelReason| {
+            let mut same = totals.reasons.iter().filter(|one| one.reason == *reason);
+            same.next().is_some_and(|one| one.ignored)
+        };
+        let places = totals.places.iter().map(|one| DropSum {
+            subject: DropSubject {
+                ignored: is_ignored(&one.reason),
+                reason: one.reason.clone(),
+                place: one.place.clone(),
+                interface: one.interface.clone(),
+                netns: one.netns,
+                position: self.host.position_of(one.tagged_by),
+                tagged_by: one.tagged_by,
+                without_packet: false,
+            },
+            count: one.count,
+        });
+        let without_packet = totals.without_packet.iter().map(|one| DropSum {
+            subject: DropSubject {
+                place: Some(one.counter.clone()),
+                interface: one.interface.clone(),
+                without_packet: true,
+                ..DropSubject::default()
+            },
+            count: DropCount {
+                packets: one.count,
+                segments: one.count,
+                bytes: 0,
+            },
+        });
+        places
+            .chain(without_packet)
+            .chain(beyond_places(totals))
+            .collect()
+    }
+}
+
+/// What the table of places had no room for, by reason alone.
+fn beyond_places(totals: &DropTotals) -> impl Iterator<Item = DropSum> {
+    let rest = totals.reasons.iter().map(|all| {
+        let same = totals.places.iter().filter(|one| one.reason == all.reason);
+        let mut known = DropCount::default();
+        same.for_each(|one| known.add(one.count));
+        DropSum {
+            subject: DropSubject {
+                reason: all.reason.clone(),
+                ignored: all.ignored,
+                ..DropSubject::default()
+            },
+            count: all.count.since(known),
+        }
+    });
+    rest.filter(|sum| !sum.count.is_zero())
+}
+
+impl TellsCollectors for PostcardsDaemon {
+    fn emitter(&mut self) -> &mut Emitter {
+        &mut self.emitter
+    }
+
+    fn node(&self) -> Result<NodeId> {
+        self.host.node().context("this host has no node id")
+    }
+
+    fn tells_extended(&self) -> bool {
+        !self.plan.config.collectors.is_empty()
+    }
+
+    /// The daemon of a sink or source tells it, if there is one.
+    fn identity(&self) -> Option<&IdentitySettings> {
+        let settings = self.plan.config.identity.as_ref()?;
+        (self.tells_extended() && !self.host.is_served()).then_some(settings)
+    }
+}
+
+/// The duty to tell collectors the sums of all drops.
+pub struct TellSums {
+    epoch_ns: u64,
+    turns: u64,
+    last: HashMap<DropSubject, Told>,
+}
+
+/// A sum that was told, and how many times since it changed.
+#[derive(Default)]
+struct Told {
+    count: DropCount,
+    times: u8,
+}
+
+impl TellSums {
+    /// The program was attached at this time.
+    pub fn since(epoch_ns: u64) -> Self {
+        Self {
+            epoch_ns,
+            turns: 0,
+            last: HashMap::new(),
+        }
+    }
+
+    /// True if the sum is to be told in this turn.
+    fn is_due(&mut self, sum: &DropSum, all: bool) -> bool {
+        let told = self.last.entry(sum.subject.clone()).or_default();
+        if told.count != sum.count {
+            *told = Told {
+                count: sum.count,
+                times: 0,
+            };
+        }
+        let is_due = all || told.times < TIMES;
+        told.times = told.times.saturating_add(1);
+        is_due
+    }
+}
+
+impl Duty<PostcardsDaemon> for TellSums {
+    fn task(&self) -> &'static str {
+        "tell collectors what this host dropped"
+    }
+
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
+        if !daemon.tells_extended() {
+            return Ok(());
+        }
+        let totals = daemon.totals()?;
+        let all = self.turns.is_multiple_of(ALL_EVERY);
+        self.turns += 1;
+        let mut sums = daemon.sums(&totals);
+        sums.retain(|sum| self.is_due(sum, all));
+        let report = DropTotalsReport {
+            node: daemon.node()?,
+            period_s: PERIOD.as_secs() as u16,
+            epoch_ns: self.epoch_ns,
+            sums,
+        };
+        let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
+        daemon.emitter.tell_drops(&report, time_s);
+        Ok(())
+    }
+
+    fn finish(&mut self, daemon: &mut PostcardsDaemon) -> Result<()> {
+        self.turn(daemon, Instant::now())
+    }
+}

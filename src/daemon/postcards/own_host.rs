@@ -1,0 +1,114 @@
+//! This host as its postcards see it: its node, and what its sink and source measure.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::config::{ConfigError, PostcardsConfig};
+use crate::datapath::measured_here::MeasuredHere;
+use crate::datapath::pins::Pins;
+use crate::model::{DropPosition, HostDrop, NodeId};
+use crate::os::netns;
+
+/// The host, as it was seen last.
+pub struct OwnHost {
+    bpffs: Option<PathBuf>,
+    netns: u32,
+    pins: Option<Pins>,
+    measured: MeasuredHere,
+    /// The id that the user gave.
+    given: Option<NodeId>,
+}
+
+impl OwnHost {
+    /// # Errors
+    /// If there are collectors, and no node id is known by which to report to them.
+    pub fn find(bpffs: Option<&Path>, config: &PostcardsConfig) -> Result<Self> {
+        let mut host = Self {
+            bpffs: bpffs.map(Path::to_owned),
+            netns: netns::inode()?,
+            pins: None,
+            measured: MeasuredHere::default(),
+            given: None,
+        };
+        host.look()?;
+        host.set_node(config)?;
+        Ok(host)
+    }
+
+    /// Uses the id of these settings.
+    ///
+    /// # Errors
+    /// If it is another than that of this host's sink or source, or there is none and collectors need one.
+    pub fn set_node(&mut self, config: &PostcardsConfig) -> Result<()> {
+        let why = match (config.node_id, self.measured.node()) {
+            (Some(given), Some(known)) if given != known => format!(
+                "node-id: this host's sink or source is node {known}, not {given} (leave node-id out)"
+            ),
+            (None, None) if !config.collectors.is_empty() => {
+                "node-id: collectors need it, and no sink or source runs on this host that has one (try --node-id 3)"
+                    .to_owned()
+            }
+            _ => {
+                self.given = config.node_id;
+                return Ok(());
+            }
+        };
+        Err(ConfigError::one(why).into())
+    }
+
+    /// Looks again for what measures here.
+    ///
+    /// # Errors
+    /// If there is something, and it cannot be read.
+    pub fn look(&mut self) -> io::Result<()> {
+        let Some(bpffs) = &self.bpffs else {
+            return Ok(());
+        };
+        let found = Pins::of_this_host(Some(bpffs), false).and_then(|pins| {
+            self.measured = match &pins {
+                Some(pins) => MeasuredHere::open(pins)?,
+                None => MeasuredHere::default(),
+            };
+            Ok(pins)
+        });
+        self.pins = match found {
+            // Pins are root's. Postcards may run as another user, and then know drops alone.
+            Err(err) if err.kind() == io::ErrorKind::PermissionDenied => None,
+            found => found?,
+        };
+        Ok(())
+    }
+
+    pub fn node(&self) -> Option<NodeId> {
+        self.given.or(self.measured.node())
+    }
+
+    /// True if the daemon of a sink or source tells collectors which host this is.
+    pub fn is_served(&self) -> bool {
+        let pins = self.pins.as_ref();
+        pins.is_some_and(|pins| pins.is_served().unwrap_or(false))
+    }
+
+    /// Notes where these packets were dropped.
+    ///
+    /// # Errors
+    /// If the tables of this host's sink or source cannot be read.
+    pub fn place(&self, drops: &mut [HostDrop]) -> io::Result<()> {
+        for drop in drops {
+            // Tables are those of this namespace alone, and INT names the node that tagged.
+            if drop.netns == self.netns || drop.int.is_some() {
+                drop.position = self.measured.position(self.node(), drop)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn position_of(&self, tagged_by: Option<NodeId>) -> DropPosition {
+        match tagged_by {
+            Some(node) => self.measured.position_of_tagged(self.node(), node),
+            None => DropPosition::Apart,
+        }
+    }
+}

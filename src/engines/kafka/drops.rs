@@ -1,0 +1,86 @@
+//! Packets that a host dropped, as the schema has them.
+
+use prost::Message;
+
+use super::message::Flow;
+use crate::model;
+
+#[derive(Clone, PartialEq, Message)]
+pub struct HostDrop {
+    #[prost(message, optional, tag = "1")]
+    pub flow_before_nat: Option<Flow>,
+    #[prost(uint32, tag = "2")]
+    pub kernel_reason: u32,
+    #[prost(string, optional, tag = "3")]
+    pub kernel_reason_name: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    pub place: Option<String>,
+    #[prost(string, optional, tag = "5")]
+    pub in_interface: Option<String>,
+    #[prost(string, optional, tag = "6")]
+    pub out_interface: Option<String>,
+    #[prost(uint64, tag = "7")]
+    pub packets: u64,
+    #[prost(uint64, tag = "8")]
+    pub segments: u64,
+    #[prost(uint64, tag = "9")]
+    pub bytes: u64,
+    #[prost(fixed64, tag = "10")]
+    pub first_ns: u64,
+    #[prost(fixed64, tag = "11")]
+    pub last_ns: u64,
+    #[prost(uint32, optional, tag = "12")]
+    pub age_ns: Option<u32>,
+    #[prost(uint32, tag = "13")]
+    pub queue_packets: u32,
+    #[prost(uint32, tag = "14")]
+    pub queue_bytes: u32,
+    #[prost(uint32, tag = "15")]
+    pub netns: u32,
+    #[prost(uint64, optional, tag = "16")]
+    pub cgroup: Option<u64>,
+    #[prost(string, tag = "17")]
+    pub position: String,
+    #[prost(uint32, optional, tag = "18")]
+    pub tagged_by: Option<u32>,
+    #[prost(uint32, optional, tag = "19")]
+    pub sequence: Option<u32>,
+    #[prost(uint32, tag = "20")]
+    pub in_ifindex: u32,
+    #[prost(uint32, tag = "21")]
+    pub out_ifindex: u32,
+    #[prost(uint32, tag = "22")]
+    pub ifindex: u32,
+    #[prost(bool, tag = "23")]
+    pub superpacket: bool,
+}
+
+impl From<model::HostDrop> for HostDrop {
+    fn from(drop: model::HostDrop) -> Self {
+        Self {
+            flow_before_nat: drop.flow_before_nat.map(Into::into),
+            kernel_reason: drop.reason.number,
+            kernel_reason_name: drop.reason.name,
+            place: drop.place,
+            in_interface: drop.in_interface,
+            out_interface: drop.out_interface,
+            packets: drop.count.packets,
+            segments: drop.count.segments,
+            bytes: drop.count.bytes,
+            first_ns: drop.first_ns,
+            last_ns: drop.last_ns,
+            age_ns: drop.age_ns,
+            queue_packets: drop.queue_packets,
+            queue_bytes: drop.queue_bytes,
+            netns: drop.netns,
+            cgroup: drop.cgroup,
+            position: drop.position.name().to_owned(),
+            tagged_by: drop.int.map(|int| int.source.0),
+            sequence: drop.int.map(|int| int.sequence),
+            in_ifindex: drop.in_ifindex,
+            out_ifindex: drop.out_ifindex,
+            ifindex: drop.ifindex,
+            superpacket: drop.superpacket,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The tables of what hosts dropped: sums of each host in ten seconds, drops by flow, and which hosts tell drops.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::ids::name_bytes;
+use super::period::RollUpLevel;
+use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId};
+
+/// The most sums, and the most flows, that wait to be written.
+const MOST_WAITING: usize = 65_536;
+
+/// The most rows of a table. The oldest make room.
+const MOST_ROWS: i64 = 2_000_000;
+
+/// Rows are counted each time that about this many were written.
+const COUNT_EVERY: usize = 50_000;
+
+/// No node tagged the packets.
+const UNTAGGED: i64 = -1;
+
+const IGNORED: i64 = 1;
+const WITHOUT_PACKET: i64 = 2;
+
+/// A host, and a sum of it.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct SumKey {
+    begin_ns: u64,
+    node: NodeId,
+    reason: String,
+    place: Option<String>,
+    interface: Option<String>,
+    position: DropPosition,
+    tagged_by: Option<NodeId>,
+    ignored: bool,
+    without_packet: bool,
+}
+
+/// A host, and a flow whose packets it dropped.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct FlowDropKey {
+    begin_ns: u64,
+    node: NodeId,
+    flow: FlowKey,
+    reason: String,
+    place: Option<String>,
+    position: DropPosition,
+    tagged_by: Option<NodeId>,
+}
+
+/// Drops that wait to be written.
+#[derive(Debug, Default)]
+pub struct WaitingDrops {
+    sums: HashMap<SumKey, DropCount>,
+    flows: HashMap<FlowDropKey, DropCount>,
+    tell: HashSet<(u64, NodeId)>,
+}
+
+fn period_of(time_ns: u64) -> u64 {
+    RollUpLevel::TenSeconds.floor(time_ns)
+}
+
+impl WaitingDrops {
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty() && self.flows.is_empty() && self.tell.is_empty()
+    }
+
+    /// Adds what the sums of a host add. Without any, the host says that it drops nothing new.
+    pub fn add_sums(&mut self, node: NodeId, sums: &[DropSum], time_ns: u64) {
+        let begin_ns = period_of(time_ns);
+        if self.tell.len() < MOST_WAITING {
+            self.tell.insert((begin_ns, node));
+        }
+        for DropSum { subject, count } in sums {
+            let key = SumKey {
+                begin_ns,
+                node,
+                reason: subject.reason.label(),
+                place: subject.place.clone(),
+                interface: subject.interface.clone(),
+                position: subject.position,
+                tagged_by: subject.tagged_by,
+                ignored: subject.ignored,
+                without_packet: subject.without_packet,
+            };
+            add(&mut self.sums, key, *count);
+        }
+    }
+
+    /// Adds packets of a flow. Those behind the strip are known by the flow that the sink measured, before NAT.
+    pub fn add_flow(&mut self, node: NodeId, drop: &HostDrop, count: DropCount, time_ns: u64) {
+        let measured = match drop.position {
+            DropPosition::BehindStrip => drop.flow_before_nat.unwrap_or(drop.flow),
+            _ => drop.flow,
+        };
+        let key = FlowDropKey {
+            begin_ns: period_of(time_ns),
+            node,
+            flow: measured,
+            reason: drop.reason.label(),
+            place: drop.place.clone(),
+            position: drop.position,
+            tagged_by: drop.int.map(|int| int.source),
+        };
+        add(&mut self.flows, key, count);
+    }
+
+    /// Adds all that another one has.
+    pub fn merge(&mut self, other: Self) {
+        for (key, count) in other.sums {
+            add(&mut self.sums, key, count);
+        }
+        for (key, count) in other.flows {
+            add(&mut self.flows, key, count);
+        }
+        self.tell.extend(other.tell);
+    }
+}
+
+fn add<K: Eq + std::hash::Hash>(to: &mut HashMap<K, DropCount>, key: K, count: DropCount) {
+    if to.len() < MOST_WAITING || to.contains_key(&key) {
+        to.entry(key).or_default().add(count);
+    }
+}
+
+/// Writes drops, and removes the oldest.
+#[derive(Debug, Default)]
+pub struct DropsWriter {
+    since_counted: usize,
+}
+
+impl DropsWriter {
+    /// Writes in one transaction, and removes rows that are older than `before_ns`.
+    pub fn write(
+        &mut self,
+        conn: &mut Connection,
+        drops: &WaitingDrops,
+        before_ns: u64,
+    ) -> rusqlite::Result<()> {
+        let transaction = conn.transaction()?;
+        create(&transaction)?;
+        {
+            let mut put = transaction.prepare_cached(
+                "INSERT INTO drop_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
+                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
+            )?;
+            for (key, count) in &drops.sums {
+                let ignored = if key.ignored { IGNORED } else { 0 };
+                let without = if key.without_packet {
+                    WITHOUT_PACKET
+                } else {
+                    0
+                };
+                put.execute(rusqlite::params![
+                    signed(key.begin_ns),
+                    i64::from(key.node.0),
+                    key.reason,
+                    key.place.as_deref().unwrap_or_default(),
+                    key.interface.as_deref().unwrap_or_default(),
+                    i64::from(key.position.number()),
+                    tagged(key.tagged_by),
+                    ignored | without,
+                    signed(count.packets),
+                    signed(count.segments),
+                    signed(count.bytes),
+                ])?;
+            }
+            let mut put = transaction.prepare_cached(
+                "INSERT INTO drop_flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
+                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
+            )?;
+            for (key, count) in &drops.flows {
+                put.execute(rusqlite::params![
+                    signed(key.begin_ns),
+                    i64::from(key.node.0),
+                    name_bytes(&(key.flow, None, None)),
+                    key.reason,
+                    key.place.as_deref().unwrap_or_default(),
+                    i64::from(key.position.number()),
+                    tagged(key.tagged_by),
+                    signed(count.packets),
+                    signed(count.segments),
+                    signed(count.bytes),
+                ])?;
+            }
+            let mut put =
+                transaction.prepare_cached("INSERT OR IGNORE INTO drop_teller VALUES (?, ?)")?;
+            for (begin_ns, node) in &drops.tell {
+                put.execute((signed(*begin_ns), i64::from(node.0)))?;
+            }
+        }
+        self.since_counted += drops.sums.len() + drops.flows.len();
+        let count = self.since_counted >= COUNT_EVERY;
+        if count {
+            self.since_counted = 0;
+        }
+        for table in ["drop_sum", "drop_flow", "drop_teller"] {
+            let sql = format!("DELETE FROM {table} WHERE begin_ns < ?");
+            transaction.execute(&sql, [signed(before_ns)])?;
+            if count {
+                shorten(&transaction, table)?;
+            }
+        }
+        transaction.commit()
+    }
+}
+
+/// Removes the oldest tenth of a table that is too long.
+fn shorten(conn: &Connection, table: &str) -> rusqlite::Result<()> {
+    let rows: i64 = conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+        row.get(0)
+    })?;
+    if rows > MOST_ROWS {
+        conn.execute(
+            &format!(
+                "DELETE FROM {table} WHERE begin_ns <=
+                     (SELECT begin_ns FROM {table} ORDER BY begin_ns LIMIT 1 OFFSET ?)"
+            ),
+            [rows - MOST_ROWS + MOST_ROWS / 10],
+        )?;
+    }
+    Ok(())
+}
+
+fn create(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(
+        "CREATE TABLE IF NOT EXISTS drop_sum (
+             begin_ns INTEGER NOT NULL,
+             node INTEGER NOT NULL,
+             reason TEXT NOT NULL,
+             place TEXT NOT NULL,
+             interface TEXT NOT NULL,
+             position INTEGER NOT NULL,
+             tagged_by INTEGER NOT NULL,
+             flags INTEGER NOT NULL,
+             packets INTEGER NOT NULL,
+             segments INTEGER NOT NULL,
+             bytes INTEGER NOT NULL,
+             PRIMARY KEY (begin_ns, node, reason, place, interface, position, tagged_by, flags)
+         ) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS drop_flow (
+             begin_ns INTEGER NOT NULL,
+             node INTEGER NOT NULL,
+             flow BLOB NOT NULL,
+             reason TEXT NOT NULL,
+             place TEXT NOT NULL,
+             position INTEGER NOT NULL,
+             tagged_by INTEGER NOT NULL,
+             packets INTEGER NOT NULL,
+             segments INTEGER NOT NULL,
+             bytes INTEGER NOT NULL,
+             PRIMARY KEY (begin_ns, node, flow, reason, place, position, tagged_by)
+         ) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS drop_teller (
+             begin_ns INTEGER NOT NULL, node INTEGER NOT NULL, PRIMARY KEY (begin_ns, node)
+         ) WITHOUT ROWID;",
+    )
+}
+
+/// True if any drops were ever written. All tables were made at once.
+pub fn exist(conn: &Connection) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'drop_teller' AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
+    Ok(there.is_some())
+}
+
+pub fn is_ignored(flags: i64) -> bool {
+    flags & IGNORED != 0
+}
+
+pub fn is_without_packet(flags: i64) -> bool {
+    flags & WITHOUT_PACKET != 0
+}
+
+fn tagged(node: Option<NodeId>) -> i64 {
+    node.map_or(UNTAGGED, |node| node.0.into())
+}
+
+pub fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

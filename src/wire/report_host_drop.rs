@@ -1,0 +1,196 @@
+//! hostint's report of packets of a flow that a host dropped (NProto 10).
+
+use super::cursor::Cursor;
+use super::report_extended::{decode_flow, emit_flow};
+use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, report_identity};
+use crate::model::node_identity::is_plain;
+use crate::model::{
+    DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,
+};
+
+const SUPERPACKET: u8 = 1;
+/// The first packet had INT.
+const HAS_INT: u8 = 2;
+/// A second flow follows the first one.
+const HAS_NAT: u8 = 4;
+const FLAGS: u8 = SUPERPACKET | HAS_INT | HAS_NAT;
+
+/// An age that is not known.
+const NO_AGE: u32 = u32::MAX;
+
+/// The longest name of a reason, a function of the kernel, or an interface.
+pub(super) const MOST_NAME: usize = 63;
+
+/// Reads a whole datagram whose fixed header announces the drops of a flow.
+pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, DecodeError> {
+    let mut cursor = Cursor::new(datagram);
+    let cursor = &mut cursor;
+    cursor.array::<HEADER_BYTES>("report header")?;
+    let node = NodeId(cursor.u32("node ID")?);
+    let flags = cursor.u8("flags of a drop")?;
+    cursor.check("unknown flags of a drop", 1, (flags & !FLAGS).into(), 0)?;
+    let position = position(cursor)?;
+    let reserved = cursor.u16("reserved bytes of a drop")?;
+    cursor.check("reserved bytes of a drop", 2, reserved.into(), 0)?;
+    let (in_ifindex, out_ifindex) = (cursor.u32("input port")?, cursor.u32("output port")?);
+    let ifindex = cursor.u32("interface of the drop")?;
+    let first_ns = cursor.u64("time of the first drop")?;
+    let last_ns = cursor.u64("time of the last drop")?;
+    let count = count(cursor)?;
+    let number = cursor.u32("number of the reason")?;
+    let age_ns = cursor.u32("age of the packet")?;
+    let netns = cursor.u32("network namespace")?;
+    let (queue_packets, queue_bytes) = (cursor.u32("queue packets")?, cursor.u32("queue bytes")?);
+    let cgroup = cursor.u64("cgroup")?;
+    let int = DroppedInt {
+        source: NodeId(cursor.u32("source node ID")?),
+        sequence: cursor.u32("sequence number")?,
+    };
+    let int = optional(cursor, flags & HAS_INT, int, [int.source.0, int.sequence])?;
+    let (flow, _) = decode_flow(cursor, 0)?;
+    let flow_before_nat = match flags & HAS_NAT {
+        0 => None,
+        _ => Some(decode_flow(cursor, 0)?.0),
+    };
+    let drop = HostDrop {
+        flow,
+        flow_before_nat,
+        reason: KernelReason {
+            number,
+            name: name(cursor, "name of the reason")?,
+        },
+        place: name(cursor, "place of the drop")?,
+        in_interface: name(cursor, "name of the input port")?,
+        out_interface: name(cursor, "name of the output port")?,
+        in_ifindex,
+        out_ifindex,
+        count,
+        first_ns,
+        last_ns,
+        age_ns: (age_ns != NO_AGE).then_some(age_ns),
+        queue_packets,
+        queue_bytes,
+        superpacket: flags & SUPERPACKET != 0,
+        netns,
+        cgroup: (cgroup != 0).then_some(cgroup),
+        position,
+        int,
+        ifindex,
+        place_address: 0,
+    };
+    if !cursor.rest().is_empty() {
+        return Err(DecodeError::Length {
+            what: "host-drop report",
+            found: datagram.len(),
+            expected: "no more than its names",
+        });
+    }
+    Ok(HostDropReport { time_s, node, drop })
+}
+
+/// Words that are not announced must be 0.
+fn optional<T>(
+    cursor: &Cursor<'_>,
+    announced: u8,
+    value: T,
+    words: [u32; 2],
+) -> Result<Option<T>, DecodeError> {
+    if announced != 0 {
+        return Ok(Some(value));
+    }
+    let found = words.into_iter().find(|word| *word != 0).unwrap_or(0);
+    cursor.check("INT of a packet without INT", 4, found, 0)?;
+    Ok(None)
+}
+
+pub(super) fn position(cursor: &mut Cursor<'_>) -> Result<DropPosition, DecodeError> {
+    let number = cursor.u8("position of a drop")?;
+    DropPosition::from_number(number).ok_or(DecodeError::Kind {
+        what: "position of a drop",
+        found: number,
+        expected: "0 to 5",
+    })
+}
+
+pub(super) fn count(cursor: &mut Cursor<'_>) -> Result<DropCount, DecodeError> {
+    Ok(DropCount {
+        packets: cursor.u64("dropped packets")?,
+        segments: cursor.u64("dropped segments")?,
+        bytes: cursor.u64("dropped bytes")?,
+    })
+}
+
+pub(super) fn emit_count(count: DropCount, out: &mut Vec<u8>) {
+    for number in [count.packets, count.segments, count.bytes] {
+        out.extend(number.to_be_bytes());
+    }
+}
+
+/// Reads a name; an empty one is none. The kernel's names have only characters that show.
+pub(super) fn name(
+    cursor: &mut Cursor<'_>,
+    what: &'static str,
+) -> Result<Option<String>, DecodeError> {
+    let length = usize::from(cursor.u8(what)?);
+    let offset = cursor.offset();
+    let bytes = cursor.take(what, length)?;
+    let text = str::from_utf8(bytes).ok();
+    let text = text.filter(|text| length <= MOST_NAME && text.chars().all(is_plain));
+    let text = text.ok_or(DecodeError::Text { what, offset })?;
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}
+
+pub(super) fn emit_name(name: Option<&str>, out: &mut Vec<u8>) {
+    report_identity::put(name.unwrap_or_default(), MOST_NAME, out);
+}
+
+/// Appends what follows the fixed header.
+pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
+    let drop = &report.drop;
+    let mut flags = 0;
+    for (set, flag) in [
+        (drop.superpacket, SUPERPACKET),
+        (drop.int.is_some(), HAS_INT),
+        (drop.flow_before_nat.is_some(), HAS_NAT),
+    ] {
+        if set {
+            flags |= flag;
+        }
+    }
+    out.extend(report.node.0.to_be_bytes());
+    out.extend([flags, drop.position.number(), 0, 0]);
+    for ifindex in [drop.in_ifindex, drop.out_ifindex, drop.ifindex] {
+        out.extend(ifindex.to_be_bytes());
+    }
+    for time_ns in [drop.first_ns, drop.last_ns] {
+        out.extend(time_ns.to_be_bytes());
+    }
+    emit_count(drop.count, out);
+    for word in [
+        drop.reason.number,
+        drop.age_ns.unwrap_or(NO_AGE),
+        drop.netns,
+        drop.queue_packets,
+        drop.queue_bytes,
+    ] {
+        out.extend(word.to_be_bytes());
+    }
+    out.extend(drop.cgroup.unwrap_or(0).to_be_bytes());
+    let int = drop.int.map_or([0, 0], |int| [int.source.0, int.sequence]);
+    for word in int {
+        out.extend(word.to_be_bytes());
+    }
+    let flows: [Option<&FlowKey>; 2] = [Some(&drop.flow), drop.flow_before_nat.as_ref()];
+    for flow in flows.into_iter().flatten() {
+        emit_flow(flow, 0, out);
+    }
+    for name in [
+        &drop.reason.name,
+        &drop.place,
+        &drop.in_interface,
+        &drop.out_interface,
+    ] {
+        emit_name(name.as_deref(), out);
+    }
+}
