@@ -532,7 +532,7 @@ fn metrics_sum_up_all_connections() {
     let (mut client, mut server, _) = connect(&lab.a, &lab.b, "10.9.2.1:7001");
     client.write_all(&[7; 1000]).unwrap();
     server.read_exact(&mut [0; 1000]).unwrap();
-    let page = || super::metrics::get(&lab.a, 13279, "/metrics").1;
+    let page = || super::metrics::get(&lab.a, 13280, "/metrics").1;
     let value = |name: &str| -> u64 {
         let page = page();
         let mut lines = page.lines();
