@@ -61,6 +61,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,classes)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__classes"
                 ;;
+            hostint__subcmd__help__subcmd__history,drops)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__drops"
+                ;;
             hostint__subcmd__help__subcmd__history,flow)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__flow"
                 ;;
@@ -106,6 +109,9 @@ _hostint() {
             hostint__subcmd__history,classes)
                 cmd="hostint__subcmd__history__subcmd__classes"
                 ;;
+            hostint__subcmd__history,drops)
+                cmd="hostint__subcmd__history__subcmd__drops"
+                ;;
             hostint__subcmd__history,flow)
                 cmd="hostint__subcmd__history__subcmd__flow"
                 ;;
@@ -129,6 +135,9 @@ _hostint() {
                 ;;
             hostint__subcmd__history__subcmd__help,classes)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__classes"
+                ;;
+            hostint__subcmd__history__subcmd__help,drops)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__drops"
                 ;;
             hostint__subcmd__history__subcmd__help,flow)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__flow"
@@ -488,7 +497,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes flow series reports info"
+            opts="flows pairs classes flow series reports drops info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -502,6 +511,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__classes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__drops)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -768,7 +791,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes flow series reports info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes flow series reports drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -805,6 +828,52 @@ _hostint() {
                     return 0
                     ;;
                 --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__drops)
+            opts="-v -h -V --store --since --until --json --csv --by --node --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "reason place node flow" -- "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -920,7 +989,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes flow series reports info help"
+            opts="flows pairs classes flow series reports drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -934,6 +1003,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help__subcmd__classes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__drops)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1234,7 +1317,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1248,12 +1331,32 @@ _hostint() {
                     COMPREPLY=($(compgen -W "none all" -- "${cur}"))
                     return 0
                     ;;
+                --node-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --netns)
                     COMPREPLY=($(compgen -W "own all" -- "${cur}"))
                     return 0
                     ;;
                 --ignored-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --report-period)

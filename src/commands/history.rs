@@ -12,8 +12,8 @@ use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId,
-    PairFigures, Record, ReportQuery, Span, Subject,
+    DropGrouping, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting,
+    NodeId, PairFigures, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
@@ -173,19 +173,23 @@ fn ask(
         HistoryCommand::Drops {
             by, node, limit, ..
         } => {
-            let query = DropQuery {
-                by: (*by).into(),
-                node: node_of(node.as_ref(), seen)?,
-                limit: *limit,
-            };
-            View::Drops(DropsView {
-                by: query.by,
-                drops: history.drops(&query, span)?,
-                series: history.drop_series(span, POINTS)?,
-            })
+            let node = node_of(node.as_ref(), seen)?;
+            drops(history, (*by).into(), node, *limit, span)?
         }
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
+}
+
+fn drops(
+    history: &mut HistoryReader,
+    by: DropGrouping,
+    node: Option<NodeId>,
+    limit: usize,
+    span: Span,
+) -> Result<View> {
+    let drops = history.drops(&DropQuery { by, node, limit }, span)?;
+    let series = history.drop_series(span, POINTS)?;
+    Ok(View::Drops(DropsView { by, drops, series }))
 }
 
 fn flows_asked(args: &FlowsArgs, seen: &[HostSeen]) -> Result<FlowQuery> {

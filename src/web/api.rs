@@ -78,6 +78,7 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/flows", get(flows))
         .route("/api/series", get(series))
         .route("/api/reports", get(reports))
+        .route("/api/drops", get(drops))
         .route("/api/live", get(news::live))
         .with_state(api)
         .merge(assets::routes());
@@ -163,5 +164,17 @@ async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let answer = api
         .histories
         .ask(move |history| responses::reports(span, history.reports(&query, span)?));
+    answer.await
+}
+
+async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (query, points) = asked.drops()?;
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let drops = history.drops(&query, span)?;
+        responses::drops(span, drops, history.drop_series(span, points)?)
+    });
     answer.await
 }

@@ -2,6 +2,7 @@
 
 mod classes;
 mod histogram;
+mod loss_split;
 mod missed_tally;
 mod prefix;
 mod tally;

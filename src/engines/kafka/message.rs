@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-pub use super::drops::HostDrop;
+pub use super::drops::HostDropMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -87,7 +87,7 @@ pub struct Report {
     #[prost(string, optional, tag = "40")]
     pub clock: Option<String>,
     #[prost(message, optional, boxed, tag = "50")]
-    pub host_drop: Option<Box<HostDrop>>,
+    pub host_drop: Option<Box<HostDropMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

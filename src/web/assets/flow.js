@@ -8,6 +8,7 @@ import { nodeNamed } from "./names.js";
 import { reportsIn } from "./pair.js";
 import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
+import { splitBar } from "./split.js";
 import { figuresList, flowName } from "./tables.js";
 import { time } from "./units.js";
 
@@ -29,7 +30,7 @@ export class FlowView {
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split));
     this.chart.update(series, span);
     this.reports.update(reports);
   }
