@@ -7,8 +7,9 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 10] = [
-    "abi", "astray", "bound", "drop", "peer", "renew", "sink", "source", "transit", "walk",
+const PROGRAMS: [&str; 11] = [
+    "abi", "astray", "bound", "drop", "peer", "renew", "sink", "source", "tcp_walk", "transit",
+    "walk",
 ];
 
 /// Every program is compiled with these flags; a test compiles each header with them, too.

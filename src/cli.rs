@@ -1,6 +1,7 @@
 //! The command line, from which help, man pages and completions are generated.
 
 mod history;
+mod tcp;
 mod wrong;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use history::{
     FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
 };
+pub use tcp::TcpArgs;
 
 use crate::config::{
     CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
@@ -100,6 +102,8 @@ pub enum Command {
     Source(Box<SourceArgs>),
     /// Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)
     Postcards(Box<PostcardsArgs>),
+    /// Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)
+    Tcp(Box<TcpArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
     /// Query the history that a collector keeps, while it runs or later

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hostint::engines::clickhouse::{ClickHouse, append_rows, packed_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, TableColumn, append_rows, packed_rows};
 use hostint::engines::{Engine, Parcel};
 use hostint::model::Record;
 use hostint_testing::clickhouse;
@@ -31,9 +31,13 @@ fn lines(parcel: &Parcel) -> Vec<u8> {
     lines
 }
 
+fn every_column() -> Vec<&'static TableColumn> {
+    COLUMNS.iter().collect()
+}
+
 fn row_binary(parcel: &Parcel) -> Vec<u8> {
     let mut rows = Vec::new();
-    append_rows(parcel, 0, &mut rows);
+    append_rows(parcel, &every_column(), 0, &mut rows);
     rows
 }
 
@@ -48,7 +52,7 @@ pub fn rows() {
         1_800_000_000_000_000_000,
         100_000,
     );
-    let packed = |parcel: &Parcel| packed_rows(parcel, 0).unwrap();
+    let packed = |parcel: &Parcel| packed_rows(parcel, &every_column(), 0).unwrap();
     let packed_lines = |parcel: &Parcel| gzip(&lines(parcel));
     let formats: [(&str, Make<'_>); 4] = [
         ("RowBinary", &row_binary),

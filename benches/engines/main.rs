@@ -45,6 +45,7 @@ fn parcel(
             clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
+            added: None,
         }
     });
     let entries: Vec<_> = entries.collect();

@@ -133,6 +133,22 @@ GROUP BY flow_hash, src, sport, dst, dport, protocol
 ORDER BY last_ns DESC, flow_hash
 LIMIT 200;
 
+-- name: pairs-of-packets
+-- All packets from node to node, as the sinks' summaries tell them; quantiles are off by a slot at most. The sum of classes.
+SELECT
+    source_node,
+    sink_node,
+    sum(added_packets) AS packets,
+    sum(added_lost) - sum(added_recovered) AS lost_packets,
+    if(packets = 0, NULL, intDiv(sum(added_latency_sum_ns), packets)) AS mean_ns,
+    quantileExactWeightedArray(0.5)(added_slots.bound_ns, added_slots.packets) AS p50_ns,
+    quantileExactWeightedArray(0.99)(added_slots.bound_ns, added_slots.packets) AS p99_ns,
+    min(added_latency_steps) AS steps
+FROM hostint.reports FINAL
+WHERE time >= toDateTime($since) AND time < toDateTime($until) AND kind = 'group-summary' AND added_latency_steps > 0
+GROUP BY source_node, sink_node
+ORDER BY source_node, sink_node;
+
 -- name: flow-totals
 -- The last totals of each flow, if sinks send flow-summaries.
 SELECT

@@ -6,6 +6,8 @@
 --
 -- The engine inserts all columns of hostint.reports but time. Values that a report does not have are NULL, or 0 and '' in
 -- columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
+-- A table that an earlier version made lacks the columns that begin with added_, and takes rows without them. To add them,
+-- name each with its type below: ALTER TABLE hostint.reports ADD COLUMN added_packets UInt64.
 --
 -- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
 -- drops such rows when it merges, and queries with FINAL do not see them.
@@ -108,6 +110,22 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     flow_latency_sum_ns Int64,
     -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
     flow_histogram Array(UInt32),
+    -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
+    -- pairs and classes (kind group-summary) or of flows (kind flow-summary); 0 in other kinds, and in parts but the last
+    added_packets UInt64,
+    added_bytes UInt64,
+    added_lost UInt64,
+    added_recovered UInt64,
+    added_reordered UInt64,
+    added_duplicates UInt64,
+    added_latency_sum_ns Int64,
+    added_latency_min_ns Nullable(Int64),
+    added_latency_max_ns Nullable(Int64),
+    -- slots for each power of two: 32, 8 or 1; quantiles are off by a slot at most
+    added_latency_steps UInt8,
+    -- the greatest latency of a slot, and its packets
+    `added_slots.bound_ns` Array(Int64),
+    `added_slots.packets` Array(UInt64),
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )

@@ -37,6 +37,9 @@ _hostint() {
             hostint,status)
                 cmd="hostint__subcmd__status"
                 ;;
+            hostint,tcp)
+                cmd="hostint__subcmd__tcp"
+                ;;
             hostint__subcmd__help,collect)
                 cmd="hostint__subcmd__help__subcmd__collect"
                 ;;
@@ -58,11 +61,14 @@ _hostint() {
             hostint__subcmd__help,status)
                 cmd="hostint__subcmd__help__subcmd__status"
                 ;;
+            hostint__subcmd__help,tcp)
+                cmd="hostint__subcmd__help__subcmd__tcp"
+                ;;
             hostint__subcmd__help__subcmd__history,classes)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__classes"
                 ;;
-            hostint__subcmd__help__subcmd__history,drops)
-                cmd="hostint__subcmd__help__subcmd__history__subcmd__drops"
+            hostint__subcmd__help__subcmd__history,coverage)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__coverage"
                 ;;
             hostint__subcmd__help__subcmd__history,flow)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__flow"
@@ -109,8 +115,8 @@ _hostint() {
             hostint__subcmd__history,classes)
                 cmd="hostint__subcmd__history__subcmd__classes"
                 ;;
-            hostint__subcmd__history,drops)
-                cmd="hostint__subcmd__history__subcmd__drops"
+            hostint__subcmd__history,coverage)
+                cmd="hostint__subcmd__history__subcmd__coverage"
                 ;;
             hostint__subcmd__history,flow)
                 cmd="hostint__subcmd__history__subcmd__flow"
@@ -136,8 +142,8 @@ _hostint() {
             hostint__subcmd__history__subcmd__help,classes)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__classes"
                 ;;
-            hostint__subcmd__history__subcmd__help,drops)
-                cmd="hostint__subcmd__history__subcmd__help__subcmd__drops"
+            hostint__subcmd__history__subcmd__help,coverage)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__coverage"
                 ;;
             hostint__subcmd__history__subcmd__help,flow)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__flow"
@@ -227,7 +233,7 @@ _hostint() {
 
     case "${cmd}" in
         hostint)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards collect history status help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source postcards tcp collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -455,7 +461,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help)
-            opts="sink source postcards collect history status help"
+            opts="sink source postcards tcp collect history status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -497,7 +503,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes flow series reports drops info"
+            opts="flows pairs classes coverage flow series reports info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -524,7 +530,7 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__help__subcmd__history__subcmd__drops)
+        hostint__subcmd__help__subcmd__history__subcmd__coverage)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -790,8 +796,22 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__help__subcmd__tcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes flow series reports drops info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -846,8 +866,8 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__history__subcmd__drops)
-            opts="-v -h -V --store --since --until --json --csv --by --node --limit --bpffs --log-level --verbose --help --version"
+        hostint__subcmd__history__subcmd__coverage)
+            opts="-v -h -V --store --since --until --json --csv --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -862,18 +882,6 @@ _hostint() {
                     return 0
                     ;;
                 --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --by)
-                    COMPREPLY=($(compgen -W "reason place node flow" -- "${cur}"))
-                    return 0
-                    ;;
-                --node)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -989,7 +997,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes flow series reports drops info help"
+            opts="flows pairs classes coverage flow series reports info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1016,7 +1024,7 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        hostint__subcmd__history__subcmd__help__subcmd__drops)
+        hostint__subcmd__history__subcmd__help__subcmd__coverage)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1317,7 +1325,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1331,32 +1339,12 @@ _hostint() {
                     COMPREPLY=($(compgen -W "none all" -- "${cur}"))
                     return 0
                     ;;
-                --node-id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --netns)
                     COMPREPLY=($(compgen -W "own all" -- "${cur}"))
                     return 0
                     ;;
                 --ignored-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --collector)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --node-name)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --label)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --no-identity)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --report-period)
@@ -2370,6 +2358,64 @@ _hostint() {
                     return 0
                     ;;
                 --check-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__tcp)
+            opts="-v -h -V --config --sample-period --cgroup --report --max-connections --max-endings --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sample-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -W "change sample end" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-endings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -35,6 +35,7 @@ complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print 
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
@@ -332,15 +333,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l config -d 'Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (required)' -r -f -a "none\t'no drops'
 all\t'all drops'"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of the sink or source on this host]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
-false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops at once, and again at most once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
 false\t''"
@@ -358,6 +353,27 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l json -d 'P
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l config -d 'Read settings from [tcp] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l sample-period -d 'Read the state of each connection once in this time, from 100ms [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l cgroup -d 'Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report -d 'Tell a connection at each change, in each sample, or at its end [default: change]' -r -f -a "change\t'when it is seen first, when something else limits it, after a retransmission timeout, and when it ends'
+sample\t'in each period, and when it ends'
+end\t'when it ends'"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-connections -d 'Follow at most this many connections at a time [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-endings -d 'Tell at most this many endings a second; others are counted; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l once -d 'Watch connections for this time, print a table of them, and exit [default: 2s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l top -d 'With --once or --watch: the most connections to show; those with most retransmissions come first' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l json -d 'Print one JSON object per line (schema hostint.tcp/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l watch -d 'Show the table on the screen in each period, instead of lines'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l config -d 'Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l listen -d 'Address to receive on, default port 32766; may be repeated [default: 0.0.0.0:32766 and [::]:32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l json -d 'Print one JSON object per line (schema hostint.report/1)' -r -f -a "true\t''
@@ -422,23 +438,23 @@ debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "flows" -d 'The worst flows'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "classes" -d 'Classes of traffic'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "flow" -d 'One flow, and its figures over time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "info" -d 'The extent of the history'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes flow series reports drops info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "flows" -d 'The worst flows'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "flow" -d 'One flow, and its figures over time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "info" -d 'The extent of the history'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l until -d 'End of the span' -r
@@ -496,6 +512,19 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l until -d 'End of the span' -r
@@ -546,25 +575,6 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l until -d 'End of the span' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l by -d 'What drops are added up by' -r -f -a "reason\t'the kernel\'s reason'
-place\t'reason, function of the kernel, interface, and host'
-node\t'host'
-flow\t'flow, with reason, function and host'"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l node -d 'Only drops of this host, by its id or its name' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l limit -d 'Number of rows to show' -r
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
-warning\t''
-info\t''
-debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l json -d 'Print one JSON object (schema hostint.history/1)'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l csv -d 'Print CSV, with column names in the first line'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l until -d 'End of the span' -r
@@ -581,10 +591,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "flows" -d 'The worst flows'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "info" -d 'The extent of the history'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'Number of flows to show' -r
@@ -609,13 +619,14 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -l preflight -d 
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source postcards tcp collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "attach" -d 'Attach the source to interfaces and exit: the sink\'s daemon looks after it'
@@ -627,8 +638,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "flows" -d 'The worst flows'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "info" -d 'The extent of the history'

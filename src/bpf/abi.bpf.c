@@ -9,6 +9,7 @@
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
 #include "hostint/drop.h"
+#include "hostint/tcp.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
@@ -114,3 +115,11 @@ enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;
 enum drop_event_kind drop_event_kind;
+struct tcp_settings tcp_settings;
+struct tcp_record tcp_record;
+enum tcp_limit tcp_limit;
+enum tcp_setting tcp_setting;
+enum tcp_record_kind tcp_record_kind;
+enum tcp_field tcp_field;
+enum tcp_record_flag tcp_record_flag;
+enum tcp_counter tcp_counter;

@@ -35,6 +35,11 @@ pub enum HistoryCommand {
         #[command(flatten)]
         history: HistoryArgs,
     },
+    /// Share of the traffic that the watchlists ask for that was measured, and why the rest was not
+    Coverage {
+        #[command(flatten)]
+        history: HistoryArgs,
+    },
     /// One flow, and its figures over time
     Flow {
         /// The flow's id, as hostint history flows shows it

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::model::coverage::{CoverageReport, CoverageRow, MissedReason};
+use crate::model::coverage::{CoverageGrowth, CoverageReport, CoverageRow, MissedReason};
 use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject};
 
 /// The most pairs of nodes, with their classes, that are kept, and the most that sources told of.
@@ -41,6 +41,8 @@ struct LastTold {
 pub struct Coverage {
     started_ns: u64,
     rows: BTreeMap<RowKey, Row>,
+    /// The same since they were last taken.
+    fresh: BTreeMap<RowKey, Row>,
     told: HashMap<(IpAddr, RowKey), LastTold>,
     /// The epoch of each source, and when it was first told.
     sources: HashMap<(IpAddr, NodeId), (u64, u64)>,
@@ -66,9 +68,7 @@ impl Coverage {
             Some(summary.sink_node),
             class.as_deref().map(Box::from),
         );
-        if let Some(row) = self.row(key) {
-            *row.measured.get_or_insert_default() += measured.packets + lost;
-        }
+        self.add(&key, None, measured.packets + lost);
     }
 
     /// Adds what a source told.
@@ -98,13 +98,10 @@ impl Coverage {
             let Some(before) = before else {
                 continue;
             };
-            let Some(row) = self.row(key) else {
-                continue;
-            };
             for (reason, packets) in &one.by_reason {
                 let more = packets.saturating_sub(before.get(reason).copied().unwrap_or(0));
                 if more > 0 {
-                    *row.missed.entry(*reason).or_default() += more;
+                    self.add(&key, Some(*reason), more);
                 }
             }
         }
@@ -148,12 +145,42 @@ impl Coverage {
         }
     }
 
-    /// Returns `None` if there is no room for another pair and class.
-    fn row(&mut self, key: RowKey) -> Option<&mut Row> {
-        if self.rows.len() >= MOST && !self.rows.contains_key(&key) {
-            return None;
+    /// Adds packets that were measured, or that were not for this reason, unless there is no room for another pair and
+    /// class.
+    fn add(&mut self, key: &RowKey, reason: Option<MissedReason>, packets: u64) {
+        if self.rows.len() >= MOST && !self.rows.contains_key(key) {
+            return;
         }
-        Some(self.rows.entry(key).or_default())
+        for rows in [&mut self.rows, &mut self.fresh] {
+            let row = rows.entry(key.clone()).or_default();
+            match reason {
+                None => *row.measured.get_or_insert_default() += packets,
+                Some(reason) => *row.missed.entry(reason).or_default() += packets,
+            }
+        }
+    }
+
+    /// Takes what was added since this was last called: at most `most` sums, the largest ones.
+    pub fn take_growth(&mut self, most: usize) -> Vec<CoverageGrowth> {
+        let mut grown = Vec::new();
+        for ((source, sink, class), row) in std::mem::take(&mut self.fresh) {
+            let measured = row.measured.map(|packets| (None, packets));
+            let missed = row.missed.into_iter();
+            let missed = missed.map(|(reason, packets)| (Some(reason.name()), packets));
+            let class = class.map(String::from);
+            grown.extend(measured.into_iter().chain(missed).map(|(reason, packets)| {
+                CoverageGrowth {
+                    source,
+                    sink,
+                    class: class.clone(),
+                    reason,
+                    packets,
+                }
+            }));
+        }
+        grown.sort_by_key(|one| std::cmp::Reverse(one.packets));
+        grown.truncate(most);
+        grown
     }
 
     /// The rows with most packets that were not measured, then by nodes and class.

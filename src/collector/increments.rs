@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use super::flow_summary;
 use crate::model::{
-    Arrival, Body, ClockSums, FlowKey, FlowSummary, LatencyHistogram, LatencyResolution, Measured,
-    NodeId, Report, SlotRange, SubjectTotals, Summary, SummarySubject,
+    Arrival, Body, ClockSums, LatencyHistogram, Measured, NodeId, Report, SlotRange, SubjectTotals,
+    Summary, SummaryBase, SummaryBases, SummaryName,
 };
 
 /// The most flows and groups that are followed, and the most senders.
@@ -19,29 +20,16 @@ const QUIET_NS: u64 = 120 * NS_PER_S;
 /// The time by which the clock of a sink may differ from this one, and a summary may be late.
 const SLACK_NS: u64 = 2 * NS_PER_S;
 
-/// The period of summaries that do not tell theirs.
-const PERIOD_OF_0_1_0_NS: u64 = 10 * NS_PER_S;
-
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// The sender of summaries: two sinks behind one address translation have different nodes.
 type Sender = (Option<IpAddr>, NodeId);
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-enum SubjectName {
-    Flow(FlowKey),
-    /// The flows of a class, apart by the slots that they count latencies in.
-    Group {
-        class: Option<Box<str>>,
-        coarse: bool,
-    },
-}
-
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct SubjectKey {
     sender: Sender,
     source: NodeId,
-    name: SubjectName,
+    name: SummaryName,
 }
 
 /// A sender of summaries.
@@ -128,6 +116,30 @@ impl Increments {
         self.started_ns = started_ns;
     }
 
+    /// The last totals of at most `most` subjects, those with the newest summaries, for the next run.
+    pub fn bases(&self, most: usize, now_ns: u64) -> SummaryBases {
+        let mut subjects: Vec<_> = self.subjects.iter().collect();
+        subjects.sort_unstable_by_key(|(_, last)| std::cmp::Reverse(last.seen_ns));
+        subjects.truncate(most);
+        SummaryBases {
+            until_ns: (subjects.len() == self.subjects.len()).then_some(now_ns),
+            bases: subjects.into_iter().map(base).collect(),
+        }
+    }
+
+    /// Goes on where an earlier run ended.
+    pub fn resume(&mut self, kept: SummaryBases) {
+        self.started_ns = kept.until_ns.unwrap_or(self.started_ns);
+        for base in kept.bases {
+            let sender = (base.exporter, base.sink_node);
+            self.see(sender, base.seen_ns);
+            if self.subjects.len() < self.most {
+                let (key, last) = last_totals(base);
+                self.subjects.insert(key, last);
+            }
+        }
+    }
+
     pub fn counts(&self) -> IncrementCounts {
         self.counts
     }
@@ -137,7 +149,7 @@ impl Increments {
     pub fn of(&mut self, report: &Report, arrival: Option<Arrival>) -> Option<Measured> {
         let part = match &report.observation.body {
             Body::Summary(part) => Cow::Borrowed(&**part),
-            Body::FlowSummary(summary) => Cow::Owned(of_0_1_0(summary)),
+            Body::FlowSummary(summary) => Cow::Owned(flow_summary::as_summary(summary)),
             Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => {
                 return None;
             }
@@ -234,10 +246,11 @@ impl Increments {
     /// Records when a sender was seen first. Parts of summaries count, even if the others are lost.
     fn see(&mut self, sender: Sender, now_ns: u64) {
         if self.senders.len() < MOST_SENDERS || self.senders.contains_key(&sender) {
-            self.senders.entry(sender).or_insert(SenderSight {
+            let sight = self.senders.entry(sender).or_insert(SenderSight {
                 first_ns: now_ns,
                 forgotten_ns: None,
             });
+            sight.first_ns = sight.first_ns.min(now_ns);
         }
     }
 
@@ -279,6 +292,42 @@ impl Increments {
     }
 }
 
+fn base((key, last): (&SubjectKey, &LastTotals)) -> SummaryBase {
+    SummaryBase {
+        exporter: key.sender.0,
+        sink_node: key.sender.1,
+        source_node: key.source,
+        name: key.name.clone(),
+        epoch_ns: last.epoch_ns,
+        seen_ns: last.seen_ns,
+        counts: last.counts.all(),
+        latency: last.latency.clone(),
+    }
+}
+
+fn last_totals(base: SummaryBase) -> (SubjectKey, LastTotals) {
+    let [packets, bytes, lost, recovered, reordered, duplicates] = base.counts;
+    let key = SubjectKey {
+        sender: (base.exporter, base.sink_node),
+        source: base.source_node,
+        name: base.name,
+    };
+    let last = LastTotals {
+        epoch_ns: base.epoch_ns,
+        counts: Counts {
+            packets,
+            bytes,
+            lost,
+            recovered,
+            reordered,
+            duplicates,
+        },
+        latency: base.latency,
+        seen_ns: base.seen_ns,
+    };
+    (key, last)
+}
+
 impl From<&SubjectTotals> for Counts {
     fn from(totals: &SubjectTotals) -> Self {
         Self {
@@ -295,20 +344,19 @@ impl From<&SubjectTotals> for Counts {
 impl Counts {
     /// True if `later` was told after these counts.
     fn are_before(&self, later: &Self) -> bool {
-        let all = |counts: &Self| {
-            [
-                counts.packets,
-                counts.bytes,
-                counts.lost,
-                counts.recovered,
-                counts.reordered,
-                counts.duplicates,
-            ]
-        };
-        all(self)
-            .iter()
-            .zip(all(later))
-            .any(|(one, later)| *one < later)
+        let mut pairs = self.all().into_iter().zip(later.all());
+        pairs.any(|(one, later)| one < later)
+    }
+
+    fn all(&self) -> [u64; 6] {
+        [
+            self.packets,
+            self.bytes,
+            self.lost,
+            self.recovered,
+            self.reordered,
+            self.duplicates,
+        ]
     }
 
     /// A summary of 0.1.0 takes a packet that was recovered from those that were lost. Counts both as the others do.
@@ -342,53 +390,7 @@ impl SubjectKey {
         Self {
             sender: (exporter, summary.sink_node),
             source: summary.source_node,
-            name: match &summary.subject {
-                SummarySubject::Flow { flow, .. } => SubjectName::Flow(*flow),
-                SummarySubject::Group { class } => SubjectName::Group {
-                    class: class.as_deref().map(Box::from),
-                    coarse: summary.totals.latency.resolution() == LatencyResolution::Coarse,
-                },
-            },
+            name: summary.into(),
         }
-    }
-}
-
-/// A summary as sinks of 0.1.0 tell it. Its slots are powers of two, and the first one has all latencies of 0 and less.
-fn of_0_1_0(summary: &FlowSummary) -> Summary {
-    let totals = &summary.totals;
-    let counts = (0..).zip(totals.histogram).map(|(slot, count)| {
-        let bound_ns = (1_i64 << slot) - 1;
-        (bound_ns, u64::from(count))
-    });
-    let ends = (totals.latency_min_ns.into(), totals.latency_max_ns.into());
-    Summary {
-        time_s: summary.time_s,
-        period_ns: PERIOD_OF_0_1_0_NS,
-        source_node: summary.source_node,
-        sink_node: summary.sink_node,
-        subject: SummarySubject::Flow {
-            flow: summary.flow,
-            source_port: summary.source_port,
-            sink_port: summary.sink_port,
-        },
-        totals: SubjectTotals {
-            epoch_ns: totals.first_ns,
-            last_ns: totals.last_ns,
-            packets: totals.packets,
-            bytes: totals.bytes,
-            lost: totals.lost,
-            recovered: 0,
-            reordered: totals.reordered,
-            duplicates: totals.duplicates,
-            late: totals.late,
-            restarts: totals.restarts.into(),
-            latency: LatencyHistogram::of_counts(
-                LatencyResolution::Coarse,
-                ends,
-                totals.latency_sum_ns.into(),
-                counts,
-            ),
-            slots: SlotRange::ALL,
-        },
     }
 }

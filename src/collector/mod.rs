@@ -6,6 +6,7 @@ mod coverage;
 pub mod datagram;
 mod exporter;
 mod exporters;
+mod flow_summary;
 mod freshness;
 mod host_drops;
 mod identities;

@@ -10,7 +10,7 @@ use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, LatencyClocks, Measured, NodeId,
-    Record, Report, ReportVersion,
+    PairTraffic, Record, Report, ReportVersion, SummaryBases, SummarySubject,
 };
 
 /// A report, and all that is known about it.
@@ -72,6 +72,7 @@ pub struct ReportHub<T> {
     exporters: Exporters,
     increments: Increments,
     coverage: Coverage,
+    traffic: PairTraffic,
     drops: HostDrops,
     clocks: NodeClocks,
     /// The names of drop reasons that the user chose.
@@ -89,6 +90,7 @@ impl<T: ReportTaker> ReportHub<T> {
             exporters: Exporters::default(),
             increments: Increments::default(),
             coverage: Coverage::default(),
+            traffic: PairTraffic::default(),
             drops: HostDrops::default(),
             clocks: NodeClocks::default(),
             chosen: None,
@@ -128,6 +130,7 @@ impl<T: ReportTaker> ReportHub<T> {
             let mut measured = self.increments.of(report, Some(arrival));
             if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
+                self.count_traffic(report, measured);
                 self.clocks.correct_measured(&report.observation, measured);
             }
             let class = report.observation.group_class();
@@ -145,6 +148,16 @@ impl<T: ReportTaker> ReportHub<T> {
             })?;
         }
         Ok(())
+    }
+
+    /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
+    fn count_traffic(&mut self, report: &Report, measured: &Measured) {
+        if let Body::Summary(summary) = &report.observation.body
+            && let SummarySubject::Group { class } = &summary.subject
+        {
+            let pair = (summary.source_node, summary.sink_node);
+            self.traffic.add(pair, class.as_deref(), measured);
+        }
     }
 
     /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there, unless
@@ -216,8 +229,16 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.exporters
     }
 
+    pub fn coverage_mut(&mut self) -> &mut Coverage {
+        &mut self.coverage
+    }
+
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    pub fn traffic(&self) -> &PairTraffic {
+        &self.traffic
     }
 
     pub fn drops(&self) -> &HostDrops {
@@ -237,6 +258,11 @@ impl<T: ReportTaker> ReportHub<T> {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
         self.drops.start_at(started_ns);
+    }
+
+    /// Goes on with the summaries where an earlier run ended.
+    pub fn resume(&mut self, kept: SummaryBases) {
+        self.increments.resume(kept);
     }
 
     pub fn taker(&self) -> &T {

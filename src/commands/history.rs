@@ -91,6 +91,7 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         HistoryCommand::Flows(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
         | HistoryCommand::Classes { history }
+        | HistoryCommand::Coverage { history }
         | HistoryCommand::Flow { history, .. }
         | HistoryCommand::Series { history, .. }
         | HistoryCommand::Reports { history, .. }
@@ -147,6 +148,7 @@ fn ask(
             }
         }
         HistoryCommand::Classes { .. } => View::Classes(history.classes(span)?),
+        HistoryCommand::Coverage { .. } => View::Coverage(history.coverage(span)?),
         HistoryCommand::Flow { id, points, .. } => {
             let Some(flow) = history.flow(*id, span)? else {
                 return Ok(None);

@@ -8,6 +8,7 @@ mod postcards;
 mod sink;
 mod source;
 mod status;
+mod tcp;
 mod watch;
 
 use anyhow::Result;
@@ -22,6 +23,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
         Command::Postcards(args) => postcards::run(bpffs, args),
+        Command::Tcp(args) => tcp::run(args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),

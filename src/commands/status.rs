@@ -37,7 +37,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     }
     let form = if args.json { Form::Json } else { Form::Text };
     let ask = || ask::status(args.control.as_deref(), query.to_question(form, args.all));
-    let runs = match state::read_or_ask(bpffs, query, ask)? {
+    let runs = match state::read_or_ask(bpffs, args.control.as_deref(), query, ask)? {
         HostState::Read(status) => show(&status, args)?,
         HostState::Asked(answer) => show_answer(answer)?,
     };

@@ -5,15 +5,18 @@ use std::sync::LazyLock;
 use clap::Command;
 
 use super::definition::{command_of, names_of};
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, WATCH, shown_table};
-use super::{CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, WatchOptions};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, WATCH, shown_table};
+use super::{
+    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, WatchOptions,
+};
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 5]> = LazyLock::new(|| {
+static READERS: LazyLock<[(&'static str, Command); 6]> = LazyLock::new(|| {
     [
         (SINK, command_of::<SinkOptions>()),
         (SOURCE, command_of::<SourceOptions>()),
         (POSTCARDS, command_of::<PostcardsOptions>()),
+        (TCP, command_of::<TcpOptions>()),
         (COLLECT, command_of::<CollectOptions>()),
         (WATCH, command_of::<WatchOptions>()),
     ]

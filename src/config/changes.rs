@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -25,6 +25,7 @@ impl File {
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
                 POSTCARDS => POSTCARDS.to_owned(),
+                TCP => TCP.to_owned(),
                 COLLECT => match &self.collect.options.listen[..] {
                     [] => COLLECT.to_owned(),
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
@@ -53,6 +54,7 @@ impl File {
                 SINK => changed_keys(&self.sink.entries, &before.sink.entries),
                 SOURCE => changed_keys(&self.source.entries, &before.source.entries),
                 POSTCARDS => changed_keys(&self.postcards.entries, &before.postcards.entries),
+                TCP => changed_keys(&self.tcp.entries, &before.tcp.entries),
                 _ => Vec::new(),
             };
             keys.retain(|key| i > 0 || !overridden(key));

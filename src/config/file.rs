@@ -1,4 +1,4 @@
-//! The config file: tables of five kinds, read whole, with all mistakes and their lines.
+//! The config file: tables of several kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,11 +18,11 @@ use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, WATCH, shown_table};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, TCP, WATCH, shown_table};
 use super::value::kind_of;
 use super::{
     CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
-    WatchOptions,
+    TcpConfig, TcpOptions, WatchOptions,
 };
 use crate::model::{NodeId, PlainError, WatchRule};
 
@@ -112,6 +112,18 @@ settings!(
     ]
 );
 
+settings!(
+    TcpOptions,
+    TcpConfig,
+    TCP,
+    tcp,
+    [
+        "hostint tcp",
+        "hostint tcp --once=5s",
+        "hostint tcp --config /etc/hostint/hostint.toml --json",
+    ]
+);
+
 /// A parsed config file.
 #[derive(Clone, Debug)]
 pub struct File {
@@ -119,6 +131,7 @@ pub struct File {
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
     pub postcards: SettingsTable<PostcardsOptions>,
+    pub tcp: SettingsTable<TcpOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<WatchRule>,
     /// The names that the collector gives nodes.
@@ -156,6 +169,7 @@ impl File {
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
             postcards: SettingsTable::empty(POSTCARDS),
+            tcp: SettingsTable::empty(TCP),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             names: BTreeMap::new(),
@@ -226,6 +240,7 @@ impl File {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
                     POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
+                    TCP => self.tcp = reader().read(keys, lines, mistakes),
                     NAMES => self.names = names_table::read(keys, lines, mistakes),
                     _ => self.collect = reader().read(keys, lines, mistakes),
                 }
@@ -243,7 +258,7 @@ impl File {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
                     (None, None) => {
-                        "expected [sink], [source], [postcards], [collect], [names] or [[watch]]"
+                        "expected [sink], [source], [postcards], [tcp], [collect], [names] or [[watch]]"
                             .to_owned()
                     }
                 };
@@ -361,6 +376,7 @@ impl File {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
         mistakes.extend(self.check_table::<PostcardsOptions>());
+        mistakes.extend(self.check_table::<TcpOptions>());
         mistakes.extend(self.check_table::<CollectOptions>());
         mistakes.extend(self.check_together());
         in_order(mistakes);

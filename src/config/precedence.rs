@@ -7,8 +7,8 @@ use super::mistake::{ConfigError, in_order};
 use super::overrides::Overrides;
 use super::source::SourceSetup;
 use super::table::SettingsTable;
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE};
-use super::{CollectOptions, PostcardsOptions, SinkOptions, SourceOptions};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP};
+use super::{CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions};
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]
@@ -73,6 +73,9 @@ pub fn settle<O: CommandSettings>(
     }
     if O::TABLE != POSTCARDS {
         mistakes.extend(file.check_others_table::<PostcardsOptions>());
+    }
+    if O::TABLE != TCP {
+        mistakes.extend(file.check_others_table::<TcpOptions>());
     }
     if O::TABLE != COLLECT {
         mistakes.extend(file.check_others_table::<CollectOptions>());

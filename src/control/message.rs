@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::RecentCounts;
+
 /// The schema of answers.
 pub const CONTROL_SCHEMA: &str = "hostint.control/1";
 
@@ -33,6 +35,8 @@ pub struct Query {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Request {
     Status(Query),
+    /// `{"ask": "recent"}`: what counters grew by in the last minute.
+    Recent,
     /// `{"change": "reload"}`: the config file is read again.
     Reload,
 }
@@ -82,9 +86,10 @@ impl Request {
                 sort: line.sort,
                 all: line.all,
             })),
+            (Some("recent"), None) => Ok(Self::Recent),
             (None, Some("reload")) => Ok(Self::Reload),
             (Some(ask), None) => Err(BadRequest(format!(
-                "cannot be asked for: {ask} (try status)"
+                "cannot be asked for: {ask} (try status or recent)"
             ))),
             (None, Some(change)) => {
                 Err(BadRequest(format!("cannot be done: {change} (try reload)")))
@@ -104,6 +109,7 @@ impl Request {
         };
         let (ask, change, query) = match self {
             Self::Status(query) => (Some("status".to_owned()), None, query.clone()),
+            Self::Recent => (Some("recent".to_owned()), None, nothing),
             Self::Reload => (None, Some("reload".to_owned()), nothing),
         };
         let mut line = serde_json::to_vec(&RequestLine {
@@ -136,6 +142,9 @@ pub struct ControlAnswer {
     /// The status as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// What counters grew by in the last minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<RecentCounts>,
 }
 
 impl ControlAnswer {

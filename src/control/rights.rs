@@ -37,8 +37,8 @@ impl Rights {
         let member = self.group.is_some_and(|group| peer.groups.contains(&group));
         match request {
             Request::Reload => Err(NotAllowed::MayNotChange),
-            Request::Status(_) if member || peer.uid == self.daemon => Ok(()),
-            Request::Status(_) => Err(NotAllowed::MayNotAsk),
+            Request::Status(_) | Request::Recent if member || peer.uid == self.daemon => Ok(()),
+            Request::Status(_) | Request::Recent => Err(NotAllowed::MayNotAsk),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,9 @@ use crate::control::{
 };
 use crate::datapath::daemon_counters::ControlCounters;
 use crate::datapath::pins::Pins;
+use crate::datapath::recent::{CounterValues, RecentValues};
 use crate::host::state::{self, StatusQuery};
-use crate::model::FlowSort;
+use crate::model::{FlowSort, RecentCounts};
 use crate::os::{clock, local_socket, log};
 use crate::views;
 
@@ -27,6 +28,8 @@ const GROUP: &str = "hostint";
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Flows and peers in an answer, whatever is asked for.
 const MOST_SHOWN: usize = 100_000;
+/// The time between two looks at the counters.
+const REMEMBER: Duration = Duration::from_secs(10);
 /// The least time between two refusals in the log.
 const SAY_NS: u64 = 1_000_000_000;
 
@@ -69,7 +72,21 @@ impl Control {
             places: Arc::default(),
             counters: ControlCounters::open(pins).ok().flatten(),
             said_ns: AtomicU64::new(0),
+            recent: Mutex::default(),
         });
+        let remembering = Arc::downgrade(&server);
+        let remembers = thread::Builder::new().spawn(move || {
+            while let Some(server) = remembering.upgrade() {
+                server.remember();
+                drop(server);
+                thread::sleep(REMEMBER);
+            }
+        });
+        if let Err(err) = remembers {
+            log::warning(format_args!(
+                "cannot remember counters: {err}; hostint status shows their sums since the start"
+            ));
+        }
         let listening = thread::Builder::new().spawn(move || {
             loop {
                 match listener.accept() {
@@ -92,6 +109,8 @@ struct Server {
     places: Arc<Places>,
     counters: Option<ControlCounters>,
     said_ns: AtomicU64,
+    /// The counters of the last minute.
+    recent: Mutex<RecentValues>,
 }
 
 impl Server {
@@ -162,7 +181,14 @@ impl Server {
             return self.refuse(&name(peer), &why.to_string());
         }
         match (request, self.reload) {
-            (Request::Status(query), _) => match read(&self.pins, &query) {
+            (Request::Recent, _) => {
+                self.count(ControlCounters::answered);
+                ControlAnswer {
+                    recent: self.recent(),
+                    ..ControlAnswer::done()
+                }
+            }
+            (Request::Status(query), _) => match read(&self.pins, &query, self.recent().as_ref()) {
                 Ok(answer) => {
                     self.count(ControlCounters::answered);
                     answer
@@ -182,6 +208,21 @@ impl Server {
                 self.refuse(&name(peer), "the daemon was started without a config file")
             }
         }
+    }
+
+    /// Keeps the present values of counters. Values that cannot be read are left out.
+    fn remember(&self) {
+        if let Ok(values) = CounterValues::read(&self.pins) {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            recent.keep(values, Instant::now());
+        }
+    }
+
+    /// What counters grew by in the last minute, or since the daemon began.
+    fn recent(&self) -> Option<RecentCounts> {
+        let values = CounterValues::read(&self.pins).ok()?;
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.until(&values, Instant::now())
     }
 
     /// Counts the refusal, and logs it unless another one was logged just now.
@@ -205,7 +246,7 @@ impl Server {
     }
 }
 
-fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
+fn read(pins: &Pins, query: &Query, recent: Option<&RecentCounts>) -> Result<ControlAnswer> {
     let sort = FlowSort::from_name(&query.sort)
         .ok_or_else(|| anyhow!("flows cannot be sorted by {}", query.sort))?;
     let found = state::read(
@@ -215,6 +256,7 @@ fn read(pins: &Pins, query: &Query) -> Result<ControlAnswer> {
             peers: query.peers.min(MOST_SHOWN),
             sort,
         },
+        recent,
     )?;
     let mut answer = ControlAnswer {
         runs: Some(state::runs(&found)),

@@ -47,5 +47,6 @@ pub mod signs;
 pub mod sink;
 pub mod source;
 mod state_line;
+pub mod tcp;
 mod tells_collectors;
 mod troubles;

@@ -19,7 +19,7 @@ pub struct Names {
 }
 
 /// The names in the rules, each with its addresses as far as they are known.
-fn names_of(rules: &[WatchRule]) -> BTreeMap<String, Vec<IpAddr>> {
+pub fn names_of(rules: &[WatchRule]) -> BTreeMap<String, Vec<IpAddr>> {
     let places = rules
         .iter()
         .flat_map(|rule| rule.from.iter().chain(&rule.to));

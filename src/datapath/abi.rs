@@ -54,6 +54,12 @@ pub mod drop_object {
     include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
 }
 
+/// Generated: the programs that read TCP connections.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod tcp_walk_object {
+    include!(concat!(env!("OUT_DIR"), "/tcp_walk.skel.rs"));
+}
+
 /// Generated: the programs of a transit hop.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod transit_object {
@@ -118,6 +124,8 @@ abi!(
     drop_key,
     drop_flow,
     drop_event,
+    tcp_settings,
+    tcp_record,
     transit_info,
 );
 

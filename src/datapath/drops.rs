@@ -276,7 +276,7 @@ fn sum<K: Abi>(map: &Map<K, drop_count>, key: &K) -> io::Result<DropCount> {
 
 /// The time since the Unix epoch, less that of the monotonic clock: the best of some samples, because this thread may be
 /// interrupted between two clocks.
-fn wall_offset() -> u64 {
+pub(super) fn wall_offset() -> u64 {
     let sample = || {
         let before = clock::monotonic_ns();
         let wall = clock::realtime_ns();

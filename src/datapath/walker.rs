@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::walk_object::WalkSkelBuilder;
 use super::abi::{Abi, flow_key, read_from, walk, walk_finding, walk_record, walk_request};
+use super::iterator;
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 
@@ -72,7 +72,7 @@ impl WalkPrograms {
             _ => &self.source,
         };
         Ok(Walker {
-            link: attach(program, flows.fd().as_raw_fd())?,
+            link: iterator::link_to_map(program, flows.fd().as_raw_fd())?,
             requests: self.requests.share()?,
             which: which.0,
             place: None,
@@ -86,34 +86,6 @@ pub struct Walker {
     requests: Map<u32, walk_request>,
     which: u32,
     place: Option<File>,
-}
-
-fn attach(program: &OwnedFd, map: i32) -> io::Result<OwnedFd> {
-    let mut target = libbpf_sys::bpf_iter_link_info::default();
-    target.map.map_fd = map.cast_unsigned();
-    // SAFETY: plain data; all zeros means no option.
-    let mut options: libbpf_sys::bpf_link_create_opts = unsafe { std::mem::zeroed() };
-    options.sz = size_of_val(&options) as _;
-    options.iter_info = &raw mut target;
-    options.iter_info_len = size_of_val(&target) as u32;
-    // SAFETY: the program, the options and what they point to are valid during the call.
-    let fd = unsafe {
-        libbpf_sys::bpf_link_create(
-            program.as_raw_fd(),
-            0,
-            libbpf_sys::BPF_TRACE_ITER,
-            &raw const options,
-        )
-    };
-    own(fd)
-}
-
-fn own(fd: i32) -> io::Result<OwnedFd> {
-    if fd < 0 {
-        return Err(io::Error::from_raw_os_error(-fd));
-    }
-    // SAFETY: the descriptor is new, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 impl Walker {
@@ -133,11 +105,7 @@ impl Walker {
         )?;
         let place = match &mut self.place {
             Some(place) => place,
-            None => {
-                // SAFETY: no pointers.
-                let fd = own(unsafe { libbpf_sys::bpf_iter_create(self.link.as_raw_fd()) })?;
-                self.place.insert(fd.into())
-            }
+            None => self.place.insert(iterator::begin(&self.link)?),
         };
         let mut found = WalkFindings::default();
         let mut bytes = [0; size_of::<walk_record>()];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::outlet::Outlet;
 use super::parcel::{FedBatch, FedReport, RunId};
-use crate::model::{Arrival, LatencyClocks, Report, is_whole_batch};
+use crate::model::{Arrival, LatencyClocks, Measured, Report, is_whole_batch};
 
 /// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
 pub struct Feed {
@@ -14,6 +14,22 @@ pub struct Feed {
     entries: Vec<FedReport>,
     bytes: usize,
     class: Option<Arc<str>>,
+}
+
+/// A report for the engines, with all that is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedReport<'a> {
+    pub report: &'a Report,
+    pub arrival: Option<Arrival>,
+    pub clocks: LatencyClocks,
+    /// The name of its drop reason.
+    pub drop_reason: Option<&'a str>,
+    /// The class of its flow, or of its group.
+    pub class: Option<&'a str>,
+    /// The packets that a summary adds to those that earlier ones told of.
+    pub added: Option<&'a Measured>,
+    /// The length of the datagram, or of the line of JSON.
+    pub bytes: usize,
 }
 
 impl Feed {
@@ -28,29 +44,23 @@ impl Feed {
         }
     }
 
-    /// Takes a report that was received in `bytes`, with the name of its drop reason and the class of its flow.
-    pub fn take(
-        &mut self,
-        report: &Report,
-        arrival: Option<Arrival>,
-        clocks: LatencyClocks,
-        drop_reason: Option<&str>,
-        class: Option<&str>,
-        bytes: usize,
-    ) {
+    /// Takes a report.
+    pub fn take(&mut self, report: &FeedReport<'_>) {
         self.number += 1;
-        if self.class.as_deref() != class {
-            self.class = class.map(Arc::from);
+        if self.class.as_deref() != report.class {
+            self.class = report.class.map(Arc::from);
         }
         self.entries.push(FedReport {
             number: self.number,
-            report: report.clone(),
-            arrival,
-            clocks,
+            report: report.report.clone(),
+            arrival: report.arrival,
+            clocks: report.clocks,
             class: self.class.clone(),
-            drop_reason: drop_reason.map(Box::from),
+            drop_reason: report.drop_reason.map(Box::from),
+            added: report.added.cloned().map(Box::new),
         });
-        self.bytes += size_of::<FedReport>() + bytes;
+        let added = report.added.map_or(0, Measured::bytes);
+        self.bytes += size_of::<FedReport>() + report.bytes + added;
         if is_whole_batch(self.entries.len(), self.bytes) {
             self.flush();
         }

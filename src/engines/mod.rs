@@ -25,7 +25,7 @@ pub mod remote_write;
 mod runner;
 
 pub use engine_set::Engines;
-pub use feed::Feed;
+pub use feed::{Feed, FeedReport};
 pub use outlet::Patience;
 pub use parcel::{FedBatch, FedReport, Parcel, RunId};
 pub use runner::{Accepted, Engine, Pace, Trouble};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrival, LatencyClocks, Report};
+use crate::model::{Arrival, LatencyClocks, Measured, Report};
 
 /// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
 /// is delivered twice can be told from two reports.
@@ -22,6 +22,8 @@ pub struct FedReport {
     pub class: Option<Arc<str>>,
     /// The name of its drop reason.
     pub drop_reason: Option<Box<str>>,
+    /// The packets that a summary adds to those that earlier ones told of.
+    pub added: Option<Box<Measured>>,
 }
 
 /// Consecutive reports. All engines share a batch.

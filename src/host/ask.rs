@@ -9,20 +9,33 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::control::{ControlAnswer, DeadlineStream, Query, Request, socket_path};
+use crate::model::RecentCounts;
 
 /// The time that the daemon has to answer.
 const WAIT: Duration = Duration::from_secs(20);
 /// Longer than any answer.
 const LONGEST_ANSWER: u64 = 1 << 30;
 
+/// The time that it has to answer what a status goes without.
+const SHORT_WAIT: Duration = Duration::from_secs(1);
+
 /// Asks the daemon at the control socket for the state of this host.
 pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
+    ask(control, &Request::Status(query), WAIT)
+}
+
+/// Asks it what counters grew by in the last minute; `None` if no daemon tells.
+pub fn recent(control: Option<&Path>) -> Option<RecentCounts> {
+    ask(control, &Request::Recent, SHORT_WAIT).ok()?.recent
+}
+
+fn ask(control: Option<&Path>, request: &Request, wait: Duration) -> Result<ControlAnswer> {
     let path = socket_path(control).context("cannot name this network namespace")?;
-    let deadline = Instant::now() + WAIT;
+    let deadline = Instant::now() + wait;
     let socket = UnixStream::connect(&path)
         .with_context(|| format!("cannot ask the daemon at {}", path.display()))?;
     let mut stream = DeadlineStream { socket, deadline };
-    let asked = stream.write_all(&Request::Status(query).to_line()?);
+    let asked = stream.write_all(&request.to_line()?);
     match asked.and_then(|()| stream.socket.shutdown(Shutdown::Write)) {
         // A client that is turned away is told why, and not listened to.
         Err(err) if matches!(err.kind(), ErrorKind::BrokenPipe | ErrorKind::NotConnected) => {}

@@ -6,11 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use super::advice::advise_pins;
+use super::ask;
 use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
 use crate::datapath::{settings_status, sink_status, source_status};
-use crate::model::{FlowSort, HostStatus, STATUS_SCHEMA};
+use crate::model::{FlowSort, HostStatus, RecentCounts, STATUS_SCHEMA};
 use crate::views::diagnosis::diagnose;
 
 /// The flows and peers that a status holds.
@@ -42,13 +43,15 @@ pub enum HostState {
     Asked(ControlAnswer),
 }
 
-/// Reads the state, or asks for it if this user may not read it.
+/// Reads the state, or asks for it if this user may not read it. What counters grew by lately is asked of the daemon at
+/// this socket in any case: only it remembers.
 pub fn read_or_ask(
     bpffs: Option<&Path>,
+    control: Option<&Path>,
     query: StatusQuery,
     ask: impl FnOnce() -> Result<ControlAnswer>,
 ) -> Result<HostState> {
-    let denied = match read_here(bpffs, query) {
+    let denied = match read_here(bpffs, control, query) {
         Ok(status) => return Ok(HostState::Read(Box::new(status))),
         Err(err) => err,
     };
@@ -63,9 +66,16 @@ pub fn read_or_ask(
     Err(failed).context("cannot read the state of this host")
 }
 
-fn read_here(bpffs: Option<&Path>, query: StatusQuery) -> Result<HostStatus> {
+fn read_here(
+    bpffs: Option<&Path>,
+    control: Option<&Path>,
+    query: StatusQuery,
+) -> Result<HostStatus> {
     match Pins::of_this_host(bpffs, false)? {
-        Some(pins) => read(&pins, query),
+        Some(pins) => {
+            let recent = ask::recent(control);
+            read(&pins, query, recent.as_ref())
+        }
         None => Ok(HostStatus {
             schema: STATUS_SCHEMA,
             node_id: None,
@@ -78,14 +88,15 @@ fn read_here(bpffs: Option<&Path>, query: StatusQuery) -> Result<HostStatus> {
 }
 
 /// Reads the state from the pins.
-pub fn read(pins: &Pins, query: StatusQuery) -> Result<HostStatus> {
-    read_and_visit(pins, query, None)
+pub fn read(pins: &Pins, query: StatusQuery, recent: Option<&RecentCounts>) -> Result<HostStatus> {
+    read_and_visit(pins, query, recent, None)
 }
 
 /// Reads the state from the pins, and shows every flow of the sink to `visit`, during which none may be removed.
 pub fn read_and_visit(
     pins: &Pins,
     query: StatusQuery,
+    recent: Option<&RecentCounts>,
     visit: Option<VisitFlow<'_>>,
 ) -> Result<HostStatus> {
     let host = settings_status::read_host(pins)?;
@@ -102,7 +113,7 @@ pub fn read_and_visit(
         why: Vec::new(),
     };
     // The diagnosis needs all peers.
-    status.why = diagnose(&status);
+    status.why = diagnose(&status, recent);
     if let Some(sink) = &mut status.sink {
         sink.grants.truncate(query.peers);
     }

@@ -75,6 +75,17 @@ pub struct CoverageRow {
     pub missed: BTreeMap<String, u64>,
 }
 
+/// Packets of a pair and class that the collector's history does not have yet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CoverageGrowth {
+    pub source: NodeId,
+    pub sink: Option<NodeId>,
+    pub class: Option<String>,
+    /// The name of the reason why they were not measured; `None`: they were.
+    pub reason: Option<&'static str>,
+    pub packets: u64,
+}
+
 /// A coverage report as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct CoverageRecord<'a> {

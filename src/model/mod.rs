@@ -38,6 +38,8 @@ mod latency_resolution;
 mod lease;
 mod lease_probe;
 mod lease_v2;
+mod limited;
+mod limited_times;
 mod measured;
 mod metadata;
 pub mod metrics;
@@ -46,19 +48,24 @@ mod node;
 pub mod node_identity;
 mod packet;
 mod packet_report;
+mod pair_traffic;
 mod path_state;
 mod plain_error;
 mod prefix;
 pub mod preflight;
 mod quirk;
 mod reason;
+mod recent_counts;
 mod record;
 mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
 mod summary;
+mod summary_base;
 mod tally;
+mod tcp_sample;
+mod tcp_totals;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -116,17 +123,21 @@ pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{
     FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
+pub use limited::{Limit, TcpInterval};
+pub use limited_times::LimitedTimes;
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use node::NodeId;
 pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
+pub use pair_traffic::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
+pub use recent_counts::RecentCounts;
 pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
@@ -139,7 +150,10 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
+pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
+pub use tcp_totals::{LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

@@ -42,7 +42,28 @@ pub struct Reason {
     /// The counter's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// What the counter grew by in the last `recent_s` seconds; `None` if no daemon tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent_s: Option<u64>,
     /// A sentence without the number it may begin with.
     pub text: String,
     pub advice: String,
+}
+
+impl Reason {
+    /// True if its counter stopped growing: it is no trouble any more.
+    pub fn is_over(&self) -> bool {
+        self.recent == Some(0)
+    }
+
+    /// Its number, and the words that say since when: of the last minute if that is known, or else of all.
+    pub fn number(&self) -> (Option<u64>, String) {
+        match (self.recent, self.recent_s) {
+            (Some(0), Some(seconds)) => (self.count, format!(", none in the last {seconds} s")),
+            (Some(recent), Some(seconds)) => (Some(recent), format!(" in the last {seconds} s")),
+            _ => (self.count, String::new()),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use nix::libc;
-use nix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_getres, clock_gettime};
 
 /// The most samples of a pair of clocks. The quickest is the most exact, and one that took this time will do.
 const PAIR_SAMPLES: usize = 16;
@@ -23,6 +23,13 @@ pub fn realtime_ns() -> u64 {
 /// Returns nanoseconds of a clock that is never set, by which leases count.
 pub fn monotonic_ns() -> u64 {
     read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
+/// Returns the length of a tick, by which the kernel counts long times.
+pub fn tick_ns() -> io::Result<u64> {
+    // The coarse clock goes on once a tick.
+    let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE)?;
+    u64::try_from(tick.tv_sec() * 1_000_000_000 + tick.tv_nsec()).map_err(io::Error::other)
 }
 
 /// The raw clock, CLOCK_MONOTONIC_RAW, which is neither set nor slewed, and the time since the Unix epoch, read together.

@@ -1,5 +1,6 @@
 //! The operating system: clocks, sockets, interfaces, signals, privileges, the log and the service manager.
 
+pub mod cgroup;
 pub mod clock;
 pub mod ethtool;
 pub mod hostname;

@@ -33,6 +33,18 @@ pub const POSTCARDS_BEGIN: [Capability; 5] = [
     Capability::CAP_SETPCAP,
 ];
 
+/// The capabilities that the view of TCP connections needs all the time: programs (BPF), and the kernel data that they
+/// read (PERFMON).
+pub const TCP: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
+
+/// The capabilities that it uses at its start besides, as postcards do.
+pub const TCP_BEGIN: [Capability; 4] = [
+    Capability::CAP_BPF,
+    Capability::CAP_PERFMON,
+    Capability::CAP_SYS_RESOURCE,
+    Capability::CAP_SETPCAP,
+];
+
 /// The capabilities that hostint needs for all its commands.
 pub const WANTED: [Capability; 4] = [
     Capability::CAP_BPF,

@@ -6,6 +6,7 @@ use super::batch::{QueuedReport, ReportBatch};
 use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
+use crate::model::coverage::CoverageGrowth;
 use crate::model::{
     Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, Report, ReportFacts,
     is_whole_batch,
@@ -91,6 +92,11 @@ impl StoreKeeper {
     /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
         self.queue.put_hosts(hosts);
+    }
+
+    /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
+    pub fn add_coverage(&self, grown: Vec<CoverageGrowth>) {
+        self.queue.put_coverage(grown);
     }
 
     /// Hands on packets of a flow that a host dropped.

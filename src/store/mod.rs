@@ -3,10 +3,12 @@
 /// What a collector sees of hosts is in its store after this time at most, if the disk keeps up.
 pub const HOSTS_LAG_NS: u64 = 20_000_000_000;
 
+mod bases;
 mod batch;
 mod clock;
 mod coding;
 mod counts;
+mod coverage;
 mod drop_answers;
 mod drops;
 mod evidence;

@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 use super::batch::ReportBatch;
 use super::drops::WaitingDrops;
 use super::gatherer::{Gathered, Gatherer};
-use crate::model::HostSeen;
+use crate::model::coverage::CoverageGrowth;
+use crate::model::{HostSeen, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
 /// Reports are written at once when single reports fill this fraction of the queue: a quarter.
 const PART: usize = 4;
+
+/// The most sums of coverage that wait for the writer.
+const MOST_COVERAGE: usize = 10_000;
 
 /// A queue from any number of threads to the writer.
 #[derive(Debug)]
@@ -37,6 +41,10 @@ struct QueueContent {
     closed: bool,
     /// What the collector saw of hosts, if it has not been taken.
     hosts: Option<Vec<HostSeen>>,
+    /// What the collector's next run needs, if this one ends.
+    bases: Option<SummaryBases>,
+    /// Coverage that is not in the store yet.
+    coverage: Vec<CoverageGrowth>,
     /// What hosts dropped.
     drops: WaitingDrops,
 }
@@ -88,6 +96,8 @@ impl StoreQueue {
             since: None,
             closed: false,
             hosts: None,
+            bases: None,
+            coverage: Vec::new(),
             drops: WaitingDrops::default(),
         };
         Self {
@@ -205,6 +215,26 @@ impl StoreQueue {
 
     pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
         self.state().hosts.take()
+    }
+
+    /// Adds coverage, as long as the writer keeps up.
+    pub fn put_coverage(&self, grown: Vec<CoverageGrowth>) {
+        let mut state = self.state();
+        let room = MOST_COVERAGE.saturating_sub(state.coverage.len());
+        state.coverage.extend(grown.into_iter().take(room));
+    }
+
+    pub fn take_coverage(&self) -> Vec<CoverageGrowth> {
+        std::mem::take(&mut self.state().coverage)
+    }
+
+    /// Leaves last totals for the next run. The writer takes them after all reports.
+    pub fn put_bases(&self, bases: SummaryBases) {
+        self.state().bases = Some(bases);
+    }
+
+    pub fn take_bases(&self) -> Option<SummaryBases> {
+        self.state().bases.take()
     }
 
     /// Adds what hosts dropped.

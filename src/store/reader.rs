@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::coverage;
 use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
@@ -17,6 +18,7 @@ use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
     HistoryError, HostSeen, NodeId, PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
@@ -48,6 +50,11 @@ impl HistoryReader {
     /// Returns the hosts that the collector saw in the last 30 days.
     pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
         self.ask(|conn, _| hosts::read(conn))
+    }
+
+    /// Returns the coverage of each pair and class, most missed packets first.
+    pub fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        self.ask(|conn, _| coverage::read(conn, span))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 
+use super::bases;
 use super::clock;
 use super::counts::StoreCounts;
+use super::coverage;
 use super::drops::DropsWriter;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
@@ -18,7 +20,7 @@ use super::keeper::StoreKeeper;
 use super::queue::{NextWork, StoreQueue, Work};
 use super::retention::StoreLimits;
 use super::rollups::{RollUps, fact, set_fact};
-use crate::model::HostSeen;
+use crate::model::{HostSeen, SummaryBases};
 
 /// The time after a failure during which nothing is written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -90,6 +92,12 @@ impl OpenedStore {
         hosts::read(&self.conn).unwrap_or_default()
     }
 
+    /// Takes what an earlier run that ended in order left for this one.
+    pub fn take_bases(&mut self) -> SummaryBases {
+        // Without them, this run counts from the first summaries on.
+        bases::take(&mut self.conn).unwrap_or_default()
+    }
+
     /// Returns a keeper, as [`Store::keeper`] does. Reports that are handed on before the store starts wait for it.
     pub fn keeper(&self) -> StoreKeeper {
         StoreKeeper::new(
@@ -155,6 +163,11 @@ impl Store {
     pub fn counts(&self) -> Arc<StoreCounts> {
         self.counts.clone()
     }
+
+    /// Leaves last totals for the next run. They are written after all reports, when the store ends.
+    pub fn leave_bases(&self, bases: SummaryBases) {
+        self.queue.put_bases(bases);
+    }
 }
 
 impl Drop for Store {
@@ -192,11 +205,14 @@ impl StoreWriter {
                 NextWork::Nothing => {}
                 NextWork::Closed => {
                     self.write_hosts();
+                    self.write_coverage();
+                    self.write_bases();
                     self.write_drops();
                     break;
                 }
             }
             self.write_hosts();
+            self.write_coverage();
             self.write_drops();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
@@ -211,6 +227,32 @@ impl StoreWriter {
         };
         if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
             let _ = hosts::write(&mut self.conn, &hosts, clock::now_ns());
+        }
+    }
+
+    /// Writes coverage. If it fails, the next reports fail too and tell why.
+    fn write_coverage(&mut self) {
+        let grown = self.queue.take_coverage();
+        let writable = self.paused.is_none() && FileId::of(&self.settings.path) == self.id;
+        if !grown.is_empty() && writable {
+            let keep_ns = self.settings.limits.minutes_ns;
+            let _ = coverage::write(&mut self.conn, &grown, clock::now_ns(), keep_ns);
+        }
+    }
+
+    /// Leaves the last totals to the next run, unless what they have counted could not be written.
+    fn write_bases(&mut self) {
+        let Some(bases) = self.queue.take_bases() else {
+            return;
+        };
+        if self.paused.is_none()
+            && FileId::of(&self.settings.path) == self.id
+            && let Err(err) = bases::write(&mut self.conn, &bases)
+        {
+            let path = self.settings.path.display();
+            (self.warn)(&format!(
+                "cannot keep the last summaries in store {path}: {err}; the next run counts from its first ones on"
+            ));
         }
     }
 

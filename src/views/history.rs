@@ -5,12 +5,14 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::coverage;
 use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::matrix;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds, TextLine};
+use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
     Report, Series, ShownFigures, Span,
@@ -30,6 +32,7 @@ pub enum View {
         limit: usize,
     },
     Classes(Vec<ClassFigures>),
+    Coverage(Vec<CoverageRow>),
     Flow {
         flow: Box<FlowFigures>,
         series: Series,
@@ -273,6 +276,10 @@ impl View {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, &mut out);
             }
+            Self::Coverage(rows) => {
+                head("coverage", span, &mut out);
+                coverage::write(rows, hosts, &mut out);
+            }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
                 flow_text(flow, series, hosts, &mut out);
@@ -315,7 +322,9 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Reports { .. } | Self::Info(_) | Self::Drops(_) => Box::new(std::iter::empty()),
+            Self::Coverage(_) | Self::Reports { .. } | Self::Info(_) | Self::Drops(_) => {
+                Box::new(std::iter::empty())
+            }
         }
     }
 
@@ -328,6 +337,7 @@ impl View {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
             Self::Classes(classes) => json!({ "classes": classes }),
+            Self::Coverage(rows) => json!({ "coverage": rows }),
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
@@ -362,6 +372,10 @@ impl View {
             Self::Flows(flows) => table(&flow, flows),
             Self::Pairs { pairs, .. } => table(&format!("source sink flows {FIGURES}"), pairs),
             Self::Classes(classes) => table(&format!("class {FIGURES}"), classes),
+            Self::Coverage(rows) => table(
+                "source sink class reason packets",
+                &coverage::csv_rows(rows),
+            ),
             Self::Flow { series, .. } | Self::Series(series) => {
                 table(&format!("begin_ns {FIGURES}"), &series.points)
             }

@@ -1,6 +1,7 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
 mod collectors;
+mod coverage;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
@@ -18,5 +19,7 @@ pub mod preflight;
 pub mod rules;
 pub mod status;
 pub mod table;
+pub mod tcp;
+pub mod tcp_json;
 pub mod text;
 pub mod watch;

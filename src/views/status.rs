@@ -298,6 +298,6 @@ impl fmt::Display for StatusText<'_> {
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;
         }
-        diagnosis::write(f, &self.status.why)
+        diagnosis::write(f, &self.status.why, self.all)
     }
 }

@@ -186,7 +186,7 @@ enum PairRow {
         [Option<u64>; 5],
         ValuesOrNone<5>,
         [u64; 7],
-        ValuesOrNone<7>,
+        Box<ValuesOrNone<7>>,
         #[serde(skip_serializing_if = "Option::is_none")] Option<[i64; 5]>,
     ),
     OfReports(
@@ -247,7 +247,7 @@ impl From<&PairFigures> for PairRow {
             counts,
             ValuesOrNone(latency),
             measured,
-            ValuesOrNone(of_all),
+            Box::new(ValuesOrNone(of_all)),
             corrected,
         )
     }

@@ -11,12 +11,13 @@ use super::{Source, c_sources, none};
 const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
 /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 10] = [
     ("kernel", &[]),
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
     ("drop", &["int", "kernel"]),
+    ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("lease", &["kernel", "packet", "watch", "source", "sink"]),

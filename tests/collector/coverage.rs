@@ -145,3 +145,55 @@ fn two_addresses_of_a_node_are_counted_apart() {
     tell(&mut coverage, 2, &told);
     assert_eq!(coverage.rows(10)[0].missed["too_long"], 6);
 }
+
+#[test]
+fn the_history_gets_each_packet_once_and_the_largest_sums_first() {
+    let mut coverage = collector();
+    tell(
+        &mut coverage,
+        1,
+        &Told {
+            at_s: 1010,
+            epoch_s: 1005,
+            too_long: 3,
+        },
+    );
+    let growth = |coverage: &mut Coverage, most| {
+        let grown = coverage.take_growth(most).into_iter();
+        grown
+            .map(|one| (one.reason, one.packets))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(growth(&mut coverage, 10), [(Some("too_long"), 3)]);
+    assert_eq!(growth(&mut coverage, 10), [], "it was taken");
+    tell(
+        &mut coverage,
+        1,
+        &Told {
+            at_s: 1020,
+            epoch_s: 1005,
+            too_long: 10,
+        },
+    );
+    tell(
+        &mut coverage,
+        2,
+        &Told {
+            at_s: 1020,
+            epoch_s: 1005,
+            too_long: 5,
+        },
+    );
+    assert_eq!(growth(&mut coverage, 10), [(Some("too_long"), 12)]);
+    assert_eq!(coverage.rows(10)[0].missed["too_long"], 15, "of all times");
+    tell(
+        &mut coverage,
+        1,
+        &Told {
+            at_s: 1030,
+            epoch_s: 1005,
+            too_long: 11,
+        },
+    );
+    assert_eq!(growth(&mut coverage, 0), [], "more than are kept");
+}

@@ -365,6 +365,98 @@ fn a_pair_is_fine_again_when_its_coarse_flow_is_gone() {
 }
 
 #[test]
+fn a_restart_loses_no_packet_and_counts_none_twice() {
+    struct Case {
+        name: &'static str,
+        before: Vec<Told>,
+        /// The bases that are kept, at most.
+        kept: usize,
+        after: Vec<Told>,
+        /// Packets that the second run counts.
+        packets: u64,
+    }
+    // The first run ends, and the second one begins, at this second.
+    const RESTART: u64 = 1025;
+    let cases = [
+        Case {
+            name: "the first summary after a restart has the packets since the last one before",
+            before: vec![told(1010, EPOCH, 10), told(1020, EPOCH, 25)],
+            kept: 10,
+            after: vec![told(1030, EPOCH, 40), told(1040, EPOCH, 45)],
+            packets: 20,
+        },
+        Case {
+            name: "nothing came meanwhile",
+            before: vec![told(1010, EPOCH, 10)],
+            kept: 10,
+            after: vec![told(1030, EPOCH, 10)],
+            packets: 0,
+        },
+        Case {
+            name: "a summary from before the restart comes late",
+            before: vec![told(1010, EPOCH, 10), told(1020, EPOCH, 25)],
+            kept: 10,
+            after: vec![told(1015, EPOCH, 20), told(1030, EPOCH, 40)],
+            packets: 15,
+        },
+        Case {
+            name: "the sink began anew meanwhile",
+            before: vec![told(1010, EPOCH, 10)],
+            kept: 10,
+            after: vec![told(1040, 1030, 7)],
+            packets: 7,
+        },
+        Case {
+            name: "what is not kept counts from its first summary on",
+            before: vec![told(1010, EPOCH, 10)],
+            kept: 0,
+            after: vec![told(1030, EPOCH, 40), told(1040, EPOCH, 45)],
+            packets: 5,
+        },
+    ];
+    for case in cases {
+        let mut increments = running();
+        for told in &case.before {
+            give(&mut increments, *told);
+        }
+        let kept = increments.bases(case.kept, RESTART * SECOND);
+        let mut increments = Increments::default();
+        increments.start_at((RESTART + 1) * SECOND);
+        increments.resume(kept);
+        let mut sum = Measured::default();
+        for told in &case.after {
+            sum.merge(&give(&mut increments, *told).unwrap_or_default());
+        }
+        assert_eq!(sum.packets, case.packets, "{}", case.name);
+        let latencies = sum.latency.samples();
+        assert_eq!(latencies, case.packets, "{}: latencies", case.name);
+    }
+}
+
+#[test]
+fn a_flow_that_began_while_no_collector_ran_counts_from_its_first_packet() {
+    let mut increments = running();
+    give(&mut increments, told(1010, EPOCH, 10));
+    let kept = increments.bases(10, 1012 * SECOND);
+    let mut increments = Increments::default();
+    increments.start_at(1060 * SECOND);
+    increments.resume(kept);
+    let mut give = |port, epoch_s, packets| {
+        let subject = SummarySubject::Flow {
+            flow: flow(port),
+            source_port: 0,
+            sink_port: 0,
+        };
+        let one = summary(subject, told(1070, epoch_s, packets));
+        let report = report(Body::Summary(Box::new(one)));
+        let more = increments.of(&report, arrival(1070, 2));
+        more.map(|more| more.packets)
+    };
+    assert_eq!(give(1, 1030, 6), Some(6), "it began between the runs");
+    assert_eq!(give(2, EPOCH, 6), None, "it began earlier and was not told");
+}
+
+#[test]
 fn subjects_of_different_sinks_are_not_mixed_up() {
     let mut increments = running();
     let mut give = |host: u8, node: u32, subject: SummarySubject, packets: u64| {

@@ -64,6 +64,7 @@ fn the_shipped_file_sets_nothing_and_is_right() {
         &file.sink.entries,
         &file.source.entries,
         &file.postcards.entries,
+        &file.tcp.entries,
         &file.collect.entries,
     ] {
         assert!(entries.is_empty(), "{entries:?}");

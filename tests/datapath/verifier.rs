@@ -10,6 +10,7 @@ mod root {
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::abi::source_object::types::rodata;
+    use hostint::datapath::abi::tcp_walk_object::TcpWalkSkelBuilder;
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::Features;
@@ -146,6 +147,15 @@ mod root {
         for (name, _, program) in programs.iter().filter(|(_, needs, _)| *needs <= told) {
             check(name, *program);
         }
+    }
+
+    #[test]
+    fn what_reads_connections_loads() {
+        let mut object = MaybeUninit::uninit();
+        let open = TcpWalkSkelBuilder::default().open(&mut object).unwrap();
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check("walk_connections", &skel.progs.walk_connections);
+        check("see_connection", &skel.progs.see_connection);
     }
 
     #[test]

@@ -72,7 +72,15 @@ fn reports(count: usize) -> Vec<Report> {
 }
 
 fn take(feed: &mut Feed, report: &Report) {
-    feed.take(report, None, LatencyClocks::Untold, None, None, 100);
+    feed.take(&FeedReport {
+        report,
+        arrival: None,
+        clocks: LatencyClocks::Untold,
+        drop_reason: None,
+        class: None,
+        added: None,
+        bytes: 100,
+    });
 }
 
 fn later() -> Answer {

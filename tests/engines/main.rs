@@ -1,5 +1,6 @@
 //! The engines: each report and metric is delivered exactly once or counted, whatever the receiver does.
 
+mod added;
 mod clickhouse;
 mod delivery;
 mod ipfix;

@@ -44,6 +44,7 @@ fn requests_by_hand_need_no_more_than_the_question() {
                 ..query()
             }),
         ),
+        (r#"{"ask":"recent"}"#, Request::Recent),
         (r#"{"change":"reload"}"#, Request::Reload),
     ] {
         assert_eq!(Request::parse(line.as_bytes()), Ok(expected), "{line}");
@@ -67,7 +68,7 @@ fn what_is_no_request_is_refused_with_the_reason() {
         ),
         (
             r#"{"ask":"shadow"}"#,
-            "cannot be asked for: shadow (try status)",
+            "cannot be asked for: shadow (try status or recent)",
         ),
         (
             r#"{"change":"status"}"#,
@@ -124,6 +125,8 @@ fn members_ask_and_only_root_changes() {
     ] {
         let asked = rights.check(&peer, &Request::Status(query()));
         assert_eq!(asked, ask, "{sentence} asks");
+        let asked = rights.check(&peer, &Request::Recent);
+        assert_eq!(asked, ask, "{sentence} asks for counters");
         assert_eq!(
             rights.check(&peer, &Request::Reload),
             change,

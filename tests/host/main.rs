@@ -6,5 +6,6 @@ mod duties;
 mod interfaces;
 mod kernel_files;
 mod preflight;
+mod recent;
 mod service;
 mod sink_hook;

@@ -2,6 +2,7 @@
 
 mod classes;
 mod histogram;
+mod limited;
 mod loss_split;
 mod missed_tally;
 mod prefix;

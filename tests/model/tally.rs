@@ -145,8 +145,10 @@ fn a_flow_without_fine_slots_makes_its_own_packets_coarse_and_no_others() {
         node: NodeId(1),
         ..counts(2, BEGAN_NS + 40, &[700; 4])
     };
-    // Packets of the flow with fine slots, those of the flow beyond the cap, and the totals that are told then.
-    let rounds: [(usize, bool, &[(LatencyResolution, usize, u64)]); 3] = [
+    /// The resolution of totals that are told, their packets, and their epoch.
+    type Told = (LatencyResolution, usize, u64);
+    // Packets of the flow with fine slots, whether the flow beyond the cap has some, and the totals that are told then.
+    let rounds: [(usize, bool, &[Told]); 3] = [
         (10, false, &[(LatencyResolution::Fine, 10, BEGAN_NS)]),
         (
             15,

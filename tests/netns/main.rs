@@ -7,6 +7,7 @@ mod name_server;
 mod stamped;
 
 mod root {
+    mod agreement;
     mod astray;
     mod bpf_file_system;
     mod clocks;
@@ -44,11 +45,13 @@ mod root {
     mod reports;
     mod rotation;
     mod schemas;
+    mod six_nodes;
     mod source_alone;
     mod spread;
     mod stage;
     mod summaries;
     mod superpackets;
+    mod tcp;
     mod traffic;
     mod trust;
     mod watch;

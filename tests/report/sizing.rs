@@ -7,6 +7,7 @@ use hostint_testing::model::sequence;
 use hostint_testing::random::Random;
 use hostint_testing::report_rules::{Flow, Rules};
 use hostint_testing::simulation::{PROFILES, simulate};
+use hostint_testing::summary_simulation::{self, SummaryRules};
 
 const MANUAL: &str = include_str!("../../man/hostint-sizing.7");
 
@@ -38,6 +39,26 @@ fn the_formulas_are_within_a_tenth_of_what_a_network_does() {
                 assert!(off.abs() < 0.1, "{name}: {said:?} for {is:?}");
             }
             assert!(counted.lost_told <= counted.lost, "{name}: {counted:?}");
+        }
+    }
+}
+
+#[test]
+fn the_formula_of_summaries_is_within_a_tenth_of_what_a_network_does() {
+    let usual = SummaryRules::default();
+    let few = SummaryRules { most: 4.0, ..usual };
+    let often = SummaryRules {
+        period_s: 2.0,
+        ..usual
+    };
+    for profile in PROFILES {
+        for (name, rules) in [("usual", usual), ("few", few), ("often", often)] {
+            let is = summary_simulation::simulate(&profile, &rules, 5 * hosts(), 6, 1);
+            let said = profile.summaries(&rules);
+            let off = said.all() / is.all() - 1.0;
+            let name = format!("{}, {name}", profile.name);
+            assert!(off.abs() < 0.1, "{name}: {said:?} for {is:?}");
+            assert_eq!(said.groups, is.groups, "{name}");
         }
     }
 }

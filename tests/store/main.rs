@@ -1,5 +1,7 @@
 //! The collector's history on disk: roll-ups, limits, crashes, full disks and damaged files.
 
+mod bases;
+mod coverage;
 mod crashes;
 mod disk;
 mod files;

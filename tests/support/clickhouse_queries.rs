@@ -59,6 +59,7 @@ impl Known {
             clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
+            added: None,
         });
         let entries: Vec<_> = entries.collect();
         let parcels = entries.chunks(2000).zip(1..).map(|(entries, number)| {
@@ -126,7 +127,7 @@ impl Known {
         let query = |name: &str, order: &str| find(name, order, "10.0.1.1");
         for name in names() {
             let rows = query(&name, "packets");
-            let wanted = !matches!(name.as_str(), "flow-totals" | "drops");
+            let wanted = !matches!(name.as_str(), "pairs-of-packets" | "flow-totals" | "drops");
             assert_eq!(!rows.is_empty(), wanted, "{name}: {rows:?}");
         }
 

@@ -45,6 +45,7 @@ pub mod sink_cases;
 pub mod source_cases;
 pub mod status_samples;
 pub mod stream;
+pub mod summary_simulation;
 pub mod synthetic;
 pub mod transit_cases;
 pub mod watched_pair;

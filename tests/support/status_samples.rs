@@ -49,6 +49,8 @@ pub fn reasons() -> Vec<Reason> {
         severity,
         counter: count.map(|_| "too_long"),
         count,
+        recent: count,
+        recent_s: count.map(|_| 60),
         text: String::new(),
         advice: String::new(),
     };

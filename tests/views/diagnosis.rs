@@ -173,7 +173,7 @@ fn host(source: Option<SourceStatus>, sink: Option<SinkStatus>) -> HostStatus {
 
 /// What `hostint status` says below "why".
 fn why(mut status: HostStatus) -> Vec<String> {
-    status.why = diagnose(&status);
+    status.why = diagnose(&status, None);
     let text = StatusText {
         status: &status,
         all: false,
@@ -362,7 +362,7 @@ fn a_sink_that_strips_needs_no_words_and_others_get_them() {
 fn programs_get_the_same_reasons() {
     let mut sink = sink();
     sink.counters.push(counter("untracked", 12));
-    let reasons = diagnose(&host(None, Some(sink)));
+    let reasons = diagnose(&host(None, Some(sink)), None);
     let json = serde_json::to_value(&reasons).unwrap();
     assert_eq!(json[0]["topic"], "measuring");
     assert_eq!(json[0]["severity"], "missed");
@@ -370,4 +370,70 @@ fn programs_get_the_same_reasons() {
     assert_eq!(json[0]["count"], 12);
     assert!(json[0]["text"].as_str().unwrap().starts_with("packets "));
     assert!(json[0]["advice"].as_str().unwrap().contains("--max-flows"));
+}
+
+#[test]
+fn a_trouble_is_told_by_what_it_did_lately_and_is_over_when_that_is_nothing() {
+    struct Case {
+        name: &'static str,
+        /// The growth of the source's counter, if a daemon tells.
+        recent: Option<u64>,
+        says: &'static str,
+        is_over: bool,
+    }
+    let cases = [
+        Case {
+            name: "no daemon tells",
+            recent: None,
+            says: "3,649 packets too long: ",
+            is_over: false,
+        },
+        Case {
+            name: "it goes on",
+            recent: Some(12),
+            says: "12 packets too long in the last 60 s: ",
+            is_over: false,
+        },
+        Case {
+            name: "one packet",
+            recent: Some(1),
+            says: "1 packet too long in the last 60 s: ",
+            is_over: false,
+        },
+        Case {
+            name: "it is over",
+            recent: Some(0),
+            says: "3,649 packets too long, none in the last 60 s: ",
+            is_over: true,
+        },
+    ];
+    for case in cases {
+        let mut source = source();
+        source.counters.push(counter("too_long", 3_649));
+        let mut status = host(Some(source), None);
+        let recent = case.recent.map(|packets| RecentCounts {
+            seconds: 60,
+            // The sink's counter of the same name is another one.
+            sink: [("too_long".to_owned(), 77)].into(),
+            source: (packets > 0)
+                .then(|| ("too_long".to_owned(), packets))
+                .into_iter()
+                .collect(),
+            ..RecentCounts::default()
+        });
+        status.why = diagnose(&status, recent.as_ref());
+        let says = |all| {
+            let text = StatusText {
+                status: &status,
+                all,
+            };
+            text.to_string().contains(case.says)
+        };
+        assert!(says(true), "{}: {:?}", case.name, status.why);
+        assert_eq!(says(false), !case.is_over, "{}", case.name);
+        let of_counter = |one: &&Reason| one.counter == Some("too_long");
+        let reason = status.why.iter().find(of_counter).unwrap();
+        assert_eq!(reason.is_over(), case.is_over, "{}", case.name);
+        assert_eq!(reason.count, Some(3_649), "{}", case.name);
+    }
 }

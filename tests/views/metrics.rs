@@ -102,6 +102,25 @@ fn read(tally: &mut Tally, flows: &[(u16, FlowCounts)]) {
     tally.complete();
 }
 
+/// Packets that a summary adds.
+fn measured() -> Measured {
+    let mut latency = LatencyHistogram::new();
+    [500, 1_500, 3_000, 5_000]
+        .into_iter()
+        .for_each(|ns| latency.add(ns));
+    Measured {
+        summaries: 1,
+        packets: 4,
+        bytes: 400,
+        lost: 3,
+        recovered: 2,
+        reordered: 1,
+        duplicates: 1,
+        latency,
+        corrected: ClockSums::default(),
+    }
+}
+
 fn collect_status() -> CollectStatus {
     let exporter = |node: Option<u32>, last_seen_ns| ExporterHealth {
         exporter: "192.0.2.1".parse().unwrap(),
@@ -161,6 +180,12 @@ fn collect_status() -> CollectStatus {
             measured: Some(90),
             missed: [("too_long".to_owned(), 10)].into(),
         }],
+        traffic: {
+            let mut traffic = PairTraffic::default();
+            traffic.add((NodeId(1), NodeId(2)), Some("storage"), &measured());
+            traffic.add((NodeId(1), NodeId(2)), None, &measured());
+            traffic
+        },
         drops: hostint_testing::report_samples::drop_rows(),
         ..CollectStatus::default()
     }
@@ -251,6 +276,25 @@ fn sums_are_those_of_the_flows_in_base_units() {
         ("hostint_exporter_reports_lost_total{node=\"unknown\"}", 2.0),
         ("hostint_exporter_last_seen_time_seconds{node=\"1\"}", 3.5),
         ("hostint_exporter_clock_synchronised{node=\"2\"}", 0.0),
+        ("hostint_pair_packets_total{source=\"1\",sink=\"2\"}", 8.0),
+        ("hostint_pair_bytes_total{source=\"1\",sink=\"2\"}", 800.0),
+        ("hostint_pair_lost_total{source=\"1\",sink=\"2\"}", 6.0),
+        ("hostint_pair_recovered_total{source=\"1\",sink=\"2\"}", 4.0),
+        (
+            "hostint_pair_latency_seconds_sum{source=\"1\",sink=\"2\"}",
+            0.00002,
+        ),
+        (
+            "hostint_pair_latency_seconds_bucket{source=\"1\",sink=\"2\",le=\"0.000002048\"}",
+            4.0,
+        ),
+        (
+            "hostint_collect_class_packets_total{class=\"storage\"}",
+            4.0,
+        ),
+        ("hostint_collect_pairs", 1.0),
+        ("hostint_collect_pairs_limit", MOST_METRIC_PAIRS as f64),
+        ("hostint_collect_classes_limit", MOST_METRIC_CLASSES as f64),
     ] {
         assert_eq!(value(&page, series), wanted, "{series}");
     }
@@ -461,6 +505,23 @@ fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
     let lines = collector.lines();
     let series = lines.filter(|line| line.starts_with("hostint_exporter_reports_total{"));
     assert_eq!(series.count(), MOST_NODES + 1);
+    for n in 0..MOST_METRIC_PAIRS as u32 + 10 {
+        let class = format!("c{n}");
+        let pair = (NodeId(n), NodeId(n + 1));
+        status.traffic.add(pair, Some(&class), &measured());
+    }
+    let collector = collect::text(&status, &mut Rising::default());
+    let series = |name: &str| {
+        let named = |line: &&str| line.starts_with(name);
+        collector.lines().filter(named).count()
+    };
+    // One pair and one class were there before.
+    let pairs = series("hostint_pair_packets_total{");
+    assert_eq!(pairs, MOST_METRIC_PAIRS + 1);
+    let classes = series("hostint_collect_class_packets_total{");
+    assert_eq!(classes, MOST_METRIC_CLASSES + 1);
+    let others = format!("hostint_pair_packets_total{{source=\"{OTHER}\",sink=\"{OTHER}\"}}");
+    assert_eq!(value(&collector, &others), 40.0);
 
     for page in [page, collector] {
         for address in ["10.1.", "10.2.", "192.0.2.", "198.51.100."] {

@@ -18,6 +18,7 @@ use hostint::views::drops_json::DropsJson;
 use hostint::views::history::{Cell, View};
 use hostint::views::history_drops::DropsView;
 use hostint::views::hosts::KnownHosts;
+use hostint::views::tcp_json::TcpJson;
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
 use hostint_testing::places;
@@ -114,6 +115,84 @@ fn named_reason() -> KernelReason {
         number: 8,
         name: Some("NETFILTER_DROP".to_owned()),
     }
+}
+
+/// One with all that may be known, and one with the least.
+fn tcp_connections() -> Shape {
+    let least = TcpReport {
+        why: TcpNews::Open,
+        limited: Limit::Unknown,
+        class: None,
+        times: LimitedTimes::default(),
+        samples: 1,
+        sample: TcpSample {
+            flow: FlowKey {
+                src: [192, 0, 2, 1].into(),
+                dst: [192, 0, 2, 2].into(),
+                sport: 1,
+                dport: 2,
+                protocol: 6,
+                vlans: Vlans::default(),
+            },
+            time_ns: 1,
+            begun_ns: None,
+            cgroup: None,
+            socket: 1,
+            monotonic_ns: 1,
+            begun_monotonic_ns: None,
+            class: 0,
+            tcp: TcpFigures::default(),
+        },
+    };
+    let mut all = least.clone();
+    all.class = Some("web".to_owned());
+    for limit in Limit::ALL {
+        all.times.add(limit, 1);
+    }
+    all.sample.begun_ns = Some(1);
+    all.sample.cgroup = Some(1);
+    let tcp = &mut all.sample.tcp;
+    tcp.srtt_us = Some(1);
+    tcp.rttvar_us = Some(1);
+    tcp.min_rtt_us = Some(1);
+    tcp.ssthresh_segments = Some(1);
+    tcp.delivered_ce = Some(1);
+    tcp.dsack_dups = Some(1);
+    tcp.reord_seen = Some(1);
+    tcp.rto_count = Some(1);
+    tcp.bytes_retrans = Some(1);
+    tcp.delivery_rate_bytes_s = Some(1);
+    tcp.pacing_rate_bytes_s = Some(1);
+    tcp.max_pacing_rate_bytes_s = Some(1);
+    tcp.held_up = Some(HeldUp::default());
+    let lines = [&least, &all].map(TcpJson::connection);
+    let mut shape = shape_of(&values(&lines));
+    let news = [
+        TcpNews::Open,
+        TcpNews::Change,
+        TcpNews::Sample,
+        TcpNews::End,
+        TcpNews::Gone,
+    ];
+    let news = values(&news);
+    say(&mut shape, "why", news.iter().filter_map(Value::as_str));
+    say(&mut shape, "limited", Limit::ALL.map(Limit::name));
+    shape
+}
+
+fn tcp_totals() -> Shape {
+    let count = |class| LimitedCount {
+        limited: Limit::Path,
+        class,
+        connections: 1,
+    };
+    let totals = TcpTotals {
+        limited: vec![count(None), count(Some("web".to_owned()))],
+        ..TcpTotals::default()
+    };
+    let mut shape = shape_of(&values(&[TcpJson::totals(&totals)]));
+    say(&mut shape, "limited[].limited", Limit::ALL.map(Limit::name));
+    shape
 }
 
 fn drop_totals() -> Shape {
@@ -576,6 +655,8 @@ fn make_schemas() -> Schemas {
         ("hostint.drops/1", drop_sums()),
         ("hostint.postcards/1 host-drop", host_drops()),
         ("hostint.postcards/1 drop-totals", drop_totals()),
+        ("hostint.tcp/1 tcp-connection", tcp_connections()),
+        ("hostint.tcp/1 tcp-totals", tcp_totals()),
     ] {
         all.insert(name.to_owned(), shape);
     }

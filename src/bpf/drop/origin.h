@@ -4,36 +4,7 @@
 #define HOSTINT_DROP_ORIGIN_H
 
 #include "kernel/kernel.h"
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct kernfs_node {
-	__u64 id;
-};
-
-struct cgroup {
-	struct kernfs_node *kn;
-};
-
-struct sock_cgroup_data {
-	struct cgroup *cgroup;
-};
-
-struct sock_common {
-	struct possible_net skc_net;
-	unsigned char skc_state;
-};
-
-struct sock {
-	struct sock_common __sk_common;
-	struct sock_cgroup_data sk_cgrp_data;
-};
-
-struct dst_entry {
-	struct net_device *dev;
-};
-
-#pragma clang attribute pop
+#include "kernel/socket.h"
 
 enum sock_state {
 	SOCK_TIME_WAIT = 6,    /* such records of TCP connections */

@@ -10,25 +10,6 @@
 #include "source/sampling.h"
 #include "watch/list.h"
 
-/* Returns the packet's value for the test of a node. */
-static __always_inline __u32 tested_value(const struct outgoing_packet *p, __u32 test)
-{
-	__u32 generation = p->watching.generation;
-
-	switch (test) {
-	case WATCH_BY_FROM:
-		return source_class(&p->key, p->at.family);
-	case WATCH_BY_TRAFFIC:
-		return find_class(generation, WATCH_PORTS + (p->at.protocol == IPPROTO_TCP) * 64 + (p->at.tos >> 2));
-	case WATCH_BY_DEV:
-		return p->ifindex;
-	case WATCH_BY_TO_PORT:
-		return find_class(generation, bpf_ntohs(p->key.dport)) & 0xffff;
-	default:
-		return find_class(generation, bpf_ntohs(p->key.sport)) >> 16;
-	}
-}
-
 /* Leaves the verdict in the scratch. */
 __noinline int decide(void)
 {
@@ -42,6 +23,14 @@ __noinline int decide(void)
 	edge.node = p->watching.node;
 	for (int i = 0; i < WATCH_TESTS; i++) {
 		const struct watch_node *node = bpf_map_lookup_elem(&watch_nodes, &edge.node);
+		const struct watch_values values = {
+			.key = &p->key,
+			.generation = p->watching.generation,
+			.ifindex = p->ifindex,
+			.family = p->at.family,
+			.is_tcp = p->at.protocol == IPPROTO_TCP,
+			.tos = p->at.tos,
+		};
 
 		if (!node)
 			return 0;
@@ -52,7 +41,7 @@ __noinline int decide(void)
 				p->watching.watched = NOT_SAMPLED;
 			return 0;
 		}
-		edge.value = tested_value(p, node->test);
+		edge.value = tested_value(&values, node->test);
 		next = bpf_map_lookup_elem(&watch_edges, &edge);
 		edge.node = next ? *next : node->other;
 	}

@@ -103,4 +103,31 @@ static __always_inline __u32 source_class(const struct flow_key *key, __u8 famil
 	return from ? from->number : 0;
 }
 
+/* The values of a packet that rules test besides its destination. */
+struct watch_values {
+	const struct flow_key *key;
+	__u32 generation;
+	__u32 ifindex;
+	__u8 family; /* 4 or 6 */
+	__u8 is_tcp;
+	__u8 tos;
+};
+
+/* Returns the value for the test of a node. */
+static __always_inline __u32 tested_value(const struct watch_values *v, __u32 test)
+{
+	switch (test) {
+	case WATCH_BY_FROM:
+		return source_class(v->key, v->family);
+	case WATCH_BY_TRAFFIC:
+		return find_class(v->generation, WATCH_PORTS + v->is_tcp * 64 + (v->tos >> 2));
+	case WATCH_BY_DEV:
+		return v->ifindex;
+	case WATCH_BY_TO_PORT:
+		return find_class(v->generation, bpf_ntohs(v->key->dport)) & 0xffff;
+	default:
+		return find_class(v->generation, bpf_ntohs(v->key->sport)) >> 16;
+	}
+}
+
 #endif

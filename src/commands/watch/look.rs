@@ -48,7 +48,9 @@ impl Looker {
             peers: self.query.peers.max(ASKED),
             ..self.query
         };
-        match state::read_or_ask(self.bpffs.as_deref(), all, || self.ask(asked))? {
+        match state::read_or_ask(self.bpffs.as_deref(), self.control.as_deref(), all, || {
+            self.ask(asked)
+        })? {
             HostState::Read(status) => Ok(*status),
             HostState::Asked(answer) => serde_json::from_value(status_of(answer)?)
                 .context("cannot understand the daemon's answer (is it of another version?)"),
@@ -59,7 +61,12 @@ impl Looker {
     pub fn json(&self) -> Result<String> {
         let ask = || self.ask(self.query);
         Ok(
-            match state::read_or_ask(self.bpffs.as_deref(), self.query, ask)? {
+            match state::read_or_ask(
+                self.bpffs.as_deref(),
+                self.control.as_deref(),
+                self.query,
+                ask,
+            )? {
                 HostState::Read(status) => format!("{}\n", serde_json::to_string(&status)?),
                 HostState::Asked(answer) => format!("{}\n", status_of(answer)?),
             },

@@ -52,6 +52,9 @@ use crate::os::{clock, log, signals as os_signals};
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
 
+/// The most flows and groups whose last totals are kept for the next run: they take some 100 MB of the store.
+const MOST_BASES: usize = 1 << 18;
+
 /// The time that pushed metrics have at the end.
 const LAST_PUSH: Duration = Duration::from_secs(5);
 
@@ -104,17 +107,18 @@ impl Opening {
         })
     }
 
-    fn start(self, args: &CollectArgs) -> Result<Serving> {
+    fn start(mut self, args: &CollectArgs) -> Result<Serving> {
         let Self { plan, listener, .. } = self;
         let output = Output::open(plan.config.output.as_ref())?;
-        let seen = self.store.as_ref().map(OpenedStore::hosts);
+        let kept = |store: &mut OpenedStore| (store.hosts(), store.take_bases());
+        let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
         let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
         let now_ns = clock::realtime_ns();
         hub.start_at(now_ns);
-        hub.exporters_mut()
-            .remember(&seen.unwrap_or_default(), now_ns);
+        hub.resume(bases);
+        hub.exporters_mut().remember(&seen, now_ns);
         os_signals::install()
             .and_then(|()| os_signals::reload_on_hangup())
             .context("cannot handle signals")?;
@@ -200,6 +204,10 @@ impl Serving {
 
     fn finish(self) -> Result<()> {
         let Collector { hub, engines, .. } = self.collector;
+        if let Some(store) = &self.store {
+            let increments = hub.increments();
+            store.leave_bases(increments.bases(MOST_BASES, clock::realtime_ns()));
+        }
         // The history and engines are finished once nothing can hand them reports.
         drop(hub);
         let delivered = engines::finish(engines, false);

@@ -15,6 +15,8 @@ const MOST_EXPORTERS: usize = 1_000;
 /// The number of pairs, with their classes, whose coverage is shown.
 const MOST_PAIRS: usize = 1_000;
 
+/// The most sums of coverage that are kept each ten seconds: those with most packets.
+const MOST_KEPT: usize = 1_000;
 /// The number of sums of hosts' drops that are shown.
 const MOST_DROPS: usize = 1_000;
 
@@ -41,6 +43,7 @@ impl Collector {
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let coverage = self.hub.coverage().rows(MOST_PAIRS);
+        let traffic = self.hub.traffic().clone();
         let drops = self.hub.drops().rows(MOST_DROPS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
@@ -84,6 +87,7 @@ impl Collector {
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
         status.coverage = coverage;
+        status.traffic = traffic;
         status.drops = drops;
     }
 }
@@ -97,12 +101,12 @@ fn say_contradiction(nodes: &[NodeId]) {
     ));
 }
 
-/// The duty to hand what is known of hosts to the store.
+/// The duty to hand what is known of hosts, and of coverage, to the store.
 pub struct KeepHosts;
 
 impl Duty<Collector> for KeepHosts {
     fn task(&self) -> &'static str {
-        "keep what is known of hosts"
+        "keep what is known of hosts and coverage"
     }
 
     fn period(&self) -> Duration {
@@ -121,8 +125,11 @@ impl Duty<Collector> for KeepHosts {
                 last_ns: one.last_seen_ns,
                 silent_after_ns: one.silent_after_ns,
             });
+        let hosts = hosts.collect();
+        let grown = collector.hub.coverage_mut().take_growth(MOST_KEPT);
         if let Some(history) = &collector.hub.taker().history {
-            history.see_hosts(hosts.collect());
+            history.see_hosts(hosts);
+            history.add_coverage(grown);
         }
         Ok(())
     }

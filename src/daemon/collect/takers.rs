@@ -6,7 +6,7 @@ use super::output::Output;
 use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
-use crate::engines::{Engines, Feed};
+use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{Arrival, Body};
@@ -137,15 +137,27 @@ impl ReportTaker for Feed {
             report,
             arrival,
             class,
+            measured,
             clocks,
             evidence,
             ..
         } = *received;
-        let reason = report
+        let drop_reason = report
             .observation
             .drop_reason()
             .and_then(|code| received.reasons.name(code));
-        Self::take(self, report, arrival, clocks, reason, class, evidence.len());
+        Self::take(
+            self,
+            &FeedReport {
+                report,
+                arrival,
+                clocks,
+                drop_reason,
+                class,
+                added: measured,
+                bytes: evidence.len(),
+            },
+        );
         Ok(())
     }
 

@@ -68,7 +68,7 @@ impl Metrics {
         };
         tally.begin();
         let mut look = |key, counts| tally.look(key, counts);
-        let status = read_and_visit(pins, query, Some(&mut look))
+        let status = read_and_visit(pins, query, None, Some(&mut look))
             .context("cannot read the state of this host")?;
         tally.complete();
         let pushed = self.pushed.statuses();

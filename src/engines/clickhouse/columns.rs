@@ -3,12 +3,14 @@
 use std::net::IpAddr;
 
 use super::row::{NO_ADDRESS, TableRow, histogram};
-use crate::model::ReportVersion;
+use crate::model::{LatencyHistogram, ReportVersion};
 
 /// A column that rows have a value for.
 pub struct TableColumn {
     pub name: &'static str,
     pub value: ColumnValue,
+    /// Tables of earlier versions lack it, and take rows without it.
+    pub later: bool,
 }
 
 /// A column's value in a row, in the width that the column's type must have.
@@ -25,6 +27,8 @@ pub enum ColumnValue {
     Text(for<'a> fn(&'a TableRow<'_>) -> &'a str),
     Address(fn(&TableRow<'_>) -> IpAddr),
     ManyU32(fn(&TableRow<'_>) -> Vec<u32>),
+    ManyU64(fn(&TableRow<'_>) -> Vec<u64>),
+    ManyI64(fn(&TableRow<'_>) -> Vec<i64>),
 }
 
 impl ColumnValue {
@@ -43,13 +47,18 @@ impl ColumnValue {
             Self::Text(_) => &["LowCardinality(String)", "String"],
             Self::Address(_) => &["IPv6", "FixedString(16)"],
             Self::ManyU32(_) => &["Array(UInt32)"],
+            Self::ManyU64(_) => &["Array(UInt64)"],
+            Self::ManyI64(_) => &["Array(Int64)"],
         }
     }
 }
 
 macro_rules! columns {
-    ($($name:literal $kind:ident $value:expr;)*) => {
-        &[$(TableColumn { name: $name, value: ColumnValue::$kind($value) }),*]
+    ($($name:literal $kind:ident $value:expr;)* later: $($later:literal $of:ident $with:expr;)*) => {
+        &[
+            $(TableColumn { name: $name, value: ColumnValue::$kind($value), later: false },)*
+            $(TableColumn { name: $later, value: ColumnValue::$of($with), later: true },)*
+        ]
     };
 }
 
@@ -120,6 +129,19 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
     "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
     "flow_histogram" ManyU32 |row| histogram(&row.entry.report.observation.body);
+    later:
+    "added_packets" U64 |row| row.added(|added| added.packets);
+    "added_bytes" U64 |row| row.added(|added| added.bytes);
+    "added_lost" U64 |row| row.added(|added| added.lost);
+    "added_recovered" U64 |row| row.added(|added| added.recovered);
+    "added_reordered" U64 |row| row.added(|added| added.reordered);
+    "added_duplicates" U64 |row| row.added(|added| added.duplicates);
+    "added_latency_sum_ns" I64 |row| row.latency().map_or(0, LatencyHistogram::sum_ns);
+    "added_latency_min_ns" MaybeI64 |row| row.latency()?.ends().map(|(least, _)| least);
+    "added_latency_max_ns" MaybeI64 |row| row.latency()?.ends().map(|(_, most)| most);
+    "added_latency_steps" U8 |row| row.latency().map_or(0, |latency| latency.resolution().steps());
+    "added_slots.bound_ns" ManyI64 |row| row.slots(|(bound_ns, _)| bound_ns);
+    "added_slots.packets" ManyU64 |row| row.slots(|(_, packets)| packets);
 };
 
 fn version(row: &TableRow<'_>) -> &'static str {

@@ -11,9 +11,10 @@ mod table;
 
 use std::time::Duration;
 
-pub use columns::COLUMNS;
+pub use columns::{COLUMNS, TableColumn};
 pub use row_binary::{append_rows, packed_rows};
 
+use self::table::Insertion;
 use super::clock::now_ns;
 use super::http::HttpClient;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
@@ -31,10 +32,18 @@ pub struct ClickHouse {
     table: String,
     /// The character before a query string: `?`, or `&` if the URL has a query already.
     mark: char,
-    /// The settings of an INSERT that the server knows, once it was asked.
-    settings: Option<String>,
-    /// The number and the rows of the parcel that is being delivered.
-    packed: Option<(u64, Vec<u8>)>,
+    /// How rows are inserted, once the server was asked.
+    insertion: Option<Insertion>,
+    /// The parcel that is being delivered.
+    packed: Option<PackedParcel>,
+}
+
+/// A parcel as rows.
+struct PackedParcel {
+    number: u64,
+    /// The number of columns. A table only gains them.
+    columns: usize,
+    rows: Vec<u8>,
 }
 
 /// The user that inserts.
@@ -62,7 +71,7 @@ impl ClickHouse {
             database: database.to_owned(),
             table: table.to_owned(),
             mark: if url.contains('?') { '&' } else { '?' },
-            settings: None,
+            insertion: None,
             packed: None,
         })
     }
@@ -71,10 +80,10 @@ impl ClickHouse {
         format!("{}.{}", self.database, self.table)
     }
 
-    /// Checks the table and returns the settings of an INSERT. This is done once, and again after a trouble.
-    fn settings(&mut self) -> Result<String, Trouble> {
-        if let Some(settings) = &self.settings {
-            return Ok(settings.clone());
+    /// Checks the table and returns how rows are inserted. This is done once, and again after a trouble.
+    fn insertion(&mut self) -> Result<Insertion, Trouble> {
+        if let Some(insertion) = &self.insertion {
+            return Ok(insertion.clone());
         }
         let question = table::question(&self.database, &self.table);
         let query = format!("{}default_format=TabSeparated", self.mark);
@@ -84,19 +93,20 @@ impl ClickHouse {
         if answer.status != 200 || answer::is_exception(&answer) {
             return Err(self.trouble(&answer));
         }
-        let settings = table::check(&answer.body)
+        let insertion = table::check(&answer.body)
             .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
-        self.settings = Some(settings.clone());
-        Ok(settings)
+        self.insertion = Some(insertion.clone());
+        Ok(insertion)
     }
 
-    fn insert(&self, settings: &str, parcel: &Parcel, rows: &[u8]) -> Result<(), Trouble> {
+    fn insert(&self, how: &Insertion, parcel: &Parcel, rows: &[u8]) -> Result<(), Trouble> {
         let first = parcel.entries().next().map_or(0, |entry| entry.number);
         let query = format!(
             "{}query={}&{}",
             self.mark,
-            table::insert(&self.whole_table()),
-            settings.replace(table::TOKEN, &format!("{:016x}-{first}", parcel.run().0)),
+            table::insert(&self.whole_table(), &how.columns),
+            how.settings
+                .replace(table::TOKEN, &format!("{:016x}-{first}", parcel.run().0)),
         );
         let kind = "application/octet-stream";
         let answer = self.client.send(&query, kind, Some("gzip"), rows)?;
@@ -125,17 +135,21 @@ impl Engine for ClickHouse {
     }
 
     fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
-        let rows = match self.packed.take() {
-            Some((number, rows)) if number == parcel.number => rows,
-            _ => packed_rows(parcel, now_ns())
-                .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?,
+        let how = self.insertion()?;
+        let (number, columns) = (parcel.number, how.columns.len());
+        let packed = match self.packed.take() {
+            Some(packed) if (packed.number, packed.columns) == (number, columns) => packed,
+            _ => PackedParcel {
+                number,
+                columns,
+                rows: packed_rows(parcel, &how.columns, now_ns())
+                    .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?,
+            },
         };
-        let inserted = self
-            .settings()
-            .and_then(|settings| self.insert(&settings, parcel, &rows));
+        let inserted = self.insert(&how, parcel, &packed.rows);
         if inserted.is_err() {
-            self.settings = None;
-            self.packed = Some((parcel.number, rows));
+            self.insertion = None;
+            self.packed = Some(packed);
         }
         inserted.map(|()| Accepted::default())
     }

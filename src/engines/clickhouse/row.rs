@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::engines::{FedReport, RunId};
 use crate::model::{
-    Body, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, QueueDepth, Record, ReportFacts,
-    SequenceEvidence, Vlans,
+    Body, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram, Measured,
+    QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -82,6 +82,22 @@ impl<'a> TableRow<'a> {
             Some(EndRecord::Hop { queue, .. }) => queue,
             _ => None,
         }
+    }
+
+    /// Returns a count of the packets that a summary adds; 0 for other reports.
+    pub(super) fn added(&self, count: fn(&Measured) -> u64) -> u64 {
+        self.entry.added.as_deref().map_or(0, count)
+    }
+
+    /// Returns the latencies of the packets that a summary adds.
+    pub(super) fn latency(&self) -> Option<&LatencyHistogram> {
+        self.entry.added.as_deref().map(|added| &added.latency)
+    }
+
+    /// Returns a value of each slot of those latencies: its upper bound, or its packets.
+    pub(super) fn slots<T>(&self, value: fn((i64, u64)) -> T) -> Vec<T> {
+        let slots = self.latency().into_iter().flat_map(|all| all.slots());
+        slots.map(value).collect()
     }
 
     pub(super) fn hop_values(&self, value: fn(&RowHop) -> u32) -> Vec<u32> {

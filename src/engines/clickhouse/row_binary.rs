@@ -6,31 +6,35 @@ use std::net::IpAddr;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::columns::{COLUMNS, ColumnValue};
+use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
 use crate::engines::Parcel;
 
-/// Returns a parcel's rows, compressed by gzip. Reports without a time get `now_ns`.
-pub fn packed_rows(parcel: &Parcel, now_ns: u64) -> io::Result<Vec<u8>> {
+/// Returns a parcel's rows with these columns, compressed by gzip. Reports without a time get `now_ns`.
+pub fn packed_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     let mut row = Vec::new();
     for entry in parcel.entries() {
         row.clear();
-        append_row(&TableRow::new(parcel.run(), entry, now_ns), &mut row);
+        append_row(
+            &TableRow::new(parcel.run(), entry, now_ns),
+            columns,
+            &mut row,
+        );
         packed.write_all(&row)?;
     }
     packed.finish()
 }
 
 /// Appends a parcel's rows uncompressed.
-pub fn append_rows(parcel: &Parcel, now_ns: u64, out: &mut Vec<u8>) {
+pub fn append_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64, out: &mut Vec<u8>) {
     for entry in parcel.entries() {
-        append_row(&TableRow::new(parcel.run(), entry, now_ns), out);
+        append_row(&TableRow::new(parcel.run(), entry, now_ns), columns, out);
     }
 }
 
-fn append_row(row: &TableRow<'_>, out: &mut Vec<u8>) {
-    for column in COLUMNS {
+fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
+    for column in columns {
         match &column.value {
             ColumnValue::U8(value) => out.push(value(row)),
             ColumnValue::U16(value) => out.extend(value(row).to_le_bytes()),
@@ -48,6 +52,16 @@ fn append_row(row: &TableRow<'_>, out: &mut Vec<u8>) {
             }
             ColumnValue::Address(value) => out.extend(address(value(row))),
             ColumnValue::ManyU32(value) => {
+                let values = value(row);
+                length(out, values.len());
+                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            }
+            ColumnValue::ManyU64(value) => {
+                let values = value(row);
+                length(out, values.len());
+                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            }
+            ColumnValue::ManyI64(value) => {
                 let values = value(row);
                 length(out, values.len());
                 out.extend(values.iter().flat_map(|value| value.to_le_bytes()));

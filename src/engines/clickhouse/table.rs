@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::columns::COLUMNS;
+use super::columns::{COLUMNS, TableColumn};
 
 /// The placeholder of the parcel's token in settings.
 pub(super) const TOKEN: &str = "TOKEN";
@@ -34,8 +34,17 @@ pub(super) fn question(database: &str, table: &str) -> String {
     )
 }
 
-/// Compares the table's columns with those of rows. Returns the settings of an INSERT as a query string.
-pub(super) fn check(answer: &[u8]) -> Result<String, String> {
+/// How rows are inserted.
+#[derive(Clone)]
+pub(super) struct Insertion {
+    /// The columns that the table has.
+    pub(super) columns: Vec<&'static TableColumn>,
+    /// The settings that the server knows, as a query string.
+    pub(super) settings: String,
+}
+
+/// Compares the table's columns with those of rows.
+pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     let answer = String::from_utf8_lossy(answer);
     let mut columns = HashMap::new();
     let mut known = Vec::new();
@@ -54,17 +63,19 @@ pub(super) fn check(answer: &[u8]) -> Result<String, String> {
     if columns.is_empty() {
         return Err(format!("this user sees no such table {TRY}"));
     }
+    let mut there = Vec::new();
     for column in COLUMNS {
         let name = column.name;
         let types = column.value.types();
         match columns.get(name) {
-            Some(kind) if types.contains(kind) => {}
+            Some(kind) if types.contains(kind) => there.push(column),
             Some(kind) => {
                 let expected = types.join(" or ");
                 return Err(format!(
                     "column {name} is {kind}, expected {expected} {TRY}"
                 ));
             }
+            None if column.later => {}
             None => return Err(format!("column {name} is missing {TRY}")),
         }
     }
@@ -73,12 +84,15 @@ pub(super) fn check(answer: &[u8]) -> Result<String, String> {
         .filter(|(name, _)| known.contains(name))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    Ok(settings.join("&"))
+    Ok(Insertion {
+        columns: there,
+        settings: settings.join("&"),
+    })
 }
 
 /// Returns the statement that inserts rows, for a query string.
-pub(super) fn insert(table: &str) -> String {
-    let columns: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
+pub(super) fn insert(table: &str, columns: &[&TableColumn]) -> String {
+    let columns: Vec<_> = columns.iter().map(|column| column.name).collect();
     escaped(&format!(
         "INSERT INTO {table} ({}) FORMAT RowBinary",
         columns.join(",")

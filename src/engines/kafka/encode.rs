@@ -6,8 +6,8 @@ use super::message as proto;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
     DistributionRecord, EndRecord, Extension, FlowKey, FlowTotals, GapRecord, HopRecord, IntDomain,
-    IntHeader, IntType, IntVersion, Metadata, QueueDepth, Record, ReportDomain, ReportVersion,
-    ReservedWord, SummaryRecord,
+    IntHeader, IntType, IntVersion, Measured, Metadata, QueueDepth, Record, ReportDomain,
+    ReportVersion, ReservedWord, SummaryRecord,
 };
 
 /// Returns the message of a report.
@@ -18,6 +18,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);
     (message.run, message.number) = (run.0, entry.number);
+    message.added = entry.added.as_deref().map(Into::into);
     message
 }
 
@@ -71,6 +72,7 @@ impl From<Record> for proto::Report {
             latency_least_ns: bound_ns.map(|[least, _]| least),
             latency_most_ns: bound_ns.map(|[_, most]| most),
             clock: record.clock.map(Into::into),
+            added: None,
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
         }
     }
@@ -186,6 +188,20 @@ impl From<SummaryRecord> for proto::Summary {
             late: summary.late,
             restarts: summary.restarts,
             latency: Some(summary.latency.into()),
+        }
+    }
+}
+
+impl From<&Measured> for proto::Added {
+    fn from(added: &Measured) -> Self {
+        Self {
+            packets: added.packets,
+            bytes: added.bytes,
+            lost: added.lost,
+            recovered: added.recovered,
+            reordered: added.reordered,
+            duplicates: added.duplicates,
+            latency: Some(DistributionRecord::from(&added.latency).into()),
         }
     }
 }

@@ -86,6 +86,8 @@ pub struct Report {
     pub latency_most_ns: Option<i64>,
     #[prost(string, optional, tag = "40")]
     pub clock: Option<String>,
+    #[prost(message, optional, tag = "41")]
+    pub added: Option<Added>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
 }
@@ -217,6 +219,24 @@ pub struct Summary {
     #[prost(uint64, tag = "12")]
     pub restarts: u64,
     #[prost(message, optional, tag = "13")]
+    pub latency: Option<Distribution>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Added {
+    #[prost(uint64, tag = "1")]
+    pub packets: u64,
+    #[prost(uint64, tag = "2")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "3")]
+    pub lost: u64,
+    #[prost(uint64, tag = "4")]
+    pub recovered: u64,
+    #[prost(uint64, tag = "5")]
+    pub reordered: u64,
+    #[prost(uint64, tag = "6")]
+    pub duplicates: u64,
+    #[prost(message, optional, tag = "7")]
     pub latency: Option<Distribution>,
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::messages::{
     Any, AnyValue, Attribute, LogRecord, LogsRequest, Resource, ResourceLogs, ScopeLogs, Severity,
 };
-use super::{answer, client, resource, scope};
+use super::{added, answer, client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, FedReport, Pace, Parcel, RunId, Trouble};
 use crate::model::metrics::Identity;
@@ -132,6 +132,9 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         // The scope has the schema as its name.
         keys.remove("schema");
         flatten("hostint", Value::Object(keys), &mut attributes);
+    }
+    if let Some(added) = &entry.added {
+        added::attributes(added, &mut attributes);
     }
     LogRecord {
         time_ns: time_ns(&record),

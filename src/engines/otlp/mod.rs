@@ -1,5 +1,6 @@
 //! OTLP/HTTP in protobuf (OTLP 1.5.0): metrics, and reports as logs.
 
+mod added;
 mod answer;
 mod logs;
 pub mod messages;

@@ -28,10 +28,17 @@ pub fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<No
              (start hostint sink first, or use --force)"
         );
     }
-    match config.node_id {
-        Some(node) => Ok(node),
-        None if sink_runs => settings_status::node_id(pins)?.context("the sink has no node id"),
-        None => Err(Usage(
+    let of_sink = match sink_runs {
+        true => Some(settings_status::node_id(pins)?.context("the sink has no node id")?),
+        false => None,
+    };
+    match (config.node_id, of_sink) {
+        (Some(node), Some(sink)) if node != sink => Err(Usage(format!(
+            "node id {node} differs from that of this host's sink, {sink}: a host has one node id (try without --node-id)"
+        ))
+        .into()),
+        (Some(node), _) | (None, Some(node)) => Ok(node),
+        (None, None) => Err(Usage(
             "no node id given, and no sink to take it from (try --node-id 1)".into(),
         )
         .into()),

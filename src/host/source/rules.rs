@@ -55,15 +55,20 @@ pub fn follow_interfaces(pins: &Pins) -> Result<()> {
     Ok(())
 }
 
-/// Gives rules that use these names the addresses that they stand for now.
+/// Gives rules of the watchlist that use these names the addresses that they stand for now.
 pub fn rename_addresses(pins: &Pins, list: &Watchlist, names: &[RuleHost]) -> Result<()> {
     let mut rules = list.rules()?;
-    for rule in &mut rules {
+    rename(&mut rules, names);
+    apply(pins, list, &rules)
+}
+
+/// Gives rules that use these names the addresses that they stand for now.
+pub fn rename(rules: &mut [WatchRule], names: &[RuleHost]) {
+    for rule in rules {
         for place in rule.from.iter_mut().chain(&mut rule.to) {
             if let Some(now) = names.iter().find(|now| now.text == place.text) {
                 place.prefixes.clone_from(&now.prefixes);
             }
         }
     }
-    apply(pins, list, &rules)
 }

@@ -3,34 +3,44 @@
 pub mod counters;
 mod text;
 
+use std::collections::BTreeMap;
+
 use counters::{CounterReason, DAEMON, SINK, SOURCE};
 
 use crate::model::{
     Attachment, HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic,
-    SinkStatus, SourceStatus,
+    RecentCounts, SinkStatus, SourceStatus,
 };
 
 pub use text::write;
 
-/// All reasons, sorted by topic, then by severity, then by count. The state must hold all peers of the source.
-pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
+/// All reasons, sorted by topic, then by severity, then by count; those that are over come last. The state must hold all
+/// peers of the source.
+pub fn diagnose(status: &HostStatus, recent: Option<&RecentCounts>) -> Vec<Reason> {
     let mut found = Vec::new();
+    let since = |of: fn(&RecentCounts) -> &BTreeMap<String, u64>, name: &str| {
+        let recent = recent?;
+        Some((of(recent).get(name).copied().unwrap_or(0), recent.seconds))
+    };
     if let Some(source) = &status.source {
         of_source(&mut found, source);
         for row in SOURCE {
             let counter = source.counters.iter().find(|one| one.name == row.counter);
-            of_counter(&mut found, row, counter.map_or(0, |one| one.packets));
+            let grew = since(|recent| &recent.source, row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.packets), grew);
         }
     }
     if let Some(sink) = &status.sink {
         of_sink(&mut found, sink);
         for row in SINK {
             let counter = sink.counters.iter().find(|one| one.name == row.counter);
-            of_counter(&mut found, row, counter.map_or(0, |one| one.packets));
+            let grew = since(|recent| &recent.sink, row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.packets), grew);
         }
         for row in DAEMON {
             let counter = sink.daemon.iter().find(|one| one.name == row.counter);
-            of_counter(&mut found, row, counter.map_or(0, |one| one.value));
+            let grew = since(|recent| &recent.daemon, row.counter);
+            of_counter(&mut found, row, counter.map_or(0, |one| one.value), grew);
         }
         if sink.settings.strict {
             for reason in &mut found {
@@ -46,21 +56,31 @@ pub fn diagnose(status: &HostStatus) -> Vec<Reason> {
     // The sort is stable: reasons that are equal keep the order in which they were found.
     found.sort_by_key(|reason| {
         let count = reason.count.unwrap_or(u64::MAX);
-        (reason.topic, reason.severity, std::cmp::Reverse(count))
+        (
+            reason.is_over(),
+            reason.topic,
+            reason.severity,
+            std::cmp::Reverse(count),
+        )
     });
     found
 }
 
-fn of_counter(found: &mut Vec<Reason>, row: &CounterReason, count: u64) {
+/// `grew` is what the counter grew by, and in how many seconds.
+fn of_counter(found: &mut Vec<Reason>, row: &CounterReason, count: u64, grew: Option<(u64, u64)>) {
     if count == 0 {
         return;
     }
-    let plural = if count == 1 { "" } else { "s" };
+    let (recent, recent_s) = grew.unzip();
+    let shown = recent.filter(|recent| *recent > 0).unwrap_or(count);
+    let plural = if shown == 1 { "" } else { "s" };
     found.push(Reason {
         topic: row.topic,
         severity: row.severity,
         counter: Some(row.counter),
         count: Some(count),
+        recent,
+        recent_s,
         text: format!("{}{plural} {}", row.noun, row.what),
         advice: row.advice.to_owned(),
     });
@@ -72,6 +92,8 @@ fn stopped(topic: ReasonTopic, text: impl Into<String>, advice: &str) -> Reason 
         severity: ReasonSeverity::Stopped,
         counter: None,
         count: None,
+        recent: None,
+        recent_s: None,
         text: text.into(),
         advice: advice.to_owned(),
     }
@@ -188,6 +210,8 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
                 },
                 counter: None,
                 count: Some(count as u64),
+                recent: None,
+                recent_s: None,
                 text: format!("peer{plural} {what}"),
                 advice: advice.to_owned(),
             });
@@ -231,6 +255,8 @@ fn of_sink(found: &mut Vec<Reason>, sink: &SinkStatus) {
             severity: ReasonSeverity::Note,
             counter: None,
             count: None,
+            recent: None,
+            recent_s: None,
             text: format!(
                 "attached to {}, where neither INT nor a lease question has arrived",
                 devs(&sink.attachments)

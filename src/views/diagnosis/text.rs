@@ -5,10 +5,10 @@ use std::fmt;
 use crate::model::{Reason, ReasonTopic};
 use crate::views::text::Grouped;
 
-/// Writes a paragraph for each topic that has reasons.
-pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason]) -> fmt::Result {
+/// Writes a paragraph for each topic that has reasons; those that are over are shown only with `all`.
+pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason], all: bool) -> fmt::Result {
     let mut topic = None;
-    for reason in reasons {
+    for reason in reasons.iter().filter(|reason| all || !reason.is_over()) {
         if topic.replace(reason.topic) != Some(reason.topic) {
             writeln!(
                 f,
@@ -21,10 +21,11 @@ pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason]) -> fmt::Result {
             )?;
         }
         write!(f, "  ")?;
-        if let Some(count) = reason.count {
+        let (count, since) = reason.number();
+        if let Some(count) = count {
             write!(f, "{} ", Grouped(count))?;
         }
-        writeln!(f, "{}: {}", reason.text, reason.advice)?;
+        writeln!(f, "{}{since}: {}", reason.text, reason.advice)?;
     }
     Ok(())
 }

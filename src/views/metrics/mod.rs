@@ -6,7 +6,9 @@ pub mod drops;
 mod engines;
 mod host_drops;
 mod page;
+mod pairs;
 pub mod sink;
+pub mod tcp;
 mod text;
 mod traffic;
 

@@ -22,12 +22,13 @@ pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> 
     }
     let nodes = tally.nodes().map(|(node, sums)| {
         let node = node.map(|node| node.to_string());
-        (node.unwrap_or_else(|| OTHER.to_owned()), sums)
+        let node = node.unwrap_or_else(|| OTHER.to_owned());
+        ([("node", node)], sums)
     });
     traffic::write(&mut page, "node", "source node", &Vec::from_iter(nodes));
     let classes = tally
         .classes()
-        .map(|(class, sums)| (class.unwrap_or(OTHER).to_owned(), sums));
+        .map(|(class, sums)| ([("class", class.unwrap_or(OTHER).to_owned())], sums));
     let classes = Vec::from_iter(classes);
     if !classes.is_empty() {
         traffic::write(&mut page, "class", "class of traffic", &classes);

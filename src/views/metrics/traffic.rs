@@ -48,20 +48,36 @@ const SUMS: [FlowSum; 6] = [
     },
 ];
 
-/// Writes families whose values have this label.
-pub fn write(page: &mut MetricsPage, label: &'static str, by: &str, sums: &[(String, &Traffic)]) {
+/// The sums over the flows with these labels.
+pub type LabelledTraffic<'a, const N: usize> = ([(&'static str, String); N], &'a Traffic);
+
+fn borrowed<'a, const N: usize>(
+    labels: &'a [(&'static str, String); N],
+) -> [(&'static str, &'a str); N] {
+    labels
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()))
+}
+
+/// Writes families whose names begin with `hostint_` and `prefix`.
+pub fn write<const N: usize>(
+    page: &mut MetricsPage,
+    prefix: &str,
+    by: &str,
+    sums: &[LabelledTraffic<'_, N>],
+) {
     for sum in SUMS {
         let (name, help) = (
-            format!("hostint_{label}_{}", sum.name),
+            format!("hostint_{prefix}_{}", sum.name),
             format!("{}, by {by}", sum.help),
         );
         let mut family = page.family(&name, MetricKind::Counter, &help);
         for (which, traffic) in sums {
-            family.value(&[(label, which)], (sum.of)(traffic));
+            family.value(&borrowed(which), (sum.of)(traffic));
         }
     }
     let (name, help) = (
-        format!("hostint_{label}_latency_seconds"),
+        format!("hostint_{prefix}_latency_seconds"),
         format!(
             "one-way latency from source to sink, by {by}; negative latencies (the clocks disagree) count as 0"
         ),
@@ -82,6 +98,6 @@ pub fn write(page: &mut MetricsPage, label: &'static str, by: &str, sums: &[(Str
             count,
             sum: seconds(traffic.latency_sum_ns),
         };
-        family.histogram(&[(label, which)], histogram);
+        family.histogram(&borrowed(which), histogram);
     }
 }

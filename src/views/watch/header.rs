@@ -175,6 +175,7 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
         return Some(Line::styled(text, look.bad()));
     }
     let why = &watch.status()?.why;
+    let why: Vec<_> = why.iter().filter(|reason| !reason.is_over()).collect();
     let reason = why.iter().min_by_key(|reason| reason.severity)?;
     if reason.severity == ReasonSeverity::Note {
         return None;
@@ -202,10 +203,9 @@ fn worst(watch: &Watch, width: usize) -> Option<Line<'static>> {
 }
 
 fn sentence(reason: &Reason) -> String {
-    let count = reason
-        .count
-        .map_or_else(String::new, |count| format!("{} ", Grouped(count)));
-    format!("{count}{}: {}", reason.text, reason.advice)
+    let (count, since) = reason.number();
+    let count = count.map_or_else(String::new, |count| format!("{} ", Grouped(count)));
+    format!("{count}{}{since}: {}", reason.text, reason.advice)
 }
 
 /// All problems by topic, as whole sentences.
@@ -225,6 +225,7 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
             lines.push(Line::styled(head, watch.look.strong()));
         }
         let style = match reason.severity {
+            _ if reason.is_over() => watch.look.faint(),
             ReasonSeverity::Stopped | ReasonSeverity::Dropped => watch.look.bad(),
             ReasonSeverity::Missed => Style::new(),
             ReasonSeverity::Note => watch.look.faint(),

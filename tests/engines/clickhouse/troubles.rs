@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use hostint::engines::clickhouse::{COLUMNS, ClickHouse, append_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, TableColumn, append_rows};
 use hostint::engines::*;
 use hostint::model::LatencyClocks;
 use hostint_testing::collecting::Collecting;
@@ -25,6 +25,7 @@ fn entries(first: u64, count: u64) -> Vec<FedReport> {
             clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
+            added: None,
         }
     });
     entries.collect()
@@ -54,6 +55,10 @@ fn described(settings: &[&str]) -> String {
     });
     let settings = settings.iter().map(|name| format!("setting\t{name}\t\n"));
     columns.chain(settings).collect()
+}
+
+fn every_column() -> Vec<&'static TableColumn> {
+    COLUMNS.iter().collect()
 }
 
 fn ok() -> Reply {
@@ -321,6 +326,34 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
 }
 
 #[test]
+fn a_table_of_an_earlier_version_takes_rows_without_later_columns() {
+    let (later, old): (Vec<_>, Vec<_>) = COLUMNS.iter().partition(|column| column.later);
+    assert!(!later.is_empty());
+    for (table, has_later) in [(every_column(), true), (old, false)] {
+        let lines = table.iter().map(|column| {
+            let kind = column.value.types()[0];
+            format!("column\t{}\t{kind}\n", column.name)
+        });
+        let lines: String = lines.collect();
+        let server = HttpServer::start(move |request| match is_question(request) {
+            true => Reply::status(200, lines.clone()),
+            false => ok(),
+        });
+        let mut engine = ClickHouse::new(&server.url, "hostint", "reports", None).unwrap();
+        let parcel = parcel(1, 1);
+        engine.deliver(&parcel).unwrap();
+        let [insert] = &inserts(&server)[..] else {
+            panic!("one insert");
+        };
+        let names_later = insert.target.contains(later[0].name);
+        assert_eq!(names_later, has_later, "{}", insert.target);
+        let mut rows = Vec::new();
+        append_rows(&parcel, &table, 0, &mut rows);
+        assert_eq!(insert.unpacked(), rows);
+    }
+}
+
+#[test]
 fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
     let script = vec![
         exception(500, 252, "TOO_MANY_PARTS"),
@@ -348,7 +381,7 @@ fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
     assert_eq!(token(&inserts[3]), "0000000000000abc-11");
     for (insert, parcel) in [(&inserts[0], &parcels[0]), (&inserts[3], &parcels[1])] {
         let mut expected = Vec::new();
-        append_rows(parcel, 0, &mut expected);
+        append_rows(parcel, &every_column(), 0, &mut expected);
         assert_eq!(insert.unpacked(), expected);
     }
 }
@@ -407,7 +440,15 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
         all.add(Box::new(engine)).unwrap();
         let mut feed = all.feed();
         for entry in entries(1, 10) {
-            feed.take(&entry.report, entry.arrival, entry.clocks, None, None, 100);
+            feed.take(&FeedReport {
+                report: &entry.report,
+                arrival: entry.arrival,
+                clocks: entry.clocks,
+                drop_reason: None,
+                class: None,
+                added: None,
+                bytes: 100,
+            });
         }
         drop(feed);
         let [status] = all.finish().try_into().unwrap();

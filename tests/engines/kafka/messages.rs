@@ -44,6 +44,25 @@ const KNOWN: LatencyClocks = LatencyClocks::Known(CorrectedLatency {
     bound_ns: [0, 240_000],
 });
 
+/// The packets that a summary adds.
+fn added() -> Measured {
+    let mut latency = LatencyHistogram::new();
+    [5_000, 6_000, 6_000]
+        .into_iter()
+        .for_each(|ns| latency.add(ns));
+    Measured {
+        summaries: 1,
+        packets: 3,
+        bytes: 300,
+        lost: 2,
+        recovered: 1,
+        reordered: 1,
+        duplicates: 1,
+        latency,
+        corrected: ClockSums::default(),
+    }
+}
+
 /// Of each kind of report the sample that says most, and a window of clocks.
 fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
     let mut goldens: BTreeMap<String, (&str, Vec<u8>)> = BTreeMap::new();
@@ -55,6 +74,7 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
         });
         let mut message = proto::Report::from(record);
         (message.run, message.number) = (0x0123_4567_89ab_cdef, 7);
+        message.added = (kind == "group-summary").then(|| (&added()).into());
         let bytes = message.encode_to_vec();
         let longest = goldens
             .entry(kind)
@@ -131,6 +151,7 @@ fn entry(body: Body) -> FedReport {
         clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,
+        added: None,
     }
 }
 

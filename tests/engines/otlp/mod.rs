@@ -43,14 +43,15 @@ fn log_once(receiving: &HttpServer) -> EngineStatus {
     let mut synthetic = Synthetic::new(1, 4, 10);
     for n in 0..REPORTS {
         let sample = synthetic.report(n as usize % 10, TIME_NS);
-        feed.take(
-            &sample.report,
-            Some(sample.arrival),
-            LatencyClocks::Untold,
-            None,
-            None,
-            100,
-        );
+        feed.take(&FeedReport {
+            report: &sample.report,
+            arrival: Some(sample.arrival),
+            clocks: LatencyClocks::Untold,
+            drop_reason: None,
+            class: None,
+            added: None,
+            bytes: 100,
+        });
     }
     drop(feed);
     await_that("reports are dealt with", || {
@@ -318,6 +319,7 @@ fn reports_of_every_kind_keep_every_value() {
             clocks: LatencyClocks::Untold,
             class: Some("storage".into()),
             drop_reason: None,
+            added: None,
         };
         let batch = FedBatch {
             run: RunId(1),

@@ -255,7 +255,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
 }
 
 #[test]
-fn a_source_needs_a_sink_on_its_host() {
+fn a_source_needs_a_sink_on_its_host_and_has_its_node_id() {
     let lab = Lab::new();
     let output = lab.a.try_hostint("source attach --dev a0 --node-id 1");
     assert_eq!(output.status.code(), Some(1));
@@ -272,6 +272,15 @@ fn a_source_needs_a_sink_on_its_host() {
     );
     lab.a.hostint("source attach --dev a0 --force --node-id 1");
     assert_eq!(lab.a.status()["node_id"], 1);
+    lab.a.hostint("source detach");
+    let _sink = lab.a.sink("--dev a0 --node-id 4");
+    let output = lab.a.try_hostint("source attach --dev a0 --node-id 1");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    let why = "node id 1 differs from that of this host's sink, 4";
+    assert!(text.contains(why), "{text}");
+    assert_eq!(lab.a.status()["node_id"], 4, "the sink's stays");
+    lab.a.hostint("source attach --dev a0 --node-id 4");
     assert!(std::path::Path::new(places::hostint()).exists());
 }
 

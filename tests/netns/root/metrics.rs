@@ -27,7 +27,7 @@ pub fn get(host: &Host, port: u16, path: &str) -> (u16, String) {
         .unwrap();
     let patience = Some(Duration::from_secs(20));
     client.set_read_timeout(patience).unwrap();
-    write!(client, "GET {path} HTTP/1.0\r\nHost: h\r\n\r\n").unwrap();
+    write!(client, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
     // Of version 1.0, so that the answer comes in one piece.
     let mut answer = String::new();
     client.read_to_string(&mut answer).unwrap();

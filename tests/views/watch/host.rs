@@ -105,6 +105,8 @@ pub fn source(tagged: u64) -> HostStatus {
         severity,
         counter: None,
         count: Some(count),
+        recent: None,
+        recent_s: None,
         text: text.to_owned(),
         advice: advice.to_owned(),
     };

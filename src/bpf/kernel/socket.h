@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Declares the parts of the kernel's sockets and cgroups that programs read. */
+#ifndef HOSTINT_KERNEL_SOCKET_H
+#define HOSTINT_KERNEL_SOCKET_H
+
+#include "kernel/kernel.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+};
+
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct possible_net skc_net;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+struct refcount_struct {
+	struct {
+		int counter;
+	} refs;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
+	struct refcount_struct sk_wmem_alloc;
+	int sk_sndbuf;
+	__u32 sk_pacing_status;
+	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
+	struct sock_cgroup_data sk_cgrp_data;
+};
+
+#pragma clang attribute pop
+
+#endif

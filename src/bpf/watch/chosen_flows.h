@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Chooses flows where a rule watches only a share of them. */
+#ifndef HOSTINT_WATCH_CHOSEN_FLOWS_H
+#define HOSTINT_WATCH_CHOSEN_FLOWS_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/watch.h"
+
+static __always_inline __u64 mix(__u64 value)
+{
+	value = (value ^ value >> 33) * 0xff51afd7ed558ccdULL;
+	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return value ^ value >> 33;
+}
+
+static __always_inline __u64 hash_end(const __be32 *addr, __be16 port)
+{
+	__u64 high = (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
+	__u64 low = (__u64)bpf_ntohl(addr[2]) << 32 | bpf_ntohl(addr[3]);
+
+	return mix(mix(high + bpf_ntohs(port)) ^ low);
+}
+
+/* Both directions have the same hash, so that two hosts choose the same flows. */
+static __always_inline __u32 hash_flow(const struct flow_key *key)
+{
+	return mix(hash_end(key->saddr, key->sport) + hash_end(key->daddr, key->dport) + (key->layers & 0xff)) >> 32;
+}
+
+static __always_inline bool is_chosen_flow(const struct watch_node *verdict, const struct flow_key *key)
+{
+	return verdict->one_flow_in <= 1 || !(hash_flow(key) % verdict->one_flow_in);
+}
+
+#endif

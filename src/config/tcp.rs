@@ -1,0 +1,104 @@
+//! The settings of `hostint tcp`: which connections' state is read, and what is told of them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::TimeSpan;
+use super::heading::{LIMITS, MEASURING, REPORTS, STATUS};
+use super::http::{TCP_HTTP_PORT, check_http};
+use super::mistake::{Fault, fault};
+
+/// When a connection is told.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum TcpReportChoice {
+    /// when it is seen first, when something else limits it, after a retransmission timeout, and when it ends
+    #[default]
+    Change,
+    /// in each period, and when it ends
+    Sample,
+    /// when it ends
+    End,
+}
+
+/// Options of `hostint tcp`, which are also keys of its table in the config file.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TcpOptions {
+    /// Read the state of each connection once in this time, from 100ms [default: 1s]
+    #[arg(long, help_heading = MEASURING, value_name = "TIME")]
+    pub sample_period: Option<TimeSpan>,
+
+    /// Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system
+    #[arg(long, help_heading = MEASURING, value_name = "PATH")]
+    pub cgroup: Option<PathBuf>,
+
+    /// Tell a connection at each change, in each sample, or at its end [default: change]
+    #[arg(long, help_heading = REPORTS, value_name = "WHEN")]
+    pub report: Option<TcpReportChoice>,
+
+    /// Follow at most this many connections at a time [default: 65536]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_connections: Option<u32>,
+
+    /// Tell at most this many endings a second; others are counted; 0: no limit [default: 10000]
+    #[arg(long, help_heading = LIMITS, value_name = "N")]
+    pub max_endings: Option<u32>,
+
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without
+    /// authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
+    #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
+    pub http: Option<String>,
+}
+
+/// The settings of `hostint tcp`, checked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TcpConfig {
+    pub sample_period: TimeSpan,
+    pub cgroup: Option<PathBuf>,
+    pub report: TcpReportChoice,
+    pub max_connections: u32,
+    pub max_endings: u64,
+    pub http: Option<String>,
+}
+
+const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
+const DEFAULT_ENDINGS: u32 = 10_000;
+
+impl TcpOptions {
+    /// Checks everything and fills in defaults.
+    ///
+    /// # Errors
+    /// All faults.
+    pub fn check(self) -> Result<TcpConfig, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let period = self
+            .sample_period
+            .unwrap_or(TimeSpan(Duration::from_secs(1)));
+        if period.0 < SHORTEST_PERIOD {
+            faults.push(fault(
+                &["sample-period"],
+                format!("{period} is too short (expected 100ms or more)"),
+            ));
+        }
+        let most = self.max_connections.unwrap_or(65_536);
+        if !(1..=16_777_216).contains(&most) {
+            faults.push(fault(
+                &["max-connections"],
+                format!("{most} is not a possible number of connections (expected 1 to 16777216)"),
+            ));
+        }
+        check_http(self.http.as_deref(), TCP_HTTP_PORT, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(TcpConfig {
+            sample_period: period,
+            cgroup: self.cgroup,
+            report: self.report.unwrap_or_default(),
+            max_connections: most,
+            max_endings: self.max_endings.unwrap_or(DEFAULT_ENDINGS).into(),
+            http: self.http,
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! The connections that are followed: the last sample of each, what limits it, and sums over all.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::model::{
+    Limit, LimitedCount, LimitedTimes, TcpInterval, TcpNews, TcpReport, TcpSample, TcpTotals,
+    WatchRule, class_number,
+};
+
+/// A connection that this many walks did not find is gone: a walk may overlook a socket, because others come and go.
+const WALKS_UNSEEN: u64 = 3;
+
+struct FollowedConnection {
+    sample: TcpSample,
+    limit: Limit,
+    times: LimitedTimes,
+    samples: u64,
+    /// The walk that found it last.
+    walk: u64,
+}
+
+/// The table of connections.
+pub struct Connections {
+    most: usize,
+    known: HashMap<u64, FollowedConnection>,
+    classes: HashMap<u32, String>,
+    walk: u64,
+    sums: TcpTotals,
+}
+
+impl Connections {
+    /// A table for at most this many connections.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            known: HashMap::new(),
+            classes: HashMap::new(),
+            walk: 0,
+            sums: TcpTotals::default(),
+        }
+    }
+
+    /// Knows the classes of these rules by their numbers from now on.
+    pub fn set_rules(&mut self, rules: &[WatchRule]) {
+        let names = rules.iter().filter_map(|rule| rule.class.clone());
+        self.classes = names.map(|name| (class_number(&name), name)).collect();
+    }
+
+    /// To be called before the samples of a walk.
+    pub fn begin_walk(&mut self) {
+        self.walk += 1;
+    }
+
+    /// Takes a sample of a walk, and returns what is new.
+    pub fn take(&mut self, sample: TcpSample) -> Option<TcpNews> {
+        if let Some(srtt_us) = sample.tcp.srtt_us {
+            self.sums.srtt.add(i64::from(srtt_us) * 1000);
+        }
+        let before = self.known.get(&sample.socket);
+        let before = before.filter(|known| sample.continues(&known.sample));
+        let Some(before) = before else {
+            return self.begin(sample);
+        };
+        let interval = TcpInterval::between(&before.sample, &sample);
+        let limit = interval.limit();
+        let has_news = limit != before.limit || sample.tcp.rto_count > before.sample.tcp.rto_count;
+        let last = before.sample;
+        self.sum_growth(Some(&last), &sample);
+        let known = self.known.get_mut(&sample.socket)?;
+        known.times.add(limit, interval.elapsed_us);
+        known.limit = limit;
+        known.sample = sample;
+        known.samples += 1;
+        known.walk = self.walk;
+        Some(match has_news {
+            true => TcpNews::Change,
+            false => TcpNews::Sample,
+        })
+    }
+
+    fn begin(&mut self, sample: TcpSample) -> Option<TcpNews> {
+        if self.known.len() >= self.most && !self.known.contains_key(&sample.socket) {
+            self.sums.beyond += 1;
+            return None;
+        }
+        self.sum_growth(None, &sample);
+        let (limit, times) = since_begin(&sample);
+        let connection = FollowedConnection {
+            sample,
+            limit,
+            times,
+            samples: 1,
+            walk: self.walk,
+        };
+        self.known.insert(sample.socket, connection);
+        Some(TcpNews::Open)
+    }
+
+    /// To be called after the samples of a walk. Returns the connections that are gone.
+    pub fn end_walk(&mut self) -> Vec<TcpReport> {
+        self.sums.walks += 1;
+        let unseen = |known: &FollowedConnection| known.walk + WALKS_UNSEEN <= self.walk;
+        let gone: Vec<u64> = self
+            .known
+            .iter()
+            .filter(|(_, known)| unseen(known))
+            .map(|(socket, _)| *socket)
+            .collect();
+        self.sums.gone += gone.len() as u64;
+        let gone = gone.iter().filter_map(|socket| self.known.remove(socket));
+        let gone: Vec<FollowedConnection> = gone.collect();
+        gone.iter()
+            .map(|known| self.report(TcpNews::Gone, known))
+            .collect()
+    }
+
+    /// Takes the last state of a connection.
+    pub fn end(&mut self, sample: TcpSample) -> TcpReport {
+        let known = self.known.remove(&sample.socket);
+        let known = known.filter(|known| sample.continues(&known.sample));
+        self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
+        let (times, samples) = match &known {
+            Some(known) => {
+                let interval = TcpInterval::between(&known.sample, &sample);
+                let mut times = known.times;
+                times.add(interval.limit(), interval.elapsed_us);
+                (times, known.samples)
+            }
+            None => {
+                self.sums.short += 1;
+                (since_begin(&sample).1, 0)
+            }
+        };
+        let ended = FollowedConnection {
+            sample,
+            limit: times.most(),
+            times,
+            samples,
+            walk: self.walk,
+        };
+        self.report(TcpNews::End, &ended)
+    }
+
+    /// Adds what the kernel's counts grew by. Of a connection that began before the daemon, the first sample adds
+    /// nothing.
+    fn sum_growth(&mut self, before: Option<&TcpSample>, now: &TcpSample) {
+        let Some(old) = before.map_or_else(
+            || now.begun_ns.map(|_| Default::default()),
+            |sample| Some(sample.tcp),
+        ) else {
+            return;
+        };
+        let grown = |old: Option<u32>, new: Option<u32>| {
+            u64::from(new.unwrap_or(0).saturating_sub(old.unwrap_or(0)))
+        };
+        let (sums, new) = (&mut self.sums, &now.tcp);
+        sums.retransmitted_segments += grown(Some(old.total_retrans), Some(new.total_retrans));
+        sums.spurious_segments += grown(old.dsack_dups, new.dsack_dups);
+        sums.timeouts += grown(old.rto_count, new.rto_count);
+        sums.bytes_acked += new.bytes_acked.saturating_sub(old.bytes_acked);
+        sums.bytes_received += new.bytes_received.saturating_sub(old.bytes_received);
+    }
+
+    /// The report about a socket's connection.
+    pub fn report_of(&self, why: TcpNews, socket: u64) -> Option<TcpReport> {
+        let known = self.known.get(&socket)?;
+        Some(self.report(why, known))
+    }
+
+    fn report(&self, why: TcpNews, known: &FollowedConnection) -> TcpReport {
+        TcpReport {
+            why,
+            limited: known.limit,
+            class: self.classes.get(&known.sample.class).cloned(),
+            times: known.times,
+            samples: known.samples,
+            sample: known.sample,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The connections with most retransmissions, and of those with as many, those that sent most.
+    pub fn top(&self, most: usize) -> Vec<TcpReport> {
+        let mut all: Vec<&FollowedConnection> = self.known.values().collect();
+        let worst = |known: &&FollowedConnection| {
+            let tcp = &known.sample.tcp;
+            std::cmp::Reverse((tcp.total_retrans, tcp.bytes_sent))
+        };
+        all.sort_by_key(worst);
+        all.truncate(most);
+        all.iter()
+            .map(|known| self.report(TcpNews::Sample, known))
+            .collect()
+    }
+
+    /// Sums over all connections, without the counts of the programs.
+    pub fn sums(&self) -> TcpTotals {
+        let mut counts: BTreeMap<(Limit, u32), u64> = BTreeMap::new();
+        for known in self.known.values() {
+            *counts.entry((known.limit, known.sample.class)).or_default() += 1;
+        }
+        let limited = counts.into_iter().map(|((limited, class), connections)| {
+            let class = self.classes.get(&class).cloned();
+            LimitedCount {
+                limited,
+                class,
+                connections,
+            }
+        });
+        TcpTotals {
+            limited: limited.collect(),
+            open: self.known.len() as u64,
+            ..self.sums.clone()
+        }
+    }
+}
+
+/// What limited a connection before its first sample, if it began since the programs were attached.
+fn since_begin(sample: &TcpSample) -> (Limit, LimitedTimes) {
+    let mut times = LimitedTimes::default();
+    let Some(interval) = TcpInterval::since_begin(sample) else {
+        return (Limit::Unknown, times);
+    };
+    times.add(interval.limit(), interval.elapsed_us);
+    (interval.limit(), times)
+}

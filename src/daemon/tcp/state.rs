@@ -1,0 +1,110 @@
+//! The state of the daemon that watches TCP connections, which its duties share.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::connections::Connections;
+use super::lines::TcpLines;
+use super::plan::TcpDaemonPlan;
+use crate::config::TcpReportChoice;
+use crate::daemon::signs::{ShowsSigns, Signs};
+use crate::datapath::event_ring::EventRing;
+use crate::datapath::tcp::TcpPrograms;
+use crate::model::{TcpNews, TcpTotals};
+use crate::views::drops::counted;
+
+/// Connections that are watched.
+pub struct TcpDaemon {
+    pub programs: TcpPrograms,
+    pub plan: TcpDaemonPlan,
+    pub connections: Connections,
+    pub lines: TcpLines,
+    pub signs: Signs,
+    /// The duration of the last walk.
+    pub walk: Duration,
+}
+
+impl TcpDaemon {
+    /// Reads the state of all watched connections, and tells what is new.
+    pub fn sample(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        let report = self.plan.config.report;
+        let mut told = Vec::new();
+        let connections = &mut self.connections;
+        connections.begin_walk();
+        self.programs.walk(|sample| {
+            let news = connections.take(sample);
+            if let Some(news) = news.filter(|news| is_told(report, *news)) {
+                told.push((news, sample.socket));
+            }
+        })?;
+        self.walk = begun.elapsed();
+        for (news, socket) in told {
+            if let Some(report) = self.connections.report_of(news, socket) {
+                self.lines.add(&report)?;
+            }
+        }
+        for gone in self.connections.end_walk() {
+            self.lines.add(&gone)?;
+        }
+        self.lines.flush()
+    }
+
+    /// Tells the connections that have ended.
+    pub fn tell_endings(&mut self, ring: &mut EventRing, wait: Duration) -> Result<()> {
+        let connections = &mut self.connections;
+        let mut ended = Vec::new();
+        self.programs
+            .read_endings(ring, wait, |sample| ended.push(connections.end(sample)))?;
+        for report in &ended {
+            self.lines.add(report)?;
+        }
+        self.lines.flush()
+    }
+
+    /// Writes the table of the worst connections.
+    pub fn show(&mut self, top: usize) -> Result<()> {
+        let totals = self.totals()?;
+        let top = self.connections.top(top);
+        self.lines.add_table(&top, &totals)?;
+        self.lines.flush()
+    }
+
+    /// All counts since the programs were attached.
+    pub fn totals(&self) -> Result<TcpTotals> {
+        let counts = self.programs.counts()?;
+        Ok(TcpTotals {
+            begun: counts.begun,
+            ended: counts.ended,
+            failed: counts.failed,
+            ends_limited: counts.ends_limited,
+            ends_lost: counts.ends_lost,
+            walk_ns: u64::try_from(self.walk.as_nanos()).unwrap_or(u64::MAX),
+            ..self.connections.sums()
+        })
+    }
+}
+
+fn is_told(choice: TcpReportChoice, news: TcpNews) -> bool {
+    match news {
+        TcpNews::End | TcpNews::Gone => true,
+        TcpNews::Open | TcpNews::Change => choice != TcpReportChoice::End,
+        TcpNews::Sample => choice == TcpReportChoice::Sample,
+    }
+}
+
+impl ShowsSigns for TcpDaemon {
+    fn signs(&mut self) -> &mut Signs {
+        &mut self.signs
+    }
+
+    fn lacking(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn state_line(&mut self) -> Result<String> {
+        let open = counted(self.connections.len() as u64, "connection");
+        Ok(format!("{open} watched"))
+    }
+}

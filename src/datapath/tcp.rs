@@ -1,0 +1,201 @@
+//! The programs that read TCP connections: loaded, attached, set, and their records read.
+//!
+//! Nothing of them is pinned: they change no packet and no socket, and a daemon that ends leaves nothing behind.
+
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapHandle};
+
+use super::abi::tcp_walk_object::TcpWalkSkelBuilder;
+use super::abi::{
+    counter, read_from, tcp_counter, tcp_record, tcp_record_kind, tcp_setting, tcp_settings,
+};
+use super::drops::wall_offset;
+use super::event_ring::EventRing;
+use super::iterator;
+use super::load::{program_fd, with_warnings};
+use super::maps::Map;
+use super::tcp_record::RecordUnits;
+use super::watch::Watchlist;
+use crate::model::{TcpSample, WatchRule};
+use crate::os::clock;
+
+const NS_PER_S: u64 = 1_000_000_000;
+/// Bytes of one read: the kernel gives no more at a time.
+const READ_BYTES: usize = 64 * 1024;
+
+/// What the programs are to do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TcpPlan {
+    /// The inode of the network namespace whose connections are watched.
+    pub netns: u32,
+    /// The id of the cgroup whose sockets are watched, with those below it; `None`: all.
+    pub cgroup: Option<u64>,
+    /// The watchlist; empty: all connections.
+    pub rules: Vec<WatchRule>,
+    /// The most endings that are told in a second; 0: no limit.
+    pub max_endings: u64,
+}
+
+/// Counts of connections since the programs were attached.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TcpCounts {
+    pub begun: u64,
+    pub ended: u64,
+    pub ends_limited: u64,
+    pub ends_lost: u64,
+    pub failed: u64,
+}
+
+/// The programs, attached.
+pub struct TcpPrograms {
+    settings: Map<u32, tcp_settings>,
+    counters: Map<u32, counter>,
+    list: Watchlist,
+    endings: MapHandle,
+    walk: OwnedFd,
+    tick_ns: u64,
+    /// Endings are seen for as long as this lives.
+    _link: Link,
+}
+
+impl TcpPrograms {
+    /// Loads the programs, sets them, and attaches them.
+    ///
+    /// # Errors
+    /// If the kernel has no iterator over TCP sockets, or refuses the programs.
+    pub fn attach(max_connections: u32, plan: &TcpPlan) -> io::Result<Self> {
+        let tick_ns = clock::tick_ns()?;
+        let mut object = MaybeUninit::uninit();
+        let mut open = TcpWalkSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        open.maps
+            .tcp_begun
+            .set_max_entries(max_connections)
+            .map_err(io::Error::other)?;
+        let skel = with_warnings(|| open.load())?;
+        let maps = &skel.maps;
+        let programs = Self {
+            settings: Map::of(&maps.tcp_settings)?,
+            counters: Map::of(&maps.tcp_counters)?,
+            list: Watchlist {
+                state: Map::of(&maps.watch_state)?,
+                places4: Map::of(&maps.watch_places4)?,
+                places6: Map::of(&maps.watch_places6)?,
+                nodes: Map::of(&maps.watch_nodes)?,
+                edges: Map::of(&maps.watch_edges)?,
+                classes: Map::of(&maps.watch_classes)?,
+                texts: Map::of(&maps.watch_texts)?,
+            },
+            endings: MapHandle::try_from(&maps.tcp_endings).map_err(io::Error::other)?,
+            walk: iterator::link(&program_fd(&skel.progs.walk_connections)?)?,
+            tick_ns,
+            _link: with_warnings(|| skel.progs.see_connection.attach())?,
+        };
+        programs.set(plan)?;
+        Ok(programs)
+    }
+
+    /// Changes what the programs do.
+    ///
+    /// # Errors
+    /// There is no room for the rules. Those in use stay.
+    pub fn set(&self, plan: &TcpPlan) -> io::Result<()> {
+        self.list.replace(&plan.rules)?;
+        self.settings.set(&0, &settings_of(plan)?)
+    }
+
+    /// The ring of connections that ended.
+    pub fn endings(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.endings).map_err(io::Error::other)?)
+    }
+
+    /// Visits all watched connections of the network namespace of this thread.
+    pub fn walk(&self, mut visit: impl FnMut(TcpSample)) -> io::Result<()> {
+        const RECORD: usize = size_of::<tcp_record>();
+        let units = self.units();
+        let mut file = iterator::begin(&self.walk)?;
+        let mut bytes = vec![0; READ_BYTES];
+        let mut kept = 0;
+        loop {
+            let len = match file.read(&mut bytes[kept..]) {
+                // The kernel looked at a million sockets that are not watched: the next call goes on.
+                Err(err) if err.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
+                len => len?,
+            };
+            if len == 0 {
+                return Ok(());
+            }
+            let end = kept + len;
+            let mut at = 0;
+            while let Some(record) = read_from::<tcp_record>(&bytes[at..end]) {
+                visit(units.sample(&record));
+                at += RECORD;
+            }
+            bytes.copy_within(at..end, 0);
+            kept = end - at;
+        }
+    }
+
+    /// Reads the connections that ended since the last time.
+    pub fn read_endings(
+        &self,
+        ring: &mut EventRing,
+        wait: std::time::Duration,
+        mut visit: impl FnMut(TcpSample),
+    ) -> io::Result<()> {
+        let units = self.units();
+        ring.drain(wait, |bytes| {
+            let record = read_from::<tcp_record>(bytes);
+            let ended = record.filter(|one| one.kind == tcp_record_kind::TCP_ENDED.0);
+            if let Some(record) = ended {
+                visit(units.sample(&record));
+            }
+        })
+    }
+
+    pub fn counts(&self) -> io::Result<TcpCounts> {
+        use tcp_counter as C;
+        let count = |index: C| -> io::Result<u64> {
+            let cpus = self.counters.get_per_cpu(&index.0)?;
+            Ok(cpus.iter().map(|cpu| cpu.packets).sum())
+        };
+        Ok(TcpCounts {
+            begun: count(C::COUNT_TCP_BEGUN)?,
+            ended: count(C::COUNT_TCP_ENDED)?,
+            ends_limited: count(C::COUNT_TCP_END_LIMITED)?,
+            ends_lost: count(C::COUNT_TCP_END_LOST)?,
+            failed: count(C::COUNT_TCP_FAILED)?,
+        })
+    }
+
+    fn units(&self) -> RecordUnits {
+        RecordUnits {
+            tick_ns: self.tick_ns,
+            wall_offset: wall_offset(),
+        }
+    }
+}
+
+fn settings_of(plan: &TcpPlan) -> io::Result<tcp_settings> {
+    let mut settings = tcp_settings {
+        cgroup: plan.cgroup.unwrap_or_default(),
+        netns: plan.netns,
+        flags: match plan.rules.is_empty() {
+            true => 0,
+            false => tcp_setting::TCP_BY_RULES.0,
+        },
+        ..Default::default()
+    };
+    let cpus = libbpf_rs::num_possible_cpus().map_err(io::Error::other)? as u64;
+    if let Some(interval_ns) = (NS_PER_S * cpus).checked_div(plan.max_endings) {
+        settings.ending_interval_ns = interval_ns.clamp(1, NS_PER_S);
+        settings.ending_burst_ns = NS_PER_S;
+    }
+    Ok(settings)
+}

@@ -1,0 +1,41 @@
+//! The packets that a summary adds to those that earlier ones told of, as attributes.
+
+use super::messages::{Any, Attribute};
+use crate::model::Measured;
+
+/// Adds `hostint.added.packets` and others. Latencies that are not known are left out.
+pub(super) fn attributes(added: &Measured, attributes: &mut Vec<Attribute>) {
+    for (name, count) in [
+        ("packets", added.packets),
+        ("bytes", added.bytes),
+        ("lost", added.lost),
+        ("recovered", added.recovered),
+        ("reordered", added.reordered),
+        ("duplicates", added.duplicates),
+    ] {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        attributes.push(attribute(name, count));
+    }
+    let Some(figures) = added.latency.figures() else {
+        return;
+    };
+    for (name, ns) in [
+        ("latency.min_ns", Some(figures.min_ns)),
+        ("latency.mean_ns", Some(figures.mean_ns)),
+        ("latency.p50_ns", figures.p50_ns),
+        ("latency.p90_ns", figures.p90_ns),
+        ("latency.p99_ns", figures.p99_ns),
+        ("latency.max_ns", Some(figures.max_ns)),
+        ("latency.sum_ns", Some(added.latency.sum_ns())),
+        (
+            "latency.steps",
+            Some(added.latency.resolution().steps().into()),
+        ),
+    ] {
+        attributes.extend(ns.map(|ns| attribute(name, ns)));
+    }
+}
+
+fn attribute(name: &str, value: i64) -> Attribute {
+    Attribute::new(format!("hostint.added.{name}"), Any::Int(value))
+}

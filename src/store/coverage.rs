@@ -1,0 +1,97 @@
+//! The table of coverage: packets that the watchlists of hosts asked for, measured and not, by ten minutes.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::model::coverage::{CoverageGrowth, CoverageRow};
+use crate::model::{NodeId, Span};
+
+/// The time that a row covers.
+const PERIOD_NS: u64 = 600_000_000_000;
+
+/// A sink that is not known has this number in the place of the node's.
+const NO_NODE: i64 = -1;
+
+/// Adds packets to the rows of the present, and removes rows that are older than `keep_ns`, in one transaction.
+pub fn write(
+    conn: &mut Connection,
+    grown: &[CoverageGrowth],
+    now_ns: u64,
+    keep_ns: u64,
+) -> rusqlite::Result<()> {
+    let transaction = conn.transaction()?;
+    transaction.execute_batch(
+        "CREATE TABLE IF NOT EXISTS coverage (
+             period INTEGER NOT NULL,
+             source INTEGER NOT NULL,
+             sink INTEGER NOT NULL,
+             -- empty: without a class
+             class TEXT NOT NULL,
+             -- empty: measured
+             reason TEXT NOT NULL,
+             packets INTEGER NOT NULL,
+             PRIMARY KEY (period, source, sink, class, reason)
+         ) WITHOUT ROWID;",
+    )?;
+    {
+        let mut add = transaction.prepare_cached(
+            "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET packets = packets + excluded.packets",
+        )?;
+        for one in grown {
+            add.execute((
+                (now_ns / PERIOD_NS).cast_signed(),
+                one.source.0,
+                one.sink.map_or(NO_NODE, |sink| sink.0.into()),
+                one.class.as_deref().unwrap_or_default(),
+                one.reason.unwrap_or_default(),
+                i64::try_from(one.packets).unwrap_or(i64::MAX),
+            ))?;
+        }
+    }
+    let oldest = (now_ns.saturating_sub(keep_ns) / PERIOD_NS).cast_signed();
+    transaction.execute("DELETE FROM coverage WHERE period < ?", [oldest])?;
+    transaction.commit()
+}
+
+/// Returns the sums of each pair and class over all periods that the span touches, most missed packets first. A store
+/// without the table has none.
+pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'coverage' AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
+    if there.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut ask = conn.prepare(
+        "SELECT source, sink, class, reason, sum(packets) FROM coverage WHERE period >= ? AND period < ?
+         GROUP BY source, sink, class, reason",
+    )?;
+    let from = (span.since_ns / PERIOD_NS).cast_signed();
+    let until = span.until_ns.div_ceil(PERIOD_NS).cast_signed();
+    let sums = ask.query_map([from, until], |row| {
+        let sink = u32::try_from(row.get::<_, i64>(1)?).ok().map(NodeId);
+        let key = (NodeId(row.get(0)?), sink, row.get::<_, String>(2)?);
+        let packets = row.get::<_, i64>(4)?.cast_unsigned();
+        Ok((key, row.get::<_, String>(3)?, packets))
+    })?;
+    let mut rows: BTreeMap<(NodeId, Option<NodeId>, String), CoverageRow> = BTreeMap::new();
+    for sum in sums {
+        let (key, reason, packets) = sum?;
+        let (source, sink) = (key.0, key.1);
+        let class = Some(key.2.clone()).filter(|class| !class.is_empty());
+        let row = rows.entry(key).or_insert_with(|| CoverageRow {
+            source,
+            sink,
+            class,
+            ..CoverageRow::default()
+        });
+        match reason.is_empty() {
+            true => row.measured = Some(packets),
+            false => drop(row.missed.insert(reason, packets)),
+        }
+    }
+    let mut rows: Vec<_> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.missed.values().sum::<u64>()));
+    Ok(rows)
+}

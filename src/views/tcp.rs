@@ -1,0 +1,168 @@
+//! TCP connections as text: a line for each, a table of some, and all counts.
+
+use std::fmt;
+
+use super::drops::counted;
+use super::table::TextTable;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{TcpNews, TcpReport, TcpTotals};
+
+/// Displays `12:03:04.123Z receiver     tcp 10.1.0.4:5353 > 10.9.0.1:9999  srtt 12.3 ms  ...`.
+pub struct TcpLine<'a>(pub &'a TcpReport);
+
+fn us(time_us: u32) -> Nanoseconds {
+    Nanoseconds(i64::from(time_us) * 1000)
+}
+
+impl fmt::Display for TcpLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (report, tcp) = (self.0, &self.0.sample.tcp);
+        let ms = report.sample.time_ns / 1_000_000;
+        let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+        let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+        write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
+        write!(f, "{:<11}  {}", report.limited, report.sample.flow)?;
+        if let Some(class) = &report.class {
+            write!(f, "  class {class}")?;
+        }
+        if let Some(srtt_us) = tcp.srtt_us {
+            write!(f, "  rtt {}", us(srtt_us))?;
+        }
+        if let Some(min_us) = tcp.min_rtt_us {
+            write!(f, " (least {})", us(min_us))?;
+        }
+        write!(f, "  sent {}", counted(tcp.bytes_sent, "byte"))?;
+        write!(f, ", received {}", Grouped(tcp.bytes_received))?;
+        if tcp.total_retrans > 0 {
+            write!(
+                f,
+                "  {} of {} retransmitted",
+                Grouped(tcp.total_retrans.into()),
+                counted(tcp.data_segments_out.into(), "segment")
+            )?;
+        }
+        if let Some(dups @ 1..) = tcp.dsack_dups {
+            write!(f, ", {} for nothing", Grouped(dups.into()))?;
+        }
+        for (bytes, what) in [
+            (tcp.notsent_bytes, "not sent"),
+            (tcp.host_queue_bytes, "in this host's queues"),
+            (tcp.unread_bytes, "not read"),
+        ] {
+            if bytes > 0 {
+                write!(f, "  {} {what}", counted(bytes.into(), "byte"))?;
+            }
+        }
+        match report.why {
+            TcpNews::Open => write!(f, "  {}", tcp.state),
+            TcpNews::Change | TcpNews::Sample => Ok(()),
+            TcpNews::Gone => f.write_str("  gone"),
+            TcpNews::End => match report.sample.begun_ns {
+                Some(begun_ns) => {
+                    let lived_ns = report.sample.time_ns.saturating_sub(begun_ns);
+                    let lived_ns = i64::try_from(lived_ns).unwrap_or(i64::MAX);
+                    write!(f, "  ended after {}", Nanoseconds(lived_ns))
+                }
+                None => f.write_str("  ended"),
+            },
+        }
+    }
+}
+
+/// A table of connections.
+pub struct TcpTable<'a>(pub &'a [TcpReport]);
+
+impl fmt::Display for TcpTable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = TextTable::new(
+            &["connection", "limited by", "class"],
+            &[
+                "rtt",
+                "least",
+                "rate kB/s",
+                "retrans",
+                "spurious",
+                "segments",
+                "not sent",
+                "not read",
+            ],
+        );
+        for report in self.0 {
+            let tcp = &report.sample.tcp;
+            let time =
+                |time_us: Option<u32>| time_us.map_or_else(String::new, |t| us(t).to_string());
+            let number = |number: u64| Grouped(number).to_string();
+            table.row(
+                [
+                    report.sample.flow.to_string(),
+                    report.limited.to_string(),
+                    report.class.clone().unwrap_or_default(),
+                ],
+                [
+                    time(tcp.srtt_us),
+                    time(tcp.min_rtt_us),
+                    tcp.delivery_rate_bytes_s
+                        .map_or_else(String::new, |rate| number(rate / 1000)),
+                    number(tcp.total_retrans.into()),
+                    tcp.dsack_dups
+                        .map_or_else(String::new, |dups| number(dups.into())),
+                    number(tcp.data_segments_out.into()),
+                    number(tcp.notsent_bytes.into()),
+                    number(tcp.unread_bytes.into()),
+                ],
+            );
+        }
+        write!(f, "{table}")
+    }
+}
+
+/// All counts.
+pub struct TcpTotalsText<'a>(pub &'a TcpTotals);
+
+impl fmt::Display for TcpTotalsText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.0;
+        write!(f, "{} open", counted(totals.open, "connection"))?;
+        let mut by_limit: Vec<(String, u64)> = Vec::new();
+        for one in &totals.limited {
+            let name = one.limited.to_string();
+            match by_limit.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += one.connections,
+                None => by_limit.push((name, one.connections)),
+            }
+        }
+        for (i, (name, count)) in by_limit.iter().enumerate() {
+            let before = if i == 0 { ", limited by: " } else { ", " };
+            write!(f, "{before}{name} {}", Grouped(*count))?;
+        }
+        writeln!(f)?;
+        writeln!(
+            f,
+            "since the start: {} begun, {} ended, {} segments retransmitted ({} for nothing), {}",
+            Grouped(totals.begun),
+            Grouped(totals.ended),
+            Grouped(totals.retransmitted_segments),
+            Grouped(totals.spurious_segments),
+            counted(totals.timeouts, "timeout")
+        )?;
+        for (count, what) in [
+            (totals.short, "ended before a sample: told at the end alone"),
+            (totals.failed, "never established"),
+            (
+                totals.ends_limited,
+                "ended and not told: beyond --max-endings",
+            ),
+            (totals.ends_lost, "ended and not told: the ring was full"),
+            (totals.gone, "gone, without an end that was seen"),
+        ] {
+            if count > 0 {
+                writeln!(f, "{} {what}", counted(count, "connection"))?;
+            }
+        }
+        if totals.beyond > 0 {
+            let samples = counted(totals.beyond, "sample");
+            writeln!(f, "{samples} of connections beyond --max-connections")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! TCP connections as lines of JSON.
+
+use serde::Serialize;
+
+use crate::model::{TcpReport, TcpTotals};
+
+const SCHEMA: &str = "hostint.tcp/1";
+
+/// A line.
+#[derive(Serialize)]
+pub struct TcpJson<'a, T> {
+    schema: &'static str,
+    kind: &'static str,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+impl<'a> TcpJson<'a, TcpReport> {
+    /// A connection with its news.
+    pub fn connection(report: &'a TcpReport) -> Self {
+        Self {
+            schema: SCHEMA,
+            kind: "tcp-connection",
+            content: report,
+        }
+    }
+}
+
+impl<'a> TcpJson<'a, TcpTotals> {
+    /// All counts.
+    pub fn totals(totals: &'a TcpTotals) -> Self {
+        Self {
+            schema: SCHEMA,
+            kind: "tcp-totals",
+            content: totals,
+        }
+    }
+}

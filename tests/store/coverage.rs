@@ -1,0 +1,123 @@
+//! The history knows the coverage of each pair and class, over runs of the collector, and tells it.
+
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hostint::model::coverage::{CoverageGrowth, CoverageRow};
+use hostint::model::*;
+use hostint::store::*;
+use hostint_testing::places;
+use serde_json::Value;
+
+use crate::disk::*;
+
+fn grown(
+    sink: Option<u32>,
+    class: Option<&str>,
+    reason: Option<&'static str>,
+    packets: u64,
+) -> CoverageGrowth {
+    CoverageGrowth {
+        source: NodeId(1),
+        sink: sink.map(NodeId),
+        class: class.map(str::to_owned),
+        reason,
+        packets,
+    }
+}
+
+/// What a collector adds in a run that ends in order.
+fn add(disk: &Disk, grown: Vec<CoverageGrowth>) {
+    let store = OpenedStore::open(disk.settings()).unwrap();
+    let store = store
+        .start(Box::new(|trouble| panic!("{trouble}")))
+        .unwrap();
+    store.keeper().add_coverage(grown);
+}
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap().as_nanos()).unwrap()
+}
+
+fn rows(disk: &Disk, span: Span) -> Vec<CoverageRow> {
+    let mut reader = HistoryReader::open(&disk.file(), decoder()).unwrap();
+    reader.coverage(span).unwrap()
+}
+
+#[test]
+fn runs_add_up_and_other_times_are_left_out() {
+    const HOUR: u64 = 3_600_000_000_000;
+    let disk = Disk::new();
+    let now = now_ns();
+    let span = |since_ns, until_ns| Span { since_ns, until_ns };
+    let hour = span(now - HOUR, now + HOUR);
+    drop(OpenedStore::open(disk.settings()).unwrap());
+    assert_eq!(rows(&disk, hour), [], "a store without the table");
+    for _ in 0..2 {
+        add(
+            &disk,
+            vec![
+                grown(Some(2), None, None, 90),
+                grown(Some(2), None, Some("too_long"), 7),
+                grown(Some(2), None, Some("no_lease"), 3),
+                grown(Some(2), Some("web"), None, 50),
+                grown(None, None, Some("no_lease"), 1_000),
+            ],
+        );
+    }
+    let row = |sink: Option<u32>, class: Option<&str>, measured, missed: &[(&str, u64)]| {
+        let missed = missed.iter();
+        CoverageRow {
+            source: NodeId(1),
+            sink: sink.map(NodeId),
+            class: class.map(str::to_owned),
+            measured,
+            missed: missed
+                .map(|(why, packets)| ((*why).to_owned(), *packets))
+                .collect(),
+        }
+    };
+    let expected = [
+        row(None, None, None, &[("no_lease", 2_000)]),
+        row(
+            Some(2),
+            None,
+            Some(180),
+            &[("no_lease", 6), ("too_long", 14)],
+        ),
+        row(Some(2), Some("web"), Some(100), &[]),
+    ];
+    assert_eq!(rows(&disk, hour), expected);
+    assert_eq!(rows(&disk, span(now - 3 * HOUR, now - 2 * HOUR)), []);
+    assert_eq!(rows(&disk, span(now + 2 * HOUR, now + 3 * HOUR)), []);
+
+    // The same as text, JSON and CSV.
+    let told = |format: &[&str]| {
+        let output = Command::new(places::hostint())
+            .args(["history", "coverage", "--store"])
+            .arg(disk.file())
+            .args(format)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = told(&[]);
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("1 -> 2  ") && !line.contains("web"));
+    let words: Vec<_> = line.unwrap_or(&text).split_whitespace().collect();
+    let expected = "1 -> 2 180 20 90.00% too_long 14, no_lease 6";
+    assert_eq!(words.join(" "), expected, "{text}");
+    let json: Value = serde_json::from_str(&told(&["--json"])).unwrap();
+    assert_eq!(json["coverage"][1]["measured"], 180);
+    assert_eq!(json["coverage"][1]["missed"]["too_long"], 14);
+    let csv = told(&["--csv"]);
+    assert!(
+        csv.starts_with("source,sink,class,reason,packets\n"),
+        "{csv}"
+    );
+    assert!(csv.contains("\n1,2,,too_long,14\n"), "{csv}");
+    assert!(csv.contains("\n1,2,web,,100\n"), "{csv}");
+}
