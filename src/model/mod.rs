@@ -101,7 +101,7 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use history_drops::{
-    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, ToldDrops,
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, PairDrops,
 };
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
