@@ -85,8 +85,14 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,pairs)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__pairs"
                 ;;
+            hostint__subcmd__help__subcmd__history,path)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__path"
+                ;;
             hostint__subcmd__help__subcmd__history,reports)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__reports"
+                ;;
+            hostint__subcmd__help__subcmd__history,segments)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__help__subcmd__history,series)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__series"
@@ -139,8 +145,14 @@ _hostint() {
             hostint__subcmd__history,pairs)
                 cmd="hostint__subcmd__history__subcmd__pairs"
                 ;;
+            hostint__subcmd__history,path)
+                cmd="hostint__subcmd__history__subcmd__path"
+                ;;
             hostint__subcmd__history,reports)
                 cmd="hostint__subcmd__history__subcmd__reports"
+                ;;
+            hostint__subcmd__history,segments)
+                cmd="hostint__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__history,series)
                 cmd="hostint__subcmd__history__subcmd__series"
@@ -169,8 +181,14 @@ _hostint() {
             hostint__subcmd__history__subcmd__help,pairs)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__pairs"
                 ;;
+            hostint__subcmd__history__subcmd__help,path)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__path"
+                ;;
             hostint__subcmd__history__subcmd__help,reports)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__reports"
+                ;;
+            hostint__subcmd__history__subcmd__help,segments)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__segments"
                 ;;
             hostint__subcmd__history__subcmd__help,series)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__series"
@@ -512,7 +530,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes coverage flow series reports drops info"
+            opts="flows pairs classes coverage flow series reports path segments drops info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -623,7 +641,35 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__help__subcmd__history__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__help__subcmd__history__subcmd__reports)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -834,7 +880,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports drops info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1066,7 +1112,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes coverage flow series reports drops info help"
+            opts="flows pairs classes coverage flow series reports path segments drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1191,7 +1237,35 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__help__subcmd__reports)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1299,6 +1373,52 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__path)
+            opts="-v -h -V --store --since --until --json --csv --from --to --flow --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__reports)
             opts="-v -h -V --store --since --until --json --csv --source --sink --class --flow --limit --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1332,6 +1452,48 @@ _hostint() {
                     ;;
                 --flow)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__segments)
+            opts="-v -h -V --store --since --until --json --csv --sort --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "p99 share" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
