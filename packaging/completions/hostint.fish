@@ -498,24 +498,26 @@ debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "flows" -d 'The worst flows'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "classes" -d 'Classes of traffic'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "flow" -d 'One flow, and its figures over time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "info" -d 'The extent of the history'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports drops info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flows" -d 'The worst flows'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flow" -d 'One flow, and its figures over time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "info" -d 'The extent of the history'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l until -d 'End of the span' -r
@@ -533,7 +535,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -555,7 +557,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -568,7 +570,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s h -l help -d 'Print help'
@@ -581,7 +583,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s h -l help -d 'Print help'
@@ -595,7 +597,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -s h -l help -d 'Print help'
@@ -613,7 +615,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -s h -l help -d 'Print help'
@@ -631,11 +633,43 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l from -d 'The node of the INT source, by its id or its name, with --to' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l to -d 'The node of the INT sink, by its id or its name, with --from' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l flow -d 'The flow with this id, as hostint history flows shows it' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l sort -d 'Order of the segments, largest first' -r -f -a "p99\t'highest p99 latency first'
+share\t'largest share of the mean latency of their paths first'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l limit -d 'Number of segments to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l until -d 'End of the span' -r
@@ -650,7 +684,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -663,7 +697,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -s h -l help -d 'Print help'
@@ -675,6 +709,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "info" -d 'The extent of the history'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -725,5 +761,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "info" -d 'The extent of the history'
