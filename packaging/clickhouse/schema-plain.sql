@@ -6,7 +6,7 @@
 --
 -- The engine inserts all columns of hostint.reports but time. Values that a report does not have are NULL, or 0 and '' in
 -- columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
--- A table that an earlier version made lacks the columns that begin with added_, and takes rows without them. To add them,
+-- A table that an earlier version made lacks the columns from added_packets on, and takes rows without them. To add them,
 -- name each with its type below: ALTER TABLE hostint.reports ADD COLUMN added_packets UInt64.
 --
 -- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
@@ -126,6 +126,19 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- the greatest latency of a slot, and its packets
     `added_slots.bound_ns` Array(Int64),
     `added_slots.packets` Array(UInt64),
+    -- latency_ns without the difference of the two clocks, the error of most such estimates, and the least and the greatest that
+    -- the true latency can be; NULL: the clocks are unknown
+    latency_corrected_ns Nullable(Int64),
+    latency_error_ns Nullable(Int64),
+    latency_low_ns Nullable(Int64),
+    latency_high_ns Nullable(Int64),
+    -- of added_packets those whose clocks were known: the sums of their corrected latencies and of the errors; the sum of the true
+    -- ones is less by less_ns at most, or more by more_ns
+    added_corrected_packets UInt64,
+    added_corrected_sum_ns Int64,
+    added_corrected_error_ns UInt64,
+    added_corrected_less_ns UInt64,
+    added_corrected_more_ns UInt64,
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )

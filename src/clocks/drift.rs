@@ -12,7 +12,7 @@ impl Drift {
     pub const CRYSTALS: Self = Self { ppb: 200_100 };
 
     /// Between raw clocks that are what data sheets say, with the same 100 ppb. Packets that prove a greater drift show a
-    /// clock that nobody should trust.
+    /// clock that is not to be trusted.
     pub const SPECIFIED: Self = Self { ppb: 100_100 };
 
     /// Between the clocks of most hosts. Estimates may rely on it, bounds may not.

@@ -49,6 +49,8 @@ pub mod node_identity;
 mod packet;
 mod packet_report;
 mod pair_traffic;
+mod path;
+mod path_figures;
 mod path_state;
 mod plain_error;
 mod prefix;
@@ -131,7 +133,12 @@ pub use node::NodeId;
 pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
-pub use pair_traffic::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
+pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
+pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
+pub use path_figures::{
+    PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
+    tail_shares,
+};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};

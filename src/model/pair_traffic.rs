@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Measured, NodeId, Traffic, power_of};
+use super::{ClockSums, Measured, NodeId, Traffic, power_of};
 
 /// The most pairs and classes with sums of their own; all others share one sum of each. A pair has some 30 series.
 pub const MOST_METRIC_PAIRS: usize = 1024;
@@ -13,9 +13,37 @@ pub const MOST_METRIC_CLASSES: usize = 256;
 pub struct PairTraffic {
     /// By source and sink.
     pub pairs: BTreeMap<(NodeId, NodeId), Traffic>,
+    /// Of these pairs, the packets for which the clocks were known.
+    pub corrected: BTreeMap<(NodeId, NodeId), CorrectedTraffic>,
     pub other_pairs: Option<Traffic>,
     pub classes: BTreeMap<Box<str>, Traffic>,
     pub other_classes: Option<Traffic>,
+}
+
+/// Sums of latencies without the difference of the clocks. They only grow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct CorrectedTraffic {
+    pub packets: u64,
+    pub latency_ns: u64,
+    pub error_ns: u64,
+    /// The true sum is no less than the first, and no more than the second.
+    pub bound_ns: [u64; 2],
+}
+
+impl CorrectedTraffic {
+    fn add(&mut self, added: &ClockSums) {
+        let latency_ns = added.latency_ns.max(0).unsigned_abs();
+        let [low_ns, high_ns] = &mut self.bound_ns;
+        for (sum, more) in [
+            (&mut self.packets, added.packets),
+            (&mut self.latency_ns, latency_ns),
+            (&mut self.error_ns, added.error_ns),
+            (low_ns, latency_ns.saturating_sub(added.less_ns)),
+            (high_ns, latency_ns.saturating_add(added.more_ns)),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
 }
 
 impl PairTraffic {
@@ -27,6 +55,12 @@ impl PairTraffic {
             false => self.other_pairs.get_or_insert_default(),
         };
         sums.add_measured(added);
+        if has_room && added.corrected.packets > 0 {
+            self.corrected
+                .entry(pair)
+                .or_default()
+                .add(&added.corrected);
+        }
         let Some(class) = class else {
             return;
         };

@@ -1,5 +1,7 @@
 //! A time with its greatest error: no digit is shown that is not known.
 
+use super::text::Nanoseconds;
+
 /// A measured time as text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KnownDigits {
@@ -7,6 +9,17 @@ pub struct KnownDigits {
     pub value: String,
     /// The error in the same unit, as in `1.9`.
     pub error: String,
+}
+
+/// A time without digits that its error leaves unknown, and with no more than other times have.
+pub fn certain(value_ns: i64, error_ns: u64) -> String {
+    let known = KnownDigits::new(value_ns, error_ns).value;
+    let usual = Nanoseconds(value_ns).to_string();
+    if known.len() < usual.len() {
+        known
+    } else {
+        usual
+    }
 }
 
 /// Units, the longest first, and the nanoseconds in each.
@@ -44,7 +57,10 @@ impl KnownDigits {
         };
         Self {
             value: format!("{sign}{} {}", decimal(rounded, unit.1, place), unit.0),
-            error: decimal(error, unit.1, place),
+            error: match error {
+                0 => "0".to_owned(),
+                _ => decimal(error, unit.1, place),
+            },
         }
     }
 }

@@ -94,7 +94,12 @@ pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> 
                     Nanoseconds(lease.rtt_ns.into()).to_string()
                 )?;
                 match clock(peer) {
-                    Some(KnownDigits { value, error }) => write!(f, "  clock {value} ± {error}")?,
+                    Some(KnownDigits { value, error }) => {
+                        write!(f, "  clock {value} ± {error}")?;
+                        if let Some(from) = peer.clock_from {
+                            write!(f, " by {from}")?;
+                        }
+                    }
                     None => f.write_str("  clock unknown")?,
                 }
                 if peer.clock_synchronised == Some(false) {

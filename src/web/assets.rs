@@ -48,11 +48,13 @@ const ASSETS: &[Asset] = assets! {
     "/names.js" is "names.js", SCRIPT;
     "/overview.js" is "overview.js", SCRIPT;
     "/pair.js" is "pair.js", SCRIPT;
+    "/path.js" is "path.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;
     "/state.js" is "state.js", SCRIPT;
     "/tables.js" is "tables.js", SCRIPT;
     "/theme.js" is "theme.js", SCRIPT;
     "/units.js" is "units.js", SCRIPT;
+    "/waterfall.js" is "waterfall.js", SCRIPT;
 };
 
 /// One route per file; a browser that has the file asks whether it has changed.

@@ -7,7 +7,9 @@ use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
 
 use super::responses::HttpRefusal;
-use crate::model::{FlowOrder, FlowQuery, NodeId, ReportQuery, Span, Subject};
+use crate::model::{
+    FlowOrder, FlowQuery, NodeId, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
+};
 
 /// Greatest number of characters in a text parameter.
 const LONGEST_TEXT: usize = 200;
@@ -143,6 +145,31 @@ impl Parameters {
             order,
             limit: self.at_most("limit", 100, MOST_ROWS)?,
         })
+    }
+
+    /// The pair or the flow whose paths are asked for.
+    pub(super) fn paths(&mut self) -> Parameter<PathQuery> {
+        match (self.pair()?, self.flow()?) {
+            (Some((source, sink)), None) => Ok(PathQuery::Pair { source, sink }),
+            (None, Some(id)) => Ok(PathQuery::Flow(id)),
+            _ => Err(bad("expected source and sink, or flow")),
+        }
+    }
+
+    /// The hash of one path.
+    pub(super) fn hash(&mut self) -> Parameter<String> {
+        self.text("hash").ok_or_else(|| {
+            bad("hash is missing, expected a path's hash, as /api/paths gives it in path_hash")
+        })
+    }
+
+    pub(super) fn segments(&mut self) -> Parameter<(SegmentOrder, usize)> {
+        let order = match self.text("sort").as_deref() {
+            None | Some("p99") => SegmentOrder::P99,
+            Some("share") => SegmentOrder::Share,
+            Some(other) => return Err(bad(&format!("sort is {other:?}, expected p99 or share"))),
+        };
+        Ok((order, self.at_most("limit", 100, MOST_ROWS)?))
     }
 
     /// Refuses parameters that nothing has taken.

@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
-    CollectStatus, Extent, FlowFigures, HistoryError, LatencyFigures, NodeId, PairFigures, Record,
-    Series, Span,
+    CollectStatus, Extent, FlowFigures, HistoryError, LatencyFigures, NodeId, PairFigures,
+    PathFigures, Record, SegmentFigures, Series, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -123,6 +123,22 @@ pub(super) fn extent(extent: Extent) -> Result<Vec<u8>, HistoryError> {
 
 pub(super) fn series(span: Span, series: Series) -> Result<Vec<u8>, HistoryError> {
     answer(Some(span), series)
+}
+
+pub(super) fn paths(span: Span, paths: &[PathFigures]) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct PathsBody<'a> {
+        paths: &'a [PathFigures],
+    }
+    answer(Some(span), PathsBody { paths })
+}
+
+pub(super) fn segments(span: Span, segments: &[SegmentFigures]) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct SegmentsBody<'a> {
+        segments: &'a [SegmentFigures],
+    }
+    answer(Some(span), SegmentsBody { segments })
 }
 
 pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, HistoryError> {

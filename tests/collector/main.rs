@@ -9,5 +9,6 @@ mod increments;
 mod listener;
 mod output;
 mod overload;
+mod path_history;
 mod probes;
 mod read_reports;

@@ -22,11 +22,21 @@ fn added() -> Measured {
         reordered: 1,
         duplicates: 0,
         latency,
-        corrected: ClockSums::default(),
+        corrected: ClockSums {
+            packets: 4,
+            latency_ns: 8_000,
+            error_ns: 2_000,
+            less_ns: 9_000,
+            more_ns: 4_000,
+        },
     }
 }
 
 fn parcel(added: Option<Measured>) -> Parcel {
+    parcel_with(added, LatencyClocks::Untold)
+}
+
+fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
     let summary = Summary {
         time_s: 1_700_000_000,
         period_ns: 10_000_000_000,
@@ -50,7 +60,7 @@ fn parcel(added: Option<Measured>) -> Parcel {
             },
         },
         arrival: None,
-        clocks: LatencyClocks::Untold,
+        clocks,
         class: None,
         drop_reason: None,
         added: added.map(Box::new),
@@ -83,6 +93,11 @@ fn clickhouse_has_counts_and_slots() {
         ("added_reordered", 1),
         ("added_duplicates", 0),
         ("added_latency_sum_ns", 16_980),
+        ("added_corrected_packets", 4),
+        ("added_corrected_sum_ns", 8_000),
+        ("added_corrected_error_ns", 2_000),
+        ("added_corrected_less_ns", 9_000),
+        ("added_corrected_more_ns", 4_000),
     ] {
         assert_eq!(column(&with, name), count.to_le_bytes(), "{name}");
     }
@@ -101,7 +116,29 @@ fn clickhouse_has_counts_and_slots() {
     let without = parcel(None);
     assert_eq!(column(&without, "added_packets"), 0_u64.to_le_bytes());
     assert_eq!(column(&without, "added_latency_min_ns"), [1], "NULL");
+    assert_eq!(column(&without, "added_corrected_packets"), [0; 8]);
     assert_eq!(column(&without, "added_slots.packets"), [0], "no slots");
+}
+
+#[test]
+fn clickhouse_has_the_corrected_latency_or_none() {
+    let corrected = CorrectedLatency {
+        latency_ns: 6_140,
+        error_ns: 2_000,
+        bound_ns: [0, 120_000],
+    };
+    let known = parcel_with(None, LatencyClocks::Known(corrected));
+    let unknown = parcel_with(None, LatencyClocks::Unknown);
+    for (name, value) in [
+        ("latency_corrected_ns", 6_140_i64),
+        ("latency_error_ns", 2_000),
+        ("latency_low_ns", 0),
+        ("latency_high_ns", 120_000),
+    ] {
+        let told = [&[0][..], &value.to_le_bytes()].concat();
+        assert_eq!(column(&known, name), told, "{name}");
+        assert_eq!(column(&unknown, name), [1], "{name}: NULL");
+    }
 }
 
 #[test]

@@ -345,6 +345,7 @@ impl Synthetic {
             exporters_total: exporters.len(),
             exporters,
             coverage: self.coverage(),
+            segments: Vec::new(),
             drops: crate::report_samples::drop_rows(),
             ..CollectStatus::default()
         }

@@ -1,6 +1,6 @@
 //! A time with its error shows the digits that are known, and no more; the true value stays between both ends.
 
-use hostint::views::known_digits::KnownDigits;
+use hostint::views::known_digits::{KnownDigits, certain};
 use hostint_testing::random::Random;
 
 #[test]
@@ -11,7 +11,7 @@ fn digits_are_cut_to_what_is_known() {
         (26_800, 1_900, "26.8 us 1.9"),
         (-26_800, 1_900, "-26.8 us 1.9"),
         (-4_100, 92_300, "0 us 100"),
-        (4_100, 0, "4.100 us 0.000"),
+        (4_100, 0, "4.100 us 0"),
         (0, 0, "0 ns 0"),
         (7, 1, "7 ns 1"),
         (-7, 19, "-7 ns 19"),
@@ -29,6 +29,21 @@ fn digits_are_cut_to_what_is_known() {
             error: bound,
         } = KnownDigits::new(value, error);
         assert_eq!(format!("{text} {bound}"), expected, "{value} and {error}");
+    }
+}
+
+#[test]
+fn a_time_alone_has_no_more_digits_than_others() {
+    for (value, error, expected) in [
+        (6_140, 0, "6.1 us"),
+        (6_140, 2_000, "6 us"),
+        (6_140, 20, "6.1 us"),
+        (1_234_567, 20, "1.2 ms"),
+        (1_234_567, 900_000, "1.2 ms"),
+        (400, 3_000, "0 us"),
+        (-70_321, 4_000, "-70 us"),
+    ] {
+        assert_eq!(certain(value, error), expected, "{value} and {error}");
     }
 }
 

@@ -117,7 +117,13 @@ fn measured() -> Measured {
         reordered: 1,
         duplicates: 1,
         latency,
-        corrected: ClockSums::default(),
+        corrected: ClockSums {
+            packets: 4,
+            latency_ns: 8_000,
+            error_ns: 2_000,
+            less_ns: 9_000,
+            more_ns: 4_000,
+        },
     }
 }
 
@@ -173,6 +179,7 @@ fn collect_status() -> CollectStatus {
             exporter(Some(2), 2_000_000_000),
             exporter(None, 0),
         ],
+        segments: segments(),
         coverage: vec![CoverageRow {
             source: NodeId(1),
             sink: Some(NodeId(2)),
@@ -209,6 +216,26 @@ fn value(page: &str, series: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{series} in:\n{page}"))
         .parse()
         .unwrap()
+}
+
+/// A hop that took 1 us three times and 5 ms once.
+fn segments() -> Vec<SegmentTally> {
+    let port = |port| NodePort {
+        node: NodeId(28673),
+        port,
+    };
+    let mut latency = LatencyHistogram::new();
+    for ns in [1_000, 1_000, 1_000, 5_000_000] {
+        latency.add(ns);
+    }
+    vec![SegmentTally {
+        segment: Segment {
+            kind: SegmentKind::Hop,
+            from: port(2),
+            to: port(3),
+        },
+        latency,
+    }]
 }
 
 #[test]
@@ -287,6 +314,27 @@ fn sums_are_those_of_the_flows_in_base_units() {
         (
             "hostint_pair_latency_seconds_bucket{source=\"1\",sink=\"2\",le=\"0.000002048\"}",
             4.0,
+        ),
+        (
+            "hostint_pair_corrected_packets_total{source=\"1\",sink=\"2\"}",
+            8.0,
+        ),
+        (
+            "hostint_pair_corrected_latency_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_016,
+        ),
+        (
+            "hostint_pair_corrected_error_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_004,
+        ),
+        // No packet takes a negative time.
+        (
+            "hostint_pair_corrected_low_seconds_total{source=\"1\",sink=\"2\"}",
+            0.0,
+        ),
+        (
+            "hostint_pair_corrected_high_seconds_total{source=\"1\",sink=\"2\"}",
+            0.000_024,
         ),
         (
             "hostint_collect_class_packets_total{class=\"storage\"}",

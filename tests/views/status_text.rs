@@ -177,26 +177,26 @@ fn a_peers_clock_is_told_with_what_is_known_of_it() {
             "ahead",
             Some((12_300, 2_500)),
             Some(true),
-            "  clock +12 us ± 3\n",
+            "  clock +12 us ± 3 by lease answers\n",
         ),
         (
             "behind",
             Some((-12_300, 2_500)),
             Some(true),
-            "  clock -12 us ± 3\n",
+            "  clock -12 us ± 3 by lease answers\n",
         ),
         (
             "neither",
             Some((100, 90_000)),
             Some(true),
-            "  clock 0 us ± 100\n",
+            "  clock 0 us ± 100 by lease answers\n",
         ),
         ("unknown", None, Some(true), "  clock unknown\n"),
         (
             "not synchronised",
             Some((1_230_000_000, 150_000)),
             Some(false),
-            "  clock +1.23000 s ± 0.00015, not synchronised\n",
+            "  clock +1.23000 s ± 0.00015 by lease answers, not synchronised\n",
         ),
     ];
     let answer = LeaseAnswer {
@@ -221,6 +221,7 @@ fn a_peers_clock_is_told_with_what_is_known_of_it() {
         peer.clock_offset_ns = clock.map(|(offset, _)| offset);
         peer.clock_error_ns = clock.map(|(_, error)| error);
         peer.clock_synchronised = synchronised;
+        peer.clock_from = clock.map(|_| "lease answers");
         let mut status = status(Vec::new());
         status.source = Some(SourceStatus {
             peers: vec![peer],

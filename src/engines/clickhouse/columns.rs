@@ -142,6 +142,15 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "added_latency_steps" U8 |row| row.latency().map_or(0, |latency| latency.resolution().steps());
     "added_slots.bound_ns" ManyI64 |row| row.slots(|(bound_ns, _)| bound_ns);
     "added_slots.packets" ManyU64 |row| row.slots(|(_, packets)| packets);
+    "latency_corrected_ns" MaybeI64 |row| Some(row.corrected()?.latency_ns);
+    "latency_error_ns" MaybeI64 |row| i64::try_from(row.corrected()?.error_ns).ok();
+    "latency_low_ns" MaybeI64 |row| Some(row.corrected()?.bound_ns[0]);
+    "latency_high_ns" MaybeI64 |row| Some(row.corrected()?.bound_ns[1]);
+    "added_corrected_packets" U64 |row| row.added(|added| added.corrected.packets);
+    "added_corrected_sum_ns" I64 |row| row.entry.added.as_ref().map_or(0, |added| added.corrected.latency_ns);
+    "added_corrected_error_ns" U64 |row| row.added(|added| added.corrected.error_ns);
+    "added_corrected_less_ns" U64 |row| row.added(|added| added.corrected.less_ns);
+    "added_corrected_more_ns" U64 |row| row.added(|added| added.corrected.more_ns);
 };
 
 fn version(row: &TableRow<'_>) -> &'static str {

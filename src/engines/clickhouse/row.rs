@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::engines::{FedReport, RunId};
 use crate::model::{
-    Body, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram, Measured,
-    QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
+    Body, CorrectedLatency, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram,
+    Measured, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -87,6 +87,11 @@ impl<'a> TableRow<'a> {
     /// Returns a count of the packets that a summary adds; 0 for other reports.
     pub(super) fn added(&self, count: fn(&Measured) -> u64) -> u64 {
         self.entry.added.as_deref().map_or(0, count)
+    }
+
+    /// Returns the latency without the difference of the clocks, if they were known.
+    pub(super) fn corrected(&self) -> Option<CorrectedLatency> {
+        self.entry.clocks.corrected()
     }
 
     /// Returns the latencies of the packets that a summary adds.

@@ -7,6 +7,7 @@ mod engines;
 mod host_drops;
 mod page;
 mod pairs;
+mod segments;
 pub mod sink;
 pub mod tcp;
 mod text;

@@ -1,8 +1,38 @@
 //! Metrics of a collector about pairs of nodes and classes: all packets that sinks told of.
 
 use super::page::{MetricKind, MetricsPage, OTHER};
-use super::traffic;
-use crate::model::{MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
+use super::{seconds, traffic};
+use crate::model::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
+
+/// A sum over the packets of a pair for which the clocks were known: the rate of such a sum by that of the packets is a mean.
+struct CorrectedSum {
+    name: &'static str,
+    help: &'static str,
+    of: fn(&CorrectedTraffic) -> u64,
+}
+
+const CORRECTED: [CorrectedSum; 4] = [
+    CorrectedSum {
+        name: "latency",
+        help: "their one-way latencies without the difference of the clocks, as the collector estimates it",
+        of: |sums| sums.latency_ns,
+    },
+    CorrectedSum {
+        name: "error",
+        help: "the errors that most of those estimates do not exceed",
+        of: |sums| sums.error_ns,
+    },
+    CorrectedSum {
+        name: "low",
+        help: "the least that their true latencies can be",
+        of: |sums| sums.bound_ns[0],
+    },
+    CorrectedSum {
+        name: "high",
+        help: "the greatest that their true latencies can be",
+        of: |sums| sums.bound_ns[1],
+    },
+];
 
 pub(super) fn write(page: &mut MetricsPage, sums: &PairTraffic) {
     let pair = |source: String, sink: String| [("source", source), ("sink", sink)];
@@ -12,6 +42,7 @@ pub(super) fn write(page: &mut MetricsPage, sums: &PairTraffic) {
     let others = others.map(|sums| (pair(OTHER.to_owned(), OTHER.to_owned()), sums));
     let pairs: Vec<_> = pairs.chain(others).collect();
     traffic::write(page, "pair", "source and sink node", &pairs);
+    corrected(page, sums);
     let classes = (sums.classes.iter()).map(|(class, sums)| ([("class", class.to_string())], sums));
     let others = sums.other_classes.iter();
     let others = others.map(|sums| ([("class", OTHER.to_owned())], sums));
@@ -30,5 +61,28 @@ pub(super) fn write(page: &mut MetricsPage, sums: &PairTraffic) {
         let help = format!("the most {what} with metrics of their own");
         page.family(&format!("{name}_limit"), MetricKind::Gauge, &help)
             .value(&[], most);
+    }
+}
+
+fn corrected(page: &mut MetricsPage, sums: &PairTraffic) {
+    let pairs = (sums.corrected.iter())
+        .map(|((source, sink), sums)| (source.to_string(), sink.to_string(), sums));
+    let pairs: Vec<_> = pairs.collect();
+    let mut family = page.family(
+        "hostint_pair_corrected_packets_total",
+        MetricKind::Counter,
+        "packets measured while the difference of both clocks was known, by source and sink node",
+    );
+    for (source, sink, sums) in &pairs {
+        family.value(&[("source", source), ("sink", sink)], sums.packets);
+    }
+    for sum in CORRECTED {
+        let name = format!("hostint_pair_corrected_{}_seconds_total", sum.name);
+        let help = format!("sum over those packets: {}", sum.help);
+        let mut family = page.family(&name, MetricKind::Counter, &help);
+        for (source, sink, sums) in &pairs {
+            let value = seconds((sum.of)(sums));
+            family.value(&[("source", source), ("sink", sink)], value);
+        }
     }
 }

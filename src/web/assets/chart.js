@@ -1,8 +1,9 @@
-// Figures over time: latency as a band from p50 to p99, loss and packets as bars; unknown values are gaps.
+// Figures over time: latency as a band from p50 to p99, and hatched the bound of its mean; loss and packets as bars; unknown
+// values are gaps.
 
 import { ms } from "./api.js";
 import { h, svg } from "./dom.js";
-import { basis } from "./figures.js";
+import { basis, boundText, latencyText } from "./figures.js";
 import { count, duration, exact, lossOf, niceStep, share, tick, time } from "./units.js";
 
 const LEFT = 62;
@@ -12,13 +13,17 @@ const LANES = [["latency", 150], ["loss", 46], ["packets", 40]];
 const BETWEEN = 14;
 
 const FIGURES = [
-  ["p50", (point) => duration(point.latency?.p50_ns)],
-  ["p90", (point) => duration(point.latency?.p90_ns)],
-  ["p99", (point) => duration(point.latency?.p99_ns)],
+  ["p50", (point) => latencyText(point, point.latency?.p50_ns)],
+  ["p90", (point) => latencyText(point, point.latency?.p90_ns)],
+  ["p99", (point) => latencyText(point, point.latency?.p99_ns)],
+  ["bound", (point) => boundText(point) ?? "–"],
   ["loss", (point) => share(lossOf(point))],
   ["packets", (point) => count(point.packets)],
   ["of", basis],
 ];
+
+const HATCH = svg("defs", {}, svg("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+  svg("line", { x1: 0, x2: 0, y1: 0, y2: 6 })));
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800].map((s) => s * 1000);
 
@@ -146,12 +151,12 @@ export class Chart {
       svg("text", { x: LEFT - 6, y: y(value) + 3.5, "text-anchor": "end" }, text(value))));
   }
 
-  // Runs of points without a gap.
-  runs() {
+  // Runs of points without a gap, with latencies of which this holds.
+  runs(holds = () => true) {
     const runs = [];
     let last;
     for (const point of this.points) {
-      if (point.latency?.p50_ns === undefined) continue;
+      if (point.latency?.p50_ns === undefined || !holds(point)) continue;
       if (last && point.begin - last.begin <= this.period * 1.5) runs.at(-1).push(point);
       else runs.push([point]);
       last = point;
@@ -162,8 +167,19 @@ export class Chart {
   latency(lane) {
     const runs = this.runs();
     if (!runs.length) return svg("text", { class: "empty", x: (LEFT + this.width) / 2, y: lane.top + lane.height / 2, "text-anchor": "middle" }, "no latencies, or fewer than 20 reports");
-    const axis = this.axis(runs.flat().flatMap(({ latency }) => [latency.p50_ns, latency.p99_ns]), lane);
-    const line = (run, name) => run.map((point) => `${this.x(point.middle).toFixed(1)},${axis.y(point.latency[name]).toFixed(1)}`);
+    // A latency below 0 is the clocks' difference, and no packet's.
+    const values = runs.flat().flatMap(({ latency }) => [latency.p50_ns, latency.p99_ns]).map((ns) => Math.max(0, ns));
+    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    const bounds = runs.flat().flatMap(({ clocks }) => (clocks ? [Math.min(clocks.bound_ns[1], 2 * most)] : []));
+    const axis = this.axis([...values, ...bounds], lane);
+    const inside = (ns) => Math.min(lane.bottom, Math.max(lane.top, axis.y(Math.max(0, ns))));
+    const line = (run, name) => run.map((point) => `${this.x(point.middle).toFixed(1)},${inside(point.latency[name]).toFixed(1)}`);
+    const edge = (run, end) => run.map((point) => `${this.x(point.middle).toFixed(1)},${inside(point.clocks.bound_ns[end]).toFixed(1)}`);
+    const hatched = this.runs((point) => point.clocks).filter((run) => run.length > 1).map((run) =>
+      svg("polygon", { class: "bound", points: [...edge(run, 0), ...edge(run, 1).reverse()].join(" ") },
+        svg("title", {}, "The true mean lies here, whatever the clocks of both hosts show")));
+    const unknown = runs.flat().some((point) => !point.clocks)
+      ? svg("text", { class: "empty unknown", x: this.width - RIGHT - 4, y: lane.top + 10, "text-anchor": "end" }, "?: clocks not known to agree") : [];
     const shapes = runs.map((run) => {
       if (run.length === 1) {
         const [x, y] = line(run, "p50_ns")[0].split(",");
@@ -175,7 +191,7 @@ export class Chart {
         ["p99", "p90", "p50"].map((name) => svg("polyline", { class: name, points: line(run, `${name}_ns`).join(" ") })),
       ];
     });
-    return [this.grid(axis, duration), shapes];
+    return [HATCH.cloneNode(true), this.grid(axis, duration), hatched, shapes, unknown];
   }
 
   bars(lane) {
@@ -250,9 +266,10 @@ export class Chart {
   fillTable() {
     if (!this.table.open || !this.points) return;
     const rows = this.points.toReversed().map((point) => h("tr", {}, h("td", {}, time(point.begin)),
-      [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, duration(ns))),
+      [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, latencyText(point, ns))),
+      h("td", {}, boundText(point) ?? "–"),
       [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value))), h("td", {}, basis(point))));
-    const heads = ["from", "p50", "p90", "p99", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
+    const heads = ["from", "p50", "p90", "p99", "bound", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
     this.table.replaceChildren(this.table.firstChild, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))));
   }
 }

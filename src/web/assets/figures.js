@@ -1,6 +1,6 @@
 // The figures that are shown: those of all packets if sinks sent summaries, or else those of reports.
 
-import { duration, exact } from "./units.js";
+import { certain, duration, exact, withError } from "./units.js";
 
 // Fewer reported latencies have no quantiles.
 const LEAST_SAMPLES = 20;
@@ -44,11 +44,23 @@ export function shown(row) {
   return { ...row, latency: { samples, min_ns, mean_ns, max_ns }, ofReports };
 }
 
-// A figure with a mark if it is of reports, and one if the difference of the hosts' clocks is in it.
-export const marked = ({ ofReports, clocks }, text) => (text === "–" ? text : `${ofReports ? "~" : ""}${text}${clocks ? "" : "?"}`);
+// A latency in the digits that the clocks leave known, with a mark if it is of reports, and one if the difference of the
+// hosts' clocks is in it.
+export function latencyText({ ofReports, clocks }, ns) {
+  if (ns === undefined) return "–";
+  return `${ofReports ? "~" : ""}${clocks ? certain(ns, clocks.error_ns) : `${duration(ns)}?`}`;
+}
+
+// The mean with its error, or with a mark.
+export const meanText = (row) => (row.clocks ? withError(row.latency.mean_ns, row.clocks.error_ns) : latencyText(row, row.latency?.mean_ns));
 
 // The error of most such figures, as text.
 export const errorOf = ({ clocks }) => (clocks ? ` ± ${duration(clocks.error_ns)}` : "");
+
+// Where the true mean lies.
+export const boundText = ({ clocks, latency }) => (clocks
+  ? `${certain(clocks.bound_ns[0], clocks.error_ns)} to ${certain(clocks.bound_ns[1], clocks.error_ns)}`
+  : latency && "clocks unknown");
 
 // What is known of the clocks of both hosts.
 export const clocksTitle = ({ clocks }) => (clocks

@@ -14,7 +14,7 @@ export function help() {
   dialog ??= document.body.appendChild(h("dialog", { "aria-labelledby": "keys" },
     h("h2", { id: "keys" }, "Keys"),
     h("dl", { class: "keys" }, KEYS.map(([keys, does]) => h("div", {}, h("dt", {}, keys.split("  ").map((key) => [h("kbd", {}, key), " "])), h("dd", {}, does)))),
-    h("p", { class: "dim" }, "Latencies are one-way, from INT source to INT sink, and include the difference of the two clocks. They cover the reported packets, not all packets. Drag over a chart to select a time."),
+    h("p", { class: "dim" }, "Latencies are one-way, from INT source to INT sink. Where the clocks of both hosts are known they are without their difference, and the hatched band of a chart holds the true mean; a figure with ? has the difference in it. Those with ~ cover the reported packets, not all packets. Drag over a chart to select a time."),
     h("form", { method: "dialog" }, h("button", {}, "Close"))));
   if (dialog.open) dialog.close();
   else dialog.showModal();

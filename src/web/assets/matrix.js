@@ -2,7 +2,7 @@
 
 import { css, ink, scale } from "./colour.js";
 import { h, say, style } from "./dom.js";
-import { basis, marked } from "./figures.js";
+import { basis, latencyText } from "./figures.js";
 import { isSilent, staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { duration, exact, lossOf, share, time } from "./units.js";
@@ -179,7 +179,7 @@ export class Matrix {
     context.fillStyle = colour ? ink(colour) : colours.dim;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.fillText(value === undefined ? "–" : marked(pair, this.scale.text(value)), x + this.cell.width / 2, y + this.cell.height / 2);
+    context.fillText(this.metric.kind === "latency" ? latencyText(pair, value) : `${pair.ofReports ? "~" : ""}${this.scale.text(value)}`, x + this.cell.width / 2, y + this.cell.height / 2);
   }
 
   drawLabels(context, top, bottom, left, right) {
@@ -259,7 +259,7 @@ export class Matrix {
     const title = h("strong", {}, `${named(source)} → ${named(sink)}`);
     if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
     const rows = [
-      ["p50", duration(pair.latency?.p50_ns)], ["p90", duration(pair.latency?.p90_ns)], ["p99", duration(pair.latency?.p99_ns)],
+      ["p50", latencyText(pair, pair.latency?.p50_ns)], ["p90", latencyText(pair, pair.latency?.p90_ns)], ["p99", latencyText(pair, pair.latency?.p99_ns)],
       ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)], ["of", basis(pair)],
     ];
     const since = staleSince(pair);

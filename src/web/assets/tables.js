@@ -2,7 +2,7 @@
 
 import { ms } from "./api.js";
 import { h } from "./dom.js";
-import { basis, basisTitle, clocksTitle, errorOf, marked } from "./figures.js";
+import { basis, basisTitle, clocksTitle, errorOf, latencyText, meanText } from "./figures.js";
 import { staleSince } from "./freshness.js";
 import { named } from "./names.js";
 import { link } from "./state.js";
@@ -67,7 +67,7 @@ export class Table {
 
 const latency = (name, key) => ({
   name, key, title: `${name} of the one-way latencies`,
-  of: (row) => marked(row, duration(row.latency?.[`${name}_ns`])),
+  of: (row) => latencyText(row, row.latency?.[`${name}_ns`]),
   exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns${errorOf(row)} ${basisTitle(row)}${clocksTitle(row)}`),
 });
 
@@ -114,8 +114,8 @@ export function figuresList(row) {
   const items = [
     ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, row.lost > 0 && "trouble"],
     ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
-    ["min", duration(of.min_ns)], ["mean", of.mean_ns === undefined ? "–" : `${duration(of.mean_ns)}${row.clocks ? errorOf(row) : "?"}`, clocksTitle(row).slice(2)], ["p50", duration(of.p50_ns)], ["p90", duration(of.p90_ns)],
-    ["p99", duration(of.p99_ns)], ["max", duration(of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
+    ["min", latencyText(row, of.min_ns)], ["mean", meanText(row), clocksTitle(row).slice(2)], ["p50", latencyText(row, of.p50_ns)], ["p90", latencyText(row, of.p90_ns)],
+    ["p99", latencyText(row, of.p99_ns)], ["max", latencyText(row, of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
     ["figures of", basis(row), basisTitle(row)],
   ].filter(([, value]) => value !== "–");
   return h("dl", { class: "figures" }, items.map(([name, value, title, trouble]) =>

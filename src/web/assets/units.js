@@ -21,6 +21,34 @@ export function duration(ns) {
   return `${three(ns / 1e9)}${NBSP}s`;
 }
 
+// The digits of a value that its error leaves known, from this place on, and the error, in one unit. What rounding takes is
+// added to the error.
+function knownDigits(ns, errorNs, least) {
+  let place = least;
+  while (errorNs / place >= 20) place *= 10;
+  const size = Math.abs(ns);
+  const rounded = Math.round(size / place) * place;
+  const error = Math.ceil((errorNs + Math.abs(rounded - size)) / place) * place;
+  const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+  const [unit, name] = units.find(([one]) => Math.max(rounded, error) >= one) ?? [1, "ns"];
+  const decimals = Math.max(0, Math.round(Math.log10(unit / place)));
+  const sign = ns < 0 && rounded !== 0 ? "-" : "";
+  return { value: `${sign}${(rounded / unit).toFixed(decimals)}${NBSP}${name}`, error: error === 0 ? "0" : (error / unit).toFixed(decimals) };
+}
+
+// A duration in three figures, or fewer if its error makes them meaningless.
+export function certain(ns, errorNs) {
+  let place = 1;
+  while (Math.abs(ns) / place >= 999.5) place *= 10;
+  return knownDigits(ns, errorNs, place).value;
+}
+
+// The same with the error, as in 26.8 µs ± 1.9.
+export function withError(ns, errorNs) {
+  const { value, error } = knownDigits(ns, errorNs, 1);
+  return `${value} ± ${error}`;
+}
+
 export function exact(count) {
   if (count === undefined || count === null) return NONE;
   return whole.format(count);
